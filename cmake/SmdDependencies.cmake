@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the project stands on. All are Debian 12 packages; README names them.
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(Boost REQUIRED COMPONENTS filesystem)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED)
+if(SMD_BUILD_TOOLS)
+  find_package(CLI11 REQUIRED)
+endif()
+if(SMD_BUILD_TESTS)
+  find_package(doctest REQUIRED)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+endif()

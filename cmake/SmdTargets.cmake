@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# smd_add_tool(NAME DIR): an executable `NAME` from tools/DIR, and beneath it an object library `NAME_objects` that
+# unit tests link too.
+function(smd_add_tool name)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  add_library(${name}_objects OBJECT ${sources})
+  target_link_libraries(${name}_objects PUBLIC smd_tools_common)
+  add_executable(${name} main.cpp)
+  target_link_libraries(${name} PRIVATE ${name}_objects)
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+endfunction()
+
+# smd_add_unit_test(NAME SOURCES… LIBS…): one doctest executable, registered with ctest.
+function(smd_add_unit_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE smd_options smd_test_main smd_test_support ${arg_LIBS})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS unit)
+endfunction()

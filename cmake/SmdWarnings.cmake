@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compile options of our own targets, kept off those of others.
+add_library(smd_options INTERFACE)
+target_compile_options(smd_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor)
+if(SMD_WERROR)
+  target_compile_options(smd_options INTERFACE -Werror)
+endif()
+if(SMD_SANITIZE)
+  target_compile_options(smd_options INTERFACE -fsanitize=${SMD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(smd_options INTERFACE -fsanitize=${SMD_SANITIZE})
+endif()

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/export.hpp>
+#include <smd/problem.hpp>
+#include <smd/step.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smd {
+
+/// Base of everything the library throws. `what()` is one line for a person, without the tag. The classes are named
+/// as in the reference API; each carries its facts as fields.
+class SMD_EXPORT Error : public std::runtime_error {
+ public:
+  Error(std::string_view tag, const std::string& message) : std::runtime_error(message), tag_(tag) {}
+  ~Error() override;
+
+  /// Stable name of the kind of error, as it stands in messages: `TensorUnavailable`, `NotFound`, ….
+  [[nodiscard]] std::string_view tag() const noexcept { return tag_; }
+
+ private:
+  std::string_view tag_;  // always a string literal
+};
+
+/// A file, a record or a path could not be had or is not what it claims to be. The tag is that of the problem's kind.
+class SMD_EXPORT ReadError : public Error {
+ public:
+  explicit ReadError(Problem problem) : Error(to_string(problem.kind), to_string(problem)), problem(std::move(problem)) {}
+  ~ReadError() override;
+
+  Problem problem;
+};
+
+/// An argument is not valid: a pattern that does not compile, a name or path that is empty or too long.
+class SMD_EXPORT InvalidArgument : public Error {
+ public:
+  explicit InvalidArgument(const std::string& message) : Error("Usage", message) {}
+  ~InvalidArgument() override;
+};
+
+/// A pattern needed more steps or memory than `limits.hpp` allows. Never taken for "no match".
+class SMD_EXPORT MatchLimit : public Error {
+ public:
+  MatchLimit(const std::string& message, std::string pattern)
+      : Error("Usage", message), pattern(std::move(pattern)) {}
+  ~MatchLimit() override;
+
+  std::string pattern;
+};
+
+/// The trial has no tensor of that name.
+class SMD_EXPORT TensorUnavailable : public Error {
+ public:
+  TensorUnavailable(const std::string& message, std::string tensor, std::vector<std::string> nearest)
+      : Error("TensorUnavailable", message), tensor(std::move(tensor)), nearest(std::move(nearest)) {}
+  ~TensorUnavailable() override;
+
+  std::string tensor;
+  std::vector<std::string> nearest;  ///< Up to three saved names like it, best first.
+};
+
+/// The tensor, or its value, was not saved at that step.
+class SMD_EXPORT TensorUnavailableForStep : public Error {
+ public:
+  TensorUnavailableForStep(const std::string& message, std::string tensor, StepKey step, std::vector<std::string> saved)
+      : Error("TensorUnavailableForStep", message), tensor(std::move(tensor)), step(step), saved(std::move(saved)) {}
+  ~TensorUnavailableForStep() override;
+
+  std::string tensor;
+  StepKey step;
+  std::vector<std::string> saved;  ///< Reductions saved in its place (`abs_mean`, …), and `shape`.
+};
+
+/// The step was skipped, or the job ended before it.
+class SMD_EXPORT StepUnavailable : public Error {
+ public:
+  StepUnavailable(const std::string& message, StepKey step) : Error("StepUnavailable", message), step(step) {}
+  ~StepUnavailable() override;
+
+  StepKey step;
+};
+
+/// The step may still come: the job runs.
+class SMD_EXPORT StepNotYetAvailable : public Error {
+ public:
+  StepNotYetAvailable(const std::string& message, StepKey step) : Error("StepNotYetAvailable", message), step(step) {}
+  ~StepNotYetAvailable() override;
+
+  StepKey step;
+};
+
+/// The job has ended, and its last step lies before the one asked for.
+class SMD_EXPORT NoMoreData : public Error {
+ public:
+  NoMoreData(const std::string& message, StepKey step) : Error("NoMoreData", message), step(step) {}
+  ~NoMoreData() override;
+
+  StepKey step;
+};
+
+/// A rule found what it looks for.
+class SMD_EXPORT RuleEvaluationConditionMet : public Error {
+ public:
+  RuleEvaluationConditionMet(const std::string& message, std::string rule, GlobalStep step)
+      : Error("RuleEvaluationConditionMet", message), rule(std::move(rule)), step(step) {}
+  ~RuleEvaluationConditionMet() override;
+
+  std::string rule;
+  GlobalStep step;
+};
+
+/// The path holds no collection files: no trial, or a job that has saved nothing yet.
+class SMD_EXPORT MissingCollectionFiles : public Error {
+ public:
+  MissingCollectionFiles(const std::string& message, std::string path, bool ended)
+      : Error("MissingCollectionFiles", message), path(std::move(path)), ended(ended) {}
+  ~MissingCollectionFiles() override;
+
+  std::string path;
+  bool ended;  ///< The job is over: none will come.
+};
+
+/// That worker did not save the tensor at that step, or no such worker exists.
+class SMD_EXPORT InvalidWorker : public Error {
+ public:
+  InvalidWorker(const std::string& message, std::string worker, std::vector<std::string> workers)
+      : Error("InvalidWorker", message), worker(std::move(worker)), workers(std::move(workers)) {}
+  ~InvalidWorker() override;
+
+  std::string worker;
+  std::vector<std::string> workers;  ///< Those that did.
+};
+
+/// An index file is damaged. Thrown only where `TrialOptions::strict` asks for it; else see `Trial::problems`.
+class SMD_EXPORT IndexReaderException : public Error {
+ public:
+  explicit IndexReaderException(Problem problem)
+      : Error("IndexReaderException", to_string(problem)), problem(std::move(problem)) {}
+  ~IndexReaderException() override;
+
+  Problem problem;
+};
+
+}  // namespace smd

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// All of libsmd's public interface.
+#include <smd/collection.hpp>
+#include <smd/dtype.hpp>
+#include <smd/error.hpp>
+#include <smd/limits.hpp>
+#include <smd/problem.hpp>
+#include <smd/reduction.hpp>
+#include <smd/shape.hpp>
+#include <smd/step.hpp>
+#include <smd/tensor.hpp>
+#include <smd/tensor_view.hpp>
+#include <smd/trial.hpp>
+#include <smd/version.hpp>

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/export.hpp>
+#include <smd/shape.hpp>
+#include <smd/step.hpp>
+#include <smd/tensor_view.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smd {
+
+class Trial;
+
+/// Where one record lies: an event file, relative to the trial, and the byte range of the whole record in it.
+struct TensorLocation {
+  std::string file;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+
+  bool operator==(const TensorLocation&) const = default;
+};
+
+/// A number that the job computed and saved in place of, or beside, a value.
+struct SavedReduction {
+  std::string name;  ///< As saved: `mean`, `abs_l2`, or a name that the library does not know.
+  TensorLocation location;
+};
+
+/// What was saved of one tensor at one step by one worker.
+struct TensorEntry {
+  std::string_view tensor;  ///< Borrowed from the trial's catalog: valid while a `Trial` or `Tensor` of it lives.
+  std::string_view worker;  ///< Likewise.
+  GlobalStep step;
+  Mode mode = Mode::global;
+  ModeStep mode_step;
+  std::optional<TensorLocation> value;       ///< The record that holds the value, if it was saved.
+  std::vector<SavedReduction> reductions;    ///< By name, byte order.
+  std::optional<Shape> shape;                ///< If the shape was saved by itself.
+  std::optional<std::string> original_name;  ///< The framework's own name, saved with the shape.
+};
+
+/// A named series of values in a trial. A light handle: it shares the trial's data and may outlive the `Trial`.
+/// Safe for concurrent use. Every query sees the trial as it is at the time (see `Trial::refresh`).
+///
+/// Where no worker is given, the first by name that saved the tensor at that step answers. Steps that no index file
+/// names raise `StepUnavailable` or `StepNotYetAvailable`; a damaged record raises `ReadError`.
+class SMD_EXPORT Tensor {
+ public:
+  Tensor(const Tensor&);
+  Tensor(Tensor&&) noexcept;
+  Tensor& operator=(const Tensor&);
+  Tensor& operator=(Tensor&&) noexcept;
+  ~Tensor();
+
+  [[nodiscard]] const std::string& name() const noexcept;
+  /// The framework's own name, where a saved shape told it.
+  [[nodiscard]] std::optional<std::string> original_name() const;
+
+  /// Steps at which anything of the tensor was saved, ascending; complete ones only unless asked otherwise.
+  [[nodiscard]] std::vector<GlobalStep> steps(bool show_incomplete_steps = false) const;
+  /// The same within a mode, as mode steps. `Mode::global` counts global steps.
+  [[nodiscard]] std::vector<ModeStep> steps(Mode mode, bool show_incomplete_steps = false) const;
+
+  /// The value at a step. Reads its record by range; memory is the value's bytes plus at most 64 MiB.
+  /// @throws TensorUnavailableForStep if no value was saved then, StepUnavailable, StepNotYetAvailable, InvalidWorker,
+  ///         ReadError.
+  [[nodiscard]] TensorValue value(StepKey step, const std::optional<std::string>& worker = {}) const;
+
+  /// All values of a mode, by mode step. Steps without a value are left out. Reads in parallel; holds all of them.
+  /// @throws ReadError at the first one that cannot be read.
+  [[nodiscard]] std::map<ModeStep, TensorValue> values(Mode mode = Mode::global,
+                                                       const std::optional<std::string>& worker = {}) const;
+
+  /// The shape saved by itself, else that of the value. @throws as `value`.
+  [[nodiscard]] Shape shape(StepKey step, const std::optional<std::string>& worker = {}) const;
+  /// Shapes at all steps of a mode that have one.
+  [[nodiscard]] std::map<ModeStep, Shape> shapes(Mode mode = Mode::global,
+                                                 const std::optional<std::string>& worker = {}) const;
+
+  /// A reduction that the job saved (`min max mean std variance sum prod l1 l2`, or any other name it used).
+  /// @throws TensorUnavailableForStep if it was not saved then, and as `value`.
+  [[nodiscard]] TensorValue reduction_value(StepKey step, std::string_view reduction, bool abs = false,
+                                            const std::optional<std::string>& worker = {}) const;
+  /// All reductions saved at a step, by name (`abs_mean`). Empty if none.
+  [[nodiscard]] std::map<std::string, TensorValue> reduction_values(
+      StepKey step, const std::optional<std::string>& worker = {}) const;
+
+  /// Workers that saved anything of the tensor at a step, by name; empty if there is no such step.
+  [[nodiscard]] std::vector<std::string> workers(StepKey step) const;
+
+  /// Up to `n` steps of the tensor in a mode before and including `step`, the latest last.
+  [[nodiscard]] std::vector<ModeStep> prev_steps(StepKey step, std::size_t n) const;
+
+  /// Everything saved of the tensor, by step and then worker, incomplete steps included.
+  [[nodiscard]] std::vector<TensorEntry> entries() const;
+
+ private:
+  friend class Trial;
+  struct Impl;
+  explicit Tensor(std::shared_ptr<const Impl> impl) noexcept;
+
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace smd

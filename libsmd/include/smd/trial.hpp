@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/collection.hpp>
+#include <smd/error.hpp>
+#include <smd/export.hpp>
+#include <smd/problem.hpp>
+#include <smd/step.hpp>
+#include <smd/tensor.hpp>
+#include <smd/tensor_view.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace smd {
+
+/// Which global steps a `Trial` object covers. It bounds what is *read*: index files outside are listed, not opened.
+class StepRange {
+ public:
+  /// Every step.
+  StepRange() = default;
+  /// Half open, [first, end); no end: no upper bound.
+  static StepRange between(GlobalStep first, std::optional<GlobalStep> end) noexcept {
+    StepRange range;
+    range.first_ = first;
+    range.end_ = end;
+    return range;
+  }
+  /// The newest `count` steps for which there are index files, by their file names.
+  static StepRange newest(std::size_t count) noexcept {
+    StepRange range;
+    range.newest_ = count;
+    return range;
+  }
+  /// The oldest `count` steps for which there are index files, by their file names.
+  static StepRange oldest(std::size_t count) noexcept {
+    StepRange range;
+    range.oldest_ = count;
+    return range;
+  }
+
+  [[nodiscard]] std::optional<GlobalStep> first() const noexcept { return first_; }
+  [[nodiscard]] std::optional<GlobalStep> end() const noexcept { return end_; }
+  [[nodiscard]] std::optional<std::size_t> newest() const noexcept { return newest_; }
+  [[nodiscard]] std::optional<std::size_t> oldest() const noexcept { return oldest_; }
+
+ private:
+  std::optional<GlobalStep> first_;
+  std::optional<GlobalStep> end_;
+  std::optional<std::size_t> newest_;
+  std::optional<std::size_t> oldest_;
+};
+
+struct TrialOptions {
+  std::string name;              ///< For messages and output; default: the path.
+  StepRange range_steps;         ///< What to read at first; `Trial::cover` reads more.
+  unsigned jobs = 0;             ///< Threads; 0: one per CPU.
+  bool verify = true;            ///< Check payload checksums where records carry them. Length checksums always are.
+  bool strict = false;           ///< Throw IndexReaderException at the first damaged index file.
+  bool auto_refresh = true;      ///< Look for new steps on every query, as the reference does.
+  std::optional<std::size_t> incomplete_step_wait_window;  ///< Default: SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW, or 1000.
+};
+
+/// Selects tensors and, where a step is given, asks who saved something then. All given conditions but `names`,
+/// `regex` and `collections` narrow; these three unite, as in rules. None of the three: all tensors.
+struct TensorQuery {
+  std::optional<StepKey> step;           ///< Only tensors saved at this step.
+  std::optional<Mode> mode;              ///< Only tensors saved in this mode.
+  std::vector<std::string> names;        ///< Exact names; those not saved are silently absent.
+  std::vector<std::string> regex;        ///< Found anywhere in the name, as Python `re.search`.
+  std::vector<std::string> collections;  ///< Members, by name or by the collection's own patterns.
+  std::vector<std::string> exclude;      ///< Drop names in which one of these patterns is found.
+};
+
+/// Selects entries: what was saved of which tensor, when, by whom.
+struct EntryQuery {
+  std::vector<std::string> tensors;                ///< Exact names; empty: all.
+  std::optional<std::vector<GlobalStep>> steps;    ///< Ascending; none: all steps covered.
+  std::optional<Mode> mode;                        ///< Only steps of this mode; `global` or none: all.
+  std::vector<std::string> workers;                ///< Empty: all. See also `first_worker_only`.
+  bool first_worker_only = false;                  ///< Per tensor and step, only the first worker by name.
+  bool include_incomplete = false;
+};
+
+/// One known step.
+struct StepInfo {
+  GlobalStep step;
+  Mode mode = Mode::global;
+  ModeStep mode_step;
+  bool complete = false;
+  std::size_t tensors = 0;              ///< Distinct tensors of which anything was saved.
+  std::vector<std::string> workers;     ///< Those that wrote it, by name.
+  std::uint64_t bytes = 0;              ///< Sum of the records' lengths.
+};
+
+/// What is known of one tensor over all steps covered.
+struct TensorSummary {
+  std::string tensor;
+  std::size_t steps = 0;
+  GlobalStep first_step;
+  GlobalStep last_step;
+  std::vector<Mode> modes;              ///< By number.
+  std::vector<std::string> workers;     ///< By name.
+  std::vector<std::string> saved;       ///< `value`, `shape`, and names of reductions, in this order.
+  std::uint64_t bytes = 0;              ///< Sum of the records' lengths.
+  std::optional<Shape> shape;           ///< The last one saved by itself, if any was.
+};
+
+struct ReadOptions {
+  unsigned jobs = 0;    ///< Threads; 0: as the trial.
+};
+
+/// Outcome of reading one entry: a value, or what is wrong with it.
+struct ReadResult {
+  std::optional<TensorValue> value;
+  std::optional<Problem> problem;  ///< Set exactly if `value` is not.
+  double wall_time = 0;            ///< Seconds since 1970 at which the record was written.
+};
+
+/// Elements of one value in successive blocks, so that no value need fit memory.
+class SMD_EXPORT BlockSink {
+ public:
+  virtual ~BlockSink();
+  /// Once, before any block. Return false to stop.
+  virtual bool begin(Dtype dtype, const Shape& shape) = 0;
+  /// Whole elements (of a string tensor: the whole packed value), in order, little-endian, laid out as in
+  /// `TensorView`. Valid during the call. Return false to stop.
+  virtual bool block(std::span<const std::byte> bytes) = 0;
+};
+
+/// One training job's output directory, open for reading.
+///
+/// Opening lists the trial and reads the index files in range; values are read when asked for. Nothing here waits: a
+/// trial that is still being written is read as it stands. A damaged file costs only itself; see `problems`.
+///
+/// Thread safety: all const members may be called concurrently, also with `refresh` and `cover`; each query sees one
+/// consistent snapshot.
+class SMD_EXPORT Trial {
+ public:
+  /// Opens a local directory. If it lacks `collections`, `index` and `events` but has `debug-output`, that is used.
+  /// @throws ReadError (NotFound, AccessDenied, io), MissingCollectionFiles, InvalidArgument.
+  static Trial open(const std::string& path, const TrialOptions& options = {});
+
+  Trial(const Trial&) = delete;
+  Trial(Trial&&) noexcept;
+  Trial& operator=(const Trial&) = delete;
+  Trial& operator=(Trial&&) noexcept;
+  ~Trial();
+
+  [[nodiscard]] const std::string& name() const noexcept;
+  /// The directory in use, which ends in `debug-output` if that was found instead.
+  [[nodiscard]] const std::string& path() const noexcept;
+
+  /// Names of the tensors that a query selects, in byte order.
+  /// @throws InvalidArgument for a pattern that does not compile, MatchLimit.
+  [[nodiscard]] std::vector<std::string> tensor_names(const TensorQuery& query = {}) const;
+  [[nodiscard]] bool has_tensor(std::string_view name) const;
+  /// @throws TensorUnavailable, with the nearest names.
+  [[nodiscard]] Tensor tensor(std::string_view name) const;
+
+  /// Global steps, ascending; complete ones only unless asked otherwise.
+  [[nodiscard]] std::vector<GlobalStep> steps(bool show_incomplete_steps = false) const;
+  /// Steps of a mode as mode steps, ascending. `Mode::global` gives all global steps.
+  [[nodiscard]] std::vector<ModeStep> steps(Mode mode, bool show_incomplete_steps = false) const;
+  /// Modes of the covered steps, by number, without `global`.
+  [[nodiscard]] std::vector<Mode> modes() const;
+  /// Mode of a known step, as the first worker by name has it; nothing if the step is not known.
+  [[nodiscard]] std::optional<Mode> mode(GlobalStep step) const;
+  [[nodiscard]] std::optional<ModeStep> mode_step(GlobalStep step) const;
+  /// The first global step that has this mode step; nothing if there is none.
+  [[nodiscard]] std::optional<GlobalStep> global_step(Mode mode, ModeStep step) const;
+  /// All global steps that claim this mode step, ascending: more than one if the job was restarted.
+  [[nodiscard]] std::vector<GlobalStep> global_steps(Mode mode, ModeStep step) const;
+
+  /// Workers that have a collections file, by name.
+  [[nodiscard]] std::vector<std::string> workers() const;
+  /// Workers that wrote index files in range, by name.
+  [[nodiscard]] std::vector<std::string> writers() const;
+  /// How many workers the job said would save.
+  [[nodiscard]] std::size_t num_workers() const;
+
+  [[nodiscard]] std::map<std::string, Collection> collections() const;
+  /// Nothing if the trial defines no such collection.
+  [[nodiscard]] std::optional<Collection> collection(std::string_view name) const;
+
+  /// Whether a step can be read: `AVAILABLE`, `UNAVAILABLE` (skipped, or the job ended) or `NOT_YET_AVAILABLE`.
+  [[nodiscard]] StepState has_passed_step(StepKey step) const;
+  /// The largest step that all workers wrote (when the job has ended: the largest step); nothing if there is none.
+  [[nodiscard]] std::optional<GlobalStep> last_complete_step() const;
+  /// The end marker exists.
+  [[nodiscard]] bool ended() const;
+  /// Steps for which there are index files, by their names alone, in range or not; ascending.
+  [[nodiscard]] std::vector<GlobalStep> listed_steps() const;
+
+  /// What was found wrong on the way here, each once, in the order of files; notes included.
+  [[nodiscard]] std::vector<Problem> problems() const;
+
+  /// Looks for what is new. Readers in other threads go on with what they have. Does nothing once the job has ended
+  /// and everything in range was read. @throws ReadError if the trial cannot be listed any more.
+  void refresh();
+  /// Reads the index files of a further range too.
+  void cover(const StepRange& range);
+
+  /// One row per known step, ascending; incomplete ones too.
+  [[nodiscard]] std::vector<StepInfo> step_infos() const;
+  /// One row per tensor, by name. Pass `names` to limit it; empty: all.
+  [[nodiscard]] std::vector<TensorSummary> summaries(const std::vector<std::string>& names = {}) const;
+
+  /// Calls `visit` for the selected entries in the order step, tensor (byte order), worker; stops when it returns
+  /// false.
+  void for_each_entry(const EntryQuery& query, const std::function<bool(const TensorEntry&)>& visit) const;
+
+  /// Reads records, in parallel, and hands the results to `take` in the order of `locations`, in the calling thread.
+  /// `tensors[i]` is the name that record `i` must bear (for a reduction, the whole stored name). Stops when `take`
+  /// returns false. A record that cannot be read is a result too.
+  void read(std::span<const TensorLocation> locations, std::span<const std::string> tensors,
+            const std::function<bool(std::size_t, ReadResult&&)>& take, const ReadOptions& options = {}) const;
+
+  /// Reads one record in blocks. Returns the problem, if there is one; blocks before it may have been given.
+  [[nodiscard]] std::optional<Problem> read_blocks(const TensorLocation& location, std::string_view tensor,
+                                                   BlockSink& sink) const;
+
+ private:
+  friend class Tensor;
+  struct Impl;
+  explicit Trial(std::shared_ptr<Impl> impl) noexcept;
+
+  std::shared_ptr<Impl> impl_;
+};
+
+/// The name under which a reduction of a tensor is stored: `smdebug/reductions/abs_mean/NAME`.
+[[nodiscard]] SMD_EXPORT std::string reduction_tensor_name(std::string_view reduction, std::string_view tensor);
+
+/// Paths of the trials at or below `place`, in byte order. Symbolic links are not followed.
+/// @throws ReadError if `place` itself cannot be read; unreadable folders below it go to `problems`, if given.
+[[nodiscard]] SMD_EXPORT std::vector<std::string> find_trials(const std::string& place,
+                                                              std::vector<Problem>* problems = nullptr);
+
+/// What a full check of a trial found.
+struct CheckReport {
+  std::uint64_t index_files = 0;
+  std::uint64_t event_files = 0;
+  std::uint64_t records = 0;
+  std::uint64_t unprotected = 0;  ///< Records without a checksum of their payload.
+  std::uint64_t bytes = 0;
+  bool damaged = false;           ///< Some problem is damage.
+};
+
+/// Reads everything in a trial: every index file, every record that one names, and the names of all files. Each
+/// problem and note goes to `report_problem` as it is found.
+/// @throws as `Trial::open`, but damaged collections are a problem, not an error.
+SMD_EXPORT CheckReport check_trial(const std::string& path, const TrialOptions& options,
+                                   const std::function<void(const Problem&)>& report_problem);
+
+}  // namespace smd

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/problem.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace smd::detail {
+
+/// A result, or why there is none. Inside the library damaged input is such a value, never an exception; the caller
+/// decides what it means. Check before taking.
+template <class T>
+class [[nodiscard]] Outcome {
+ public:
+  Outcome(T value) : state_(std::in_place_index<0>, std::move(value)) {}          // NOLINT: converts by design
+  Outcome(Problem problem) : state_(std::in_place_index<1>, std::move(problem)) {}  // NOLINT: converts by design
+
+  [[nodiscard]] explicit operator bool() const noexcept { return state_.index() == 0; }
+  [[nodiscard]] T& operator*() & noexcept { return *std::get_if<0>(&state_); }
+  [[nodiscard]] const T& operator*() const& noexcept { return *std::get_if<0>(&state_); }
+  [[nodiscard]] T&& operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
+  [[nodiscard]] T* operator->() noexcept { return std::get_if<0>(&state_); }
+  [[nodiscard]] const T* operator->() const noexcept { return std::get_if<0>(&state_); }
+  [[nodiscard]] Problem& problem() noexcept { return *std::get_if<1>(&state_); }
+  [[nodiscard]] const Problem& problem() const noexcept { return *std::get_if<1>(&state_); }
+
+ private:
+  std::variant<T, Problem> state_;
+};
+
+/// Success, or a problem.
+using Status = Outcome<std::monostate>;
+inline Status ok() { return std::monostate{}; }
+
+/// Damage at a byte offset of a file that the caller names later.
+inline Problem damaged(std::string text, std::optional<std::uint64_t> offset = {}) {
+  return {ProblemKind::damaged, {}, offset, std::move(text)};
+}
+
+}  // namespace smd::detail
