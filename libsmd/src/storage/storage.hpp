@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/buffer.hpp"
+#include "base/outcome.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Where a trial's bytes are. Names are relative to the trial's root, with `/` between parts; `""` is the root itself.
+/// Nothing outside the root can be reached, whatever a name says. Problems name the file as it was asked for.
+namespace smd::detail::storage {
+
+enum class EntryKind : std::uint8_t { file, folder, other };
+
+struct DirEntry {
+  std::string name;  ///< Within its folder.
+  EntryKind kind = EntryKind::file;
+};
+
+/// One open file. `read_at` may be called from many threads.
+class File {
+ public:
+  virtual ~File() = default;
+  /// Length when it was opened.
+  [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
+  /// Fills `into` from `offset`; fewer bytes only at the end of the file. Signals do not shorten it.
+  virtual Outcome<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const = 0;
+};
+
+/// One open folder, for reading many small files in it. Not for concurrent use: one a thread.
+class Folder {
+ public:
+  virtual ~Folder() = default;
+  /// The whole of a file, in `buffer` (grown as need be and reused; `base/buffer.hpp` pads it for simdjson); at most
+  /// `most` bytes, longer ones are damaged. `name` is within the folder. What it returns is valid until the next
+  /// call with that buffer.
+  virtual Outcome<std::span<const std::byte>> read_all(std::string_view name, Buffer& buffer, std::uint64_t most) = 0;
+  /// A hint that these will be read soon, when that is worth anything (local: the page cache did not have the last
+  /// one). Never fails.
+  virtual void announce(std::span<const std::string_view> names) = 0;
+};
+
+/// Wakes whoever waits for a trial to change. Events are hints: they may come late, twice, or for nothing; after each
+/// wake-up the caller looks for itself. One waiter at a time.
+class Watch {
+ public:
+  virtual ~Watch() = default;
+  /// Returns at a change, at `deadline`, or when `wake` was called; true at a change.
+  virtual bool wait_until(std::chrono::steady_clock::time_point deadline) = 0;
+  /// Ends a wait early; callable from any thread and from a signal handler.
+  virtual void wake() noexcept = 0;
+  /// How changes are noticed, for -v: `inotify`, or `polling` and why.
+  [[nodiscard]] virtual std::string method() const = 0;
+};
+
+/// Thread-safe.
+class Storage {
+ public:
+  virtual ~Storage() = default;
+  /// Names in a folder, unsorted, without `.` and `..`. A folder that is not there: ProblemKind::not_found.
+  virtual Outcome<std::vector<DirEntry>> list(std::string_view folder) = 0;
+  /// Whether anything of that name exists.
+  virtual bool exists(std::string_view name) = 0;
+  /// A regular file; anything else of that name is damaged (a FIFO never blocks it). Not there: not_found. A name that
+  /// is empty, absolute, holds NUL or a `..` part, or a symbolic link that leads out: damaged.
+  virtual Outcome<std::unique_ptr<File>> open(std::string_view name) = 0;
+  virtual Outcome<std::unique_ptr<Folder>> open_folder(std::string_view name) = 0;
+  /// Watches the folders that matter for `index` (the root, it, its subfolders, also those made later).
+  virtual std::unique_ptr<Watch> watch(std::chrono::milliseconds poll_interval) = 0;
+  /// How many reads at once are worth while.
+  [[nodiscard]] virtual unsigned parallelism() const noexcept = 0;
+  /// For messages: the path or URL of the root.
+  [[nodiscard]] virtual const std::string& root() const noexcept = 0;
+};
+
+/// Storage for a local directory. Kept open by descriptor: renaming the directory does not disturb it.
+Outcome<std::unique_ptr<Storage>> open_local(const std::string& path);
+
+}  // namespace smd::detail::storage
