@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <smd/tensor_view.hpp>
+#include <string>
+#include <string_view>
+
+namespace smd::detail::wire {
+
+/// What a record says beside the elements.
+struct EventHeader {
+  std::string_view tag;
+  double wall_time = 0;
+  std::int64_t step = 0;                  ///< Global step.
+  std::optional<std::int64_t> mode_step;  ///< Plugin data; left out if not set.
+  std::optional<std::int64_t> mode;       ///< Likewise; the numbers of `smd::Mode`.
+};
+
+/// Appends an Event message with one tensor, byte for byte as the reference writes it: string tensors without a type,
+/// names of dimensions, plugin data.
+void append_event(std::string& out, const EventHeader& header, const TensorView& value);
+
+}  // namespace smd::detail::wire

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/outcome.hpp"
+#include "wire/event.hpp"
+
+/// Large records without loading them: everything but the elements stands in the first and last few bytes.
+namespace smd::detail::wire {
+
+inline constexpr std::size_t outline_head_bytes = 64 * 1024;  ///< As much of the payload as is worth reading first.
+inline constexpr std::size_t outline_tail_bytes = 64 * 1024;  ///< At most this much may follow the elements.
+
+/// Where the elements lie within a payload.
+struct ContentPlace {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Looks in the first bytes of a payload for a `tensor_content` that goes on beyond them. Nothing if there is none, or
+/// if more than `outline_tail_bytes` follow it, or if the message is built in any unusual way: then load it all.
+[[nodiscard]] std::optional<ContentPlace> find_content(std::span<const std::byte> head,
+                                                       std::uint64_t payload_bytes) noexcept;
+
+/// Parses all of a payload but its elements, with all checks of `parse_value`; `bytes` of the value stays empty.
+/// `head` is the payload up to `place.offset` at least, `tail` all that follows the elements. Nothing if the elements
+/// cannot be told apart like this (several tensors or values): load it all then. Booleans are for the caller to
+/// normalise.
+Outcome<std::optional<Value>> parse_outline(const ContentPlace& place, std::span<const std::byte> head,
+                                            std::span<const std::byte> tail, std::string_view tag);
+
+}  // namespace smd::detail::wire
