@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace smd {
@@ -29,7 +30,8 @@ class SMD_EXPORT Error : public std::runtime_error {
 /// A file, a record or a path could not be had or is not what it claims to be. The tag is that of the problem's kind.
 class SMD_EXPORT ReadError : public Error {
  public:
-  explicit ReadError(Problem problem) : Error(to_string(problem.kind), to_string(problem)), problem(std::move(problem)) {}
+  explicit ReadError(Problem in_problem)
+      : Error(to_string(in_problem.kind), to_string(in_problem)), problem(std::move(in_problem)) {}
   ~ReadError() override;
 
   Problem problem;
@@ -45,8 +47,8 @@ class SMD_EXPORT InvalidArgument : public Error {
 /// A pattern needed more steps or memory than `limits.hpp` allows. Never taken for "no match".
 class SMD_EXPORT MatchLimit : public Error {
  public:
-  MatchLimit(const std::string& message, std::string pattern)
-      : Error("Usage", message), pattern(std::move(pattern)) {}
+  MatchLimit(const std::string& message, std::string in_pattern)
+      : Error("Usage", message), pattern(std::move(in_pattern)) {}
   ~MatchLimit() override;
 
   std::string pattern;
@@ -55,8 +57,8 @@ class SMD_EXPORT MatchLimit : public Error {
 /// The trial has no tensor of that name.
 class SMD_EXPORT TensorUnavailable : public Error {
  public:
-  TensorUnavailable(const std::string& message, std::string tensor, std::vector<std::string> nearest)
-      : Error("TensorUnavailable", message), tensor(std::move(tensor)), nearest(std::move(nearest)) {}
+  TensorUnavailable(const std::string& message, std::string in_tensor, std::vector<std::string> in_nearest)
+      : Error("TensorUnavailable", message), tensor(std::move(in_tensor)), nearest(std::move(in_nearest)) {}
   ~TensorUnavailable() override;
 
   std::string tensor;
@@ -66,8 +68,12 @@ class SMD_EXPORT TensorUnavailable : public Error {
 /// The tensor, or its value, was not saved at that step.
 class SMD_EXPORT TensorUnavailableForStep : public Error {
  public:
-  TensorUnavailableForStep(const std::string& message, std::string tensor, StepKey step, std::vector<std::string> saved)
-      : Error("TensorUnavailableForStep", message), tensor(std::move(tensor)), step(step), saved(std::move(saved)) {}
+  TensorUnavailableForStep(const std::string& message, std::string in_tensor, StepKey in_step,
+                           std::vector<std::string> in_saved)
+      : Error("TensorUnavailableForStep", message),
+        tensor(std::move(in_tensor)),
+        step(in_step),
+        saved(std::move(in_saved)) {}
   ~TensorUnavailableForStep() override;
 
   std::string tensor;
@@ -78,7 +84,7 @@ class SMD_EXPORT TensorUnavailableForStep : public Error {
 /// The step was skipped, or the job ended before it.
 class SMD_EXPORT StepUnavailable : public Error {
  public:
-  StepUnavailable(const std::string& message, StepKey step) : Error("StepUnavailable", message), step(step) {}
+  StepUnavailable(const std::string& message, StepKey in_step) : Error("StepUnavailable", message), step(in_step) {}
   ~StepUnavailable() override;
 
   StepKey step;
@@ -87,7 +93,8 @@ class SMD_EXPORT StepUnavailable : public Error {
 /// The step may still come: the job runs.
 class SMD_EXPORT StepNotYetAvailable : public Error {
  public:
-  StepNotYetAvailable(const std::string& message, StepKey step) : Error("StepNotYetAvailable", message), step(step) {}
+  StepNotYetAvailable(const std::string& message, StepKey in_step)
+      : Error("StepNotYetAvailable", message), step(in_step) {}
   ~StepNotYetAvailable() override;
 
   StepKey step;
@@ -96,7 +103,7 @@ class SMD_EXPORT StepNotYetAvailable : public Error {
 /// The job has ended, and its last step lies before the one asked for.
 class SMD_EXPORT NoMoreData : public Error {
  public:
-  NoMoreData(const std::string& message, StepKey step) : Error("NoMoreData", message), step(step) {}
+  NoMoreData(const std::string& message, StepKey in_step) : Error("NoMoreData", message), step(in_step) {}
   ~NoMoreData() override;
 
   StepKey step;
@@ -105,8 +112,8 @@ class SMD_EXPORT NoMoreData : public Error {
 /// A rule found what it looks for.
 class SMD_EXPORT RuleEvaluationConditionMet : public Error {
  public:
-  RuleEvaluationConditionMet(const std::string& message, std::string rule, GlobalStep step)
-      : Error("RuleEvaluationConditionMet", message), rule(std::move(rule)), step(step) {}
+  RuleEvaluationConditionMet(const std::string& message, std::string in_rule, GlobalStep in_step)
+      : Error("RuleEvaluationConditionMet", message), rule(std::move(in_rule)), step(in_step) {}
   ~RuleEvaluationConditionMet() override;
 
   std::string rule;
@@ -116,8 +123,8 @@ class SMD_EXPORT RuleEvaluationConditionMet : public Error {
 /// The path holds no collection files: no trial, or a job that has saved nothing yet.
 class SMD_EXPORT MissingCollectionFiles : public Error {
  public:
-  MissingCollectionFiles(const std::string& message, std::string path, bool ended)
-      : Error("MissingCollectionFiles", message), path(std::move(path)), ended(ended) {}
+  MissingCollectionFiles(const std::string& message, std::string in_path, bool in_ended)
+      : Error("MissingCollectionFiles", message), path(std::move(in_path)), ended(in_ended) {}
   ~MissingCollectionFiles() override;
 
   std::string path;
@@ -127,8 +134,8 @@ class SMD_EXPORT MissingCollectionFiles : public Error {
 /// That worker did not save the tensor at that step, or no such worker exists.
 class SMD_EXPORT InvalidWorker : public Error {
  public:
-  InvalidWorker(const std::string& message, std::string worker, std::vector<std::string> workers)
-      : Error("InvalidWorker", message), worker(std::move(worker)), workers(std::move(workers)) {}
+  InvalidWorker(const std::string& message, std::string in_worker, std::vector<std::string> in_workers)
+      : Error("InvalidWorker", message), worker(std::move(in_worker)), workers(std::move(in_workers)) {}
   ~InvalidWorker() override;
 
   std::string worker;
@@ -138,8 +145,8 @@ class SMD_EXPORT InvalidWorker : public Error {
 /// An index file is damaged. Thrown only where `TrialOptions::strict` asks for it; else see `Trial::problems`.
 class SMD_EXPORT IndexReaderException : public Error {
  public:
-  explicit IndexReaderException(Problem problem)
-      : Error("IndexReaderException", to_string(problem)), problem(std::move(problem)) {}
+  explicit IndexReaderException(Problem in_problem)
+      : Error("IndexReaderException", to_string(in_problem)), problem(std::move(in_problem)) {}
   ~IndexReaderException() override;
 
   Problem problem;

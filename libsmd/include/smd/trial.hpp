@@ -61,12 +61,12 @@ class StepRange {
 };
 
 struct TrialOptions {
-  std::string name;              ///< For messages and output; default: the path.
-  StepRange range_steps;         ///< What to read at first; `Trial::cover` reads more.
-  unsigned jobs = 0;             ///< Threads; 0: one per CPU.
-  bool verify = true;            ///< Check payload checksums where records carry them. Length checksums always are.
-  bool strict = false;           ///< Throw IndexReaderException at the first damaged index file.
-  bool auto_refresh = true;      ///< Look for new steps on every query, as the reference does.
+  std::string name;          ///< For messages and output; default: the path.
+  StepRange range_steps;     ///< What to read at first; `Trial::cover` reads more.
+  unsigned jobs = 0;         ///< Threads; 0: one per CPU.
+  bool verify = true;        ///< Check payload checksums where records carry them. Length checksums always are.
+  bool strict = false;       ///< Throw IndexReaderException at the first damaged index file.
+  bool auto_refresh = true;  ///< Look for new steps on every query, as the reference does.
   std::optional<std::size_t> incomplete_step_wait_window;  ///< Default: SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW, or 1000.
 };
 
@@ -83,11 +83,11 @@ struct TensorQuery {
 
 /// Selects entries: what was saved of which tensor, when, by whom.
 struct EntryQuery {
-  std::vector<std::string> tensors;                ///< Exact names; empty: all.
-  std::optional<std::vector<GlobalStep>> steps;    ///< Ascending; none: all steps covered.
-  std::optional<Mode> mode;                        ///< Only steps of this mode; `global` or none: all.
-  std::vector<std::string> workers;                ///< Empty: all. See also `first_worker_only`.
-  bool first_worker_only = false;                  ///< Per tensor and step, only the first worker by name.
+  std::vector<std::string> tensors;              ///< Exact names; empty: all.
+  std::optional<std::vector<GlobalStep>> steps;  ///< Ascending; none: all steps covered.
+  std::optional<Mode> mode;                      ///< Only steps of this mode; `global` or none: all.
+  std::vector<std::string> workers;              ///< Empty: all. See also `first_worker_only`.
+  bool first_worker_only = false;                ///< Per tensor and step, only the first worker by name.
   bool include_incomplete = false;
 };
 
@@ -97,9 +97,9 @@ struct StepInfo {
   Mode mode = Mode::global;
   ModeStep mode_step;
   bool complete = false;
-  std::size_t tensors = 0;              ///< Distinct tensors of which anything was saved.
-  std::vector<std::string> workers;     ///< Those that wrote it, by name.
-  std::uint64_t bytes = 0;              ///< Sum of the records' lengths.
+  std::size_t tensors = 0;           ///< Distinct tensors of which anything was saved.
+  std::vector<std::string> workers;  ///< Those that wrote it, by name.
+  std::uint64_t bytes = 0;           ///< Sum of the records' lengths.
 };
 
 /// What is known of one tensor over all steps covered.
@@ -108,15 +108,15 @@ struct TensorSummary {
   std::size_t steps = 0;
   GlobalStep first_step;
   GlobalStep last_step;
-  std::vector<Mode> modes;              ///< By number.
-  std::vector<std::string> workers;     ///< By name.
-  std::vector<std::string> saved;       ///< `value`, `shape`, and names of reductions, in this order.
-  std::uint64_t bytes = 0;              ///< Sum of the records' lengths.
-  std::optional<Shape> shape;           ///< The last one saved by itself, if any was.
+  std::vector<Mode> modes;           ///< By number.
+  std::vector<std::string> workers;  ///< By name.
+  std::vector<std::string> saved;    ///< `value`, `shape`, and names of reductions, in this order.
+  std::uint64_t bytes = 0;           ///< Sum of the records' lengths.
+  std::optional<Shape> shape;        ///< The last one saved by itself, if any was.
 };
 
 struct ReadOptions {
-  unsigned jobs = 0;    ///< Threads; 0: as the trial.
+  unsigned jobs = 0;  ///< Threads; 0: as the trial.
 };
 
 /// Outcome of reading one entry: a value, or what is wrong with it.
@@ -252,7 +252,7 @@ struct CheckReport {
   std::uint64_t records = 0;
   std::uint64_t unprotected = 0;  ///< Records without a checksum of their payload.
   std::uint64_t bytes = 0;
-  bool damaged = false;           ///< Some problem is damage.
+  bool damaged = false;  ///< Some problem is damage.
 };
 
 /// Reads everything in a trial: every index file, every record that one names, and the names of all files. Each
