@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/buffer.hpp"
-#include "base/outcome.hpp"
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +9,9 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/buffer.hpp"
+#include "base/outcome.hpp"
 
 /// Where a trial's bytes are. Names are relative to the trial's root, with `/` between parts; `""` is the root itself.
 /// Nothing outside the root can be reached, whatever a name says. Problems name the file as it was asked for.
@@ -34,7 +34,7 @@ class File {
   virtual Outcome<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const = 0;
 };
 
-/// One open folder, for reading many small files in it. Not for concurrent use: one a thread.
+/// One open folder, for reading many small files in it. Threads may share it, each with its own buffer.
 class Folder {
  public:
   virtual ~Folder() = default;
@@ -42,8 +42,8 @@ class Folder {
   /// `most` bytes, longer ones are damaged. `name` is within the folder. What it returns is valid until the next
   /// call with that buffer.
   virtual Outcome<std::span<const std::byte>> read_all(std::string_view name, Buffer& buffer, std::uint64_t most) = 0;
-  /// A hint that these will be read soon, when that is worth anything (local: the page cache did not have the last
-  /// one). Never fails.
+  /// A hint that these will be read soon, in this order, by this thread. Costs next to nothing when it is worth nothing
+  /// (local: they are in the page cache already). Never fails.
   virtual void announce(std::span<const std::string_view> names) = 0;
 };
 
@@ -79,6 +79,9 @@ class Storage {
   /// For messages: the path or URL of the root.
   [[nodiscard]] virtual const std::string& root() const noexcept = 0;
 };
+
+/// Whether a problem is that no more descriptors are to be had: the same again with fewer at a time may well succeed.
+[[nodiscard]] bool too_many_open_files(const Problem& problem) noexcept;
 
 /// Storage for a local directory. Kept open by descriptor: renaming the directory does not disturb it.
 Outcome<std::unique_ptr<Storage>> open_local(const std::string& path);

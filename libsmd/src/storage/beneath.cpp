@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/beneath.hpp"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <string>
+#include <vector>
+
+namespace smd::detail::storage {
+namespace {
+
+constexpr int always = O_CLOEXEC | O_NOCTTY;
+constexpr int most_links = 40;     // As the kernel.
+constexpr int most_attempts = 64;  // openat2 says EAGAIN when a rename crossed its way.
+
+Descriptor open_at(int folder, const char* name, int flags) noexcept {
+  int fd = -1;
+  do {
+    fd = ::openat(folder, name, flags | always);
+  } while (fd < 0 && errno == EINTR);
+  return Descriptor(fd);
+}
+
+Descriptor open_by_kernel(int root, const char* path, int flags) noexcept {
+  open_how how{};
+  how.flags = static_cast<unsigned>(flags | always);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  long fd = -1;
+  int attempts = 0;
+  do {
+    fd = ::syscall(SYS_openat2, root, path, &how, sizeof how);
+  } while (fd < 0 && (errno == EINTR || (errno == EAGAIN && ++attempts < most_attempts)));
+  return Descriptor(static_cast<int>(fd));
+}
+
+/// Walks a path from the root. Where it stands is kept as names, none of them a link, so that `..` in a link's target
+/// never asks the kernel for a parent: that could be anywhere after a rename.
+class Walk {
+ public:
+  explicit Walk(int root) : root_(root) {}
+
+  Descriptor open(std::string_view path, int flags) {
+    push(path);
+    while (!left_.empty()) {
+      const std::string part = std::move(left_.back());
+      left_.pop_back();
+      if (part == "..") {
+        if (!up()) {
+          return {};
+        }
+        continue;
+      }
+      if (const int link = follow(part); link != 0) {
+        if (link < 0) {
+          return {};
+        }
+        continue;
+      }
+      if (left_.empty()) {
+        return open_at(here(), part.c_str(), flags | O_NOFOLLOW | (folder_wanted_ ? O_DIRECTORY : 0));
+      }
+      if (!down(part)) {
+        return {};
+      }
+    }
+    return open_at(here(), ".", flags);  // The root, or a link to a folder by way of `..`.
+  }
+
+ private:
+  [[nodiscard]] int here() const noexcept { return here_ ? here_.get() : root_; }
+
+  /// Puts the parts of `path` before what is left to walk.
+  void push(std::string_view path) {
+    if (left_.empty() && path.ends_with('/')) {
+      folder_wanted_ = true;
+    }
+    while (!path.empty()) {
+      const auto slash = path.rfind('/');
+      const std::string_view part = slash == path.npos ? path : path.substr(slash + 1);
+      if (!part.empty() && part != ".") {
+        left_.emplace_back(part);
+      }
+      path = slash == path.npos ? std::string_view{} : path.substr(0, slash);
+    }
+  }
+
+  bool down(const std::string& part) {
+    Descriptor next = open_at(here(), part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (!next) {
+      return false;
+    }
+    here_ = std::move(next);
+    passed_.push_back(part);
+    return true;
+  }
+
+  bool up() {
+    if (passed_.empty()) {
+      errno = EXDEV;
+      return false;
+    }
+    auto again = std::move(passed_);
+    again.pop_back();
+    passed_.clear();
+    here_ = Descriptor();
+    for (const auto& part : again) {
+      if (!down(part)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// 0: `part` is no link. 1: what it points to is now next. -1: it must not be followed, errno says why.
+  int follow(const std::string& part) {
+    std::array<char, PATH_MAX> target;
+    const ssize_t length = ::readlinkat(here(), part.c_str(), target.data(), target.size());
+    if (length < 0) {
+      return errno == EINVAL ? 0 : -1;
+    }
+    if (++links_ > most_links) {
+      errno = ELOOP;
+      return -1;
+    }
+    if (length == 0 || target[0] == '/') {
+      errno = length == 0 ? ENOENT : EXDEV;
+      return -1;
+    }
+    push({target.data(), static_cast<std::size_t>(length)});
+    return 1;
+  }
+
+  int root_;
+  Descriptor here_;                  // None: at the root.
+  std::vector<std::string> passed_;  // From the root to here.
+  std::vector<std::string> left_;    // Next one last.
+  int links_ = 0;
+  bool folder_wanted_ = false;
+};
+
+}  // namespace
+
+Resolve best_resolve(int root) noexcept {
+  return open_by_kernel(root, ".", O_PATH | O_DIRECTORY) ? Resolve::kernel : Resolve::by_component;
+}
+
+Descriptor open_beneath(int root, Resolve resolve, std::string_view path, int flags) {
+  if (resolve == Resolve::kernel) {
+    return open_by_kernel(root, path.empty() ? "." : std::string(path).c_str(), flags);
+  }
+  return Walk(root).open(path, flags);
+}
+
+std::string_view refuse_path(std::string_view path) noexcept {
+  if (path.starts_with('/')) {
+    return "is an absolute path, not one within the trial's directory";
+  }
+  if (path.find('\0') != path.npos) {
+    return "has a NUL byte in its name";
+  }
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const auto end = std::min(path.find('/', begin), path.size());
+    if (path.substr(begin, end - begin) == "..") {
+      return "has a `..` part, which leads out of the trial's directory";
+    }
+    begin = end + 1;
+  }
+  return {};
+}
+
+}  // namespace smd::detail::storage

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/local_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <limits>
+
+#include "storage/system_problem.hpp"
+
+namespace smd::detail::storage {
+namespace {
+
+/// Empty if it is a regular file.
+std::string_view why_not_a_file(mode_t mode) noexcept {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return {};
+    case S_IFDIR:
+      return "is a directory, not a file";
+    case S_IFIFO:
+      return "is a FIFO, not a regular file";
+    case S_IFSOCK:
+      return "is a socket, not a regular file";
+    default:
+      return "is a device, not a regular file";
+  }
+}
+
+/// Reads until `into` is full or the file ends; -1 with errno.
+ssize_t read_fully(int fd, std::uint64_t offset, std::span<std::byte> into) noexcept {
+  constexpr auto last = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
+  std::size_t done = 0;
+  while (done < into.size() && offset <= last - done) {
+    const ssize_t n = ::pread(fd, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    if (n > 0) {
+      done += static_cast<std::size_t>(n);
+    } else if (n == 0) {
+      break;
+    } else if (errno != EINTR) {
+      return -1;
+    }
+  }
+  return static_cast<ssize_t>(done);
+}
+
+class LocalFile final : public File {
+ public:
+  LocalFile(Descriptor fd, std::uint64_t size, std::string name)
+      : fd_(std::move(fd)), size_(size), name_(std::move(name)) {}
+
+  [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
+
+  Outcome<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const override {
+    const ssize_t n = read_fully(fd_.get(), offset, into);
+    if (n < 0) {
+      return system_problem(errno, name_);
+    }
+    return static_cast<std::size_t>(n);
+  }
+
+ private:
+  Descriptor fd_;
+  std::uint64_t size_;
+  std::string name_;
+};
+
+}  // namespace
+
+Outcome<std::unique_ptr<File>> open_local_file(const Anchor& root, std::string_view name) {
+  std::string_view refused = name.empty() ? "the name is empty" : refuse_path(name);
+  if (!refused.empty()) {
+    return Problem{ProblemKind::damaged, std::string(name), {}, std::string(refused)};
+  }
+  // O_NONBLOCK: a FIFO without a writer must not hold us up. It has no effect on regular files.
+  Descriptor fd = open_beneath(root.fd.get(), root.resolve, name, O_RDONLY | O_NONBLOCK);
+  struct stat status;
+  if (!fd || ::fstat(fd.get(), &status) != 0) {
+    return system_problem(errno, std::string(name));
+  }
+  if (refused = why_not_a_file(status.st_mode); !refused.empty()) {
+    return Problem{ProblemKind::damaged, std::string(name), {}, std::string(refused)};
+  }
+  return std::unique_ptr<File>(
+      std::make_unique<LocalFile>(std::move(fd), static_cast<std::uint64_t>(status.st_size), std::string(name)));
+}
+
+}  // namespace smd::detail::storage

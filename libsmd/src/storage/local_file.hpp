@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "storage/local_storage.hpp"
+
+namespace smd::detail::storage {
+
+/// See Storage::open.
+[[nodiscard]] Outcome<std::unique_ptr<File>> open_local_file(const Anchor& root, std::string_view name);
+
+/// See Storage::open_folder.
+[[nodiscard]] Outcome<std::unique_ptr<Folder>> open_local_folder(std::shared_ptr<const Anchor> root,
+                                                                 std::string_view name);
+
+}  // namespace smd::detail::storage

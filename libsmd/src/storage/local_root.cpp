@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "storage/local_storage.hpp"
+#include "storage/system_problem.hpp"
+
+namespace smd::detail::storage {
+namespace {
+
+struct CloseDir {
+  void operator()(DIR* dir) const noexcept { ::closedir(dir); }
+};
+
+Outcome<std::shared_ptr<const Anchor>> open_anchor(const std::string& path, std::optional<Resolve> resolve) {
+  if (path.find('\0') != path.npos) {
+    return Problem{ProblemKind::not_found, {}, {}, "a path cannot hold a NUL byte"};
+  }
+  int fd = -1;
+  do {
+    fd = ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) {
+    Problem problem = system_problem(errno, {});
+    if (errno == ENOTDIR) {  // A mistyped path, not a damaged trial.
+      problem.kind = ProblemKind::not_found;
+      problem.text = "is not a directory; name the directory that holds collections/, index/ and events/";
+    }
+    return problem;
+  }
+  auto anchor = std::make_shared<Anchor>();
+  anchor->fd = Descriptor(fd);
+  anchor->resolve = resolve ? *resolve : best_resolve(fd);
+  return std::shared_ptr<const Anchor>(std::move(anchor));
+}
+
+/// What a link within `folder` leads to. One that cannot be followed counts as a file: whoever reads it then learns
+/// why not, instead of missing it in silence.
+EntryKind kind_of_link(const Anchor& root, std::string_view folder, const char* name) {
+  std::string path(folder);
+  path += '/';
+  path += name;
+  const Descriptor fd = open_beneath(root.fd.get(), root.resolve, path.front() == '/' ? name : path, O_PATH);
+  struct stat status;
+  return !fd || ::fstat(fd.get(), &status) != 0 || S_ISREG(status.st_mode) ? EntryKind::file : EntryKind::other;
+}
+
+EntryKind kind_of(const Anchor& root, std::string_view folder, int dir_fd, const dirent& entry) {
+  unsigned char type = entry.d_type;
+  if (type == DT_UNKNOWN) {
+    struct stat status;
+    if (::fstatat(dir_fd, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+      return EntryKind::file;  // As for a link: whoever reads it learns why not.
+    }
+    type = IFTODT(status.st_mode);
+  }
+  switch (type) {
+    case DT_REG:
+      return EntryKind::file;
+    case DT_DIR:
+      return EntryKind::folder;
+    case DT_LNK:
+      return kind_of_link(root, folder, entry.d_name);
+    default:
+      return EntryKind::other;
+  }
+}
+
+}  // namespace
+
+Outcome<std::shared_ptr<LocalRoot>> LocalRoot::open(const std::string& path, std::optional<Resolve> resolve) {
+  auto anchor = open_anchor(path, resolve);
+  if (!anchor) {
+    return std::move(anchor.problem());
+  }
+  return std::make_shared<LocalRoot>(path, *std::move(anchor));
+}
+
+std::shared_ptr<const Anchor> LocalRoot::anchor() const {
+  const std::lock_guard lock(mutex_);
+  return anchor_;
+}
+
+bool LocalRoot::reopen_if_removed() {
+  const auto old = anchor();
+  struct stat status;
+  if (::fstat(old->fd.get(), &status) == 0 && status.st_nlink > 0) {
+    return false;
+  }
+  auto fresh = open_anchor(path_, old->resolve);
+  if (!fresh) {
+    return false;
+  }
+  const std::lock_guard lock(mutex_);
+  anchor_ = *std::move(fresh);
+  return true;
+}
+
+Outcome<std::vector<DirEntry>> LocalRoot::list(std::string_view folder) const {
+  if (const auto refused = refuse_path(folder); !refused.empty()) {
+    return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
+  }
+  const auto root = anchor();
+  Descriptor fd = open_beneath(root->fd.get(), root->resolve, folder, O_RDONLY | O_DIRECTORY);
+  if (!fd) {
+    return system_problem(errno, std::string(folder));
+  }
+  const std::unique_ptr<DIR, CloseDir> dir(::fdopendir(fd.get()));
+  if (dir == nullptr) {
+    return system_problem(errno, std::string(folder));
+  }
+  const int dir_fd = fd.release();  // closedir closes it.
+  std::vector<DirEntry> entries;
+  while (true) {
+    errno = 0;
+    const dirent* entry = ::readdir(dir.get());
+    if (entry == nullptr) {
+      if (errno != 0) {
+        return system_problem(errno, std::string(folder));
+      }
+      return entries;
+    }
+    const std::string_view name(entry->d_name);
+    if (name != "." && name != "..") {
+      entries.push_back({std::string(name), kind_of(*root, folder, dir_fd, *entry)});
+    }
+  }
+}
+
+}  // namespace smd::detail::storage

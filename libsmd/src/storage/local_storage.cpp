@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/local_storage.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <smd/limits.hpp>
+#include <thread>
+
+#include "storage/local_file.hpp"
+#include "storage/local_watch.hpp"
+#include "storage/system_problem.hpp"
+
+namespace smd::detail::storage {
+namespace {
+
+class LocalStorage final : public Storage {
+ public:
+  LocalStorage(std::shared_ptr<LocalRoot> root, bool inotify) : root_(std::move(root)), inotify_(inotify) {}
+
+  Outcome<std::vector<DirEntry>> list(std::string_view folder) override { return root_->list(folder); }
+
+  bool exists(std::string_view name) override {
+    const auto anchor = root_->anchor();
+    return refuse_path(name).empty() &&
+           static_cast<bool>(open_beneath(anchor->fd.get(), anchor->resolve, name, O_PATH));
+  }
+
+  Outcome<std::unique_ptr<File>> open(std::string_view name) override {
+    return open_local_file(*root_->anchor(), name);
+  }
+
+  Outcome<std::unique_ptr<Folder>> open_folder(std::string_view name) override {
+    return open_local_folder(root_->anchor(), name);
+  }
+
+  std::unique_ptr<Watch> watch(std::chrono::milliseconds poll_interval) override {
+    return watch_local(root_, inotify_, poll_interval);
+  }
+
+  [[nodiscard]] unsigned parallelism() const noexcept override {
+    // A reader has a folder and a file open, the storage its root, a watch two more.
+    constexpr unsigned most = (limits::open_files - 3) / 2;
+    cpu_set_t cpus;
+    const unsigned allowed = ::sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? static_cast<unsigned>(CPU_COUNT(&cpus))
+                                                                             : std::thread::hardware_concurrency();
+    return std::clamp(allowed, 1U, most);
+  }
+
+  [[nodiscard]] const std::string& root() const noexcept override { return root_->path(); }
+
+ private:
+  std::shared_ptr<LocalRoot> root_;
+  bool inotify_;
+};
+
+}  // namespace
+
+Outcome<std::unique_ptr<Storage>> open_local(const std::string& path, const LocalOptions& options) {
+  auto root = LocalRoot::open(path, options.resolve);
+  if (!root) {
+    return std::move(root.problem());
+  }
+  return std::unique_ptr<Storage>(std::make_unique<LocalStorage>(*std::move(root), options.inotify));
+}
+
+Outcome<std::unique_ptr<Storage>> open_local(const std::string& path) { return open_local(path, LocalOptions{}); }
+
+}  // namespace smd::detail::storage

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "storage/beneath.hpp"
+#include "storage/descriptor.hpp"
+#include "storage/storage.hpp"
+
+namespace smd::detail::storage {
+
+/// A directory that stays the same while it is held, wherever it is renamed to.
+struct Anchor {
+  Descriptor fd;
+  Resolve resolve = Resolve::kernel;
+};
+
+/// The root of a trial. Thread-safe.
+class LocalRoot {
+ public:
+  LocalRoot(std::string path, std::shared_ptr<const Anchor> anchor)
+      : path_(std::move(path)), anchor_(std::move(anchor)) {}
+
+  /// Opens `path`; `resolve` only where the best must not be chosen.
+  static Outcome<std::shared_ptr<LocalRoot>> open(const std::string& path, std::optional<Resolve> resolve);
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] std::shared_ptr<const Anchor> anchor() const;
+  /// If the directory was removed and there is one of the same path again, takes that one.
+  /// @return whether it did.
+  bool reopen_if_removed();
+
+  /// Names in a folder; see Storage::list.
+  [[nodiscard]] Outcome<std::vector<DirEntry>> list(std::string_view folder) const;
+
+ private:
+  std::string path_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Anchor> anchor_;
+};
+
+/// What tests choose otherwise.
+struct LocalOptions {
+  std::optional<Resolve> resolve;  ///< Default: the best that works here.
+  bool inotify = true;
+};
+
+Outcome<std::unique_ptr<Storage>> open_local(const std::string& path, const LocalOptions& options);
+
+}  // namespace smd::detail::storage

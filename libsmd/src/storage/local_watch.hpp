@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "storage/local_storage.hpp"
+
+namespace smd::detail::storage {
+
+[[nodiscard]] std::unique_ptr<Watch> watch_local(std::shared_ptr<LocalRoot> root, bool inotify,
+                                                 std::chrono::milliseconds poll_interval);
+
+}  // namespace smd::detail::storage

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/problem.hpp>
+#include <string>
+
+namespace smd::detail::storage {
+
+/// What an `errno` of opening, listing or reading `file` means, in words for a person.
+[[nodiscard]] Problem system_problem(int error, std::string file);
+
+}  // namespace smd::detail::storage
