@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace smd::detail::layout {
+
+/// Gives each distinct text a number, in order of first sight. Texts live as long as the table and do not move.
+class NameTable {
+ public:
+  static constexpr std::uint32_t none = 0xFFFFFFFF;
+
+  NameTable() = default;
+  NameTable(const NameTable& other);
+  NameTable& operator=(const NameTable& other);
+  NameTable(NameTable&&) noexcept = default;
+  NameTable& operator=(NameTable&&) noexcept = default;
+  ~NameTable() = default;
+
+  /// The number of `text`, which is added if it is new.
+  std::uint32_t add(std::string_view text);
+  /// The number of `text`, or `none`.
+  [[nodiscard]] std::uint32_t find(std::string_view text) const noexcept;
+  [[nodiscard]] std::string_view operator[](std::uint32_t id) const noexcept { return texts_[id]; }
+  [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(texts_.size()); }
+
+ private:
+  [[nodiscard]] std::size_t slot_of(std::string_view text) const noexcept;
+  void grow();
+  std::string_view keep(std::string_view text);
+
+  std::vector<std::string_view> texts_;
+  std::vector<std::uint32_t> slots_;  // open addressing; a power of two, at most half full
+  std::vector<std::unique_ptr<char[]>> chunks_;
+  std::size_t chunk_left_ = 0;
+  char* chunk_next_ = nullptr;
+};
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/trial_paths.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace smd::detail::layout {
+
+std::optional<IndexFileName> parse_index_file_name(std::string_view leaf) noexcept {
+  IndexFileName name;
+  if (leaf.ends_with(".json")) {
+    leaf.remove_suffix(5);
+  } else if (leaf.ends_with(".csv")) {
+    leaf.remove_suffix(4);
+    name.csv = true;
+  } else {
+    return std::nullopt;
+  }
+  const auto [end, error] = std::from_chars(leaf.data(), leaf.data() + leaf.size(), name.step);
+  const auto digits = static_cast<std::size_t>(end - leaf.data());
+  if (error != std::errc{} || digits >= leaf.size() || leaf[digits] != '_') {
+    return std::nullopt;
+  }
+  name.worker_part = leaf.substr(digits + 1);
+  if (name.worker_part.empty()) {
+    return std::nullopt;
+  }
+  return name;
+}
+
+std::string worker_name(std::string_view worker_part) {
+  std::string name(worker_part);
+  if (name.starts_with('_')) {
+    std::replace(name.begin(), name.end(), '_', '/');
+    std::replace(name.begin(), name.end(), '-', ':');
+  }
+  return name;
+}
+
+void append_step_digits(std::string& text, std::int64_t step) {
+  std::array<char, 24> digits{};
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), step);
+  std::string_view number(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  std::size_t width = 12;
+  if (number.starts_with('-')) {
+    text.push_back('-');
+    number.remove_prefix(1);
+    width = 11;
+  }
+  text.append(width - std::min(width, number.size()), '0');
+  text.append(number);
+}
+
+std::string index_leaf(std::int64_t step, std::string_view worker_part) {
+  std::string leaf;
+  leaf.reserve(12 + 1 + worker_part.size() + 5);
+  append_step_digits(leaf, step);
+  leaf.push_back('_');
+  leaf.append(worker_part);
+  leaf.append(".json");
+  return leaf;
+}
+
+std::string event_path(std::int64_t step, std::string_view worker_part) {
+  std::string path;
+  path.reserve(7 + 12 + 1 + 12 + 1 + worker_part.size() + 9);
+  path.append(events_folder);
+  path.push_back('/');
+  append_step_digits(path, step);
+  path.push_back('/');
+  append_step_digits(path, step);
+  path.push_back('_');
+  path.append(worker_part);
+  path.append(".tfevents");
+  return path;
+}
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// Names of the files of a debugger trial: FORMAT.md, section 1.
+namespace smd::detail::layout {
+
+inline constexpr std::string_view collections_folder = "collections/000000000";
+inline constexpr std::string_view collections_suffix = "_collections.json";
+inline constexpr std::string_view index_folder = "index";
+inline constexpr std::string_view events_folder = "events";
+inline constexpr std::string_view end_marker = "training_job_end.ts";
+
+/// What the name of an index file tells.
+struct IndexFileName {
+  std::int64_t step = 0;
+  std::string_view worker_part;  ///< The worker's name as it stands in file names; borrowed.
+  bool csv = false;
+};
+
+/// Reads `000000000010_worker_0.json` (or `.csv`); nothing if the name is of another form.
+[[nodiscard]] std::optional<IndexFileName> parse_index_file_name(std::string_view leaf) noexcept;
+
+/// The worker whose name was serialised to `worker_part`: a leading `_` marks a device name.
+[[nodiscard]] std::string worker_name(std::string_view worker_part);
+
+/// Appends the step as file names write it: at least 12 digits (11 after a minus sign, as Python's `:012`).
+void append_step_digits(std::string& text, std::int64_t step);
+
+[[nodiscard]] std::string index_leaf(std::int64_t step, std::string_view worker_part);
+[[nodiscard]] std::string event_path(std::int64_t step, std::string_view worker_part);
+
+}  // namespace smd::detail::layout
