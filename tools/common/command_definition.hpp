@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "exit_status.hpp"
+#include "option_spec.hpp"
+
+namespace smd::tool {
+
+/// A command line worth showing, and what it is for.
+struct Example {
+  std::string_view purpose;  ///< `Which tensors are there?`
+  std::string_view command;  ///< `smd-ls run`
+};
+
+/// What an exit status means for this command.
+struct ExitNote {
+  ExitStatus status = ExitStatus::yes;
+  std::string_view meaning;
+};
+
+/// A section of the manual page beyond the generated ones: title in capitals, and paragraphs parted by blank lines.
+struct Prose {
+  std::string_view title;
+  std::string_view text;
+};
+
+/// Operands in order; the last one may repeat.
+struct OperandSpec {
+  std::string_view metavar;  ///< `TRIAL`
+  ValueKind kind = ValueKind::trial;
+  bool required = true;
+  bool repeats = false;
+};
+
+/// Everything about a command but its code. All texts are literals; the spans point at static arrays.
+struct CommandDefinition {
+  std::string_view name;      ///< `smd-ls`
+  std::string_view synopsis;  ///< After the name: `[OPTION]... TRIAL...`
+  std::string_view summary;   ///< One sentence, with capital and full stop.
+  std::string_view brief;     ///< For the NAME section: `list what a training job saved`.
+  std::span<const OperandSpec> operands;
+  std::span<const Example> examples;                       ///< Three.
+  std::vector<std::span<const OptionSpec>> option_tables;  ///< Own tables first, then the shared ones.
+  std::span<const std::string_view> formats;               ///< What `-f` takes, shared ones included.
+  std::span<const ExitNote> exit_notes;
+  std::span<const Prose> prose{};
+  std::span<const std::string_view> see_also{};  ///< `smd-tensor(1)`, …
+
+  /// All options in the order of the tables.
+  [[nodiscard]] std::vector<const OptionSpec*> options() const;
+  /// The option of that long name, or nullptr.
+  [[nodiscard]] const OptionSpec* find(std::string_view name) const noexcept;
+};
+
+}  // namespace smd::tool

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <smd/error.hpp>
+#include <smd/problem.hpp>
+#include <string>
+#include <string_view>
+
+#include "exit_status.hpp"
+
+namespace smd::tool {
+
+/// How grave a message is. The order is that of SMDEBUG_LOG_LEVEL.
+enum class Level : std::uint8_t { error, warning, info, debug };
+
+/// Writes messages to standard error (or the file that SMDEBUG_LOG_PATH names), and keeps the exit status that they
+/// add up to. A text that repeats is written three times, then counted. Names may stand in texts raw: whatever could
+/// upset a terminal is escaped here. Safe for concurrent use.
+///
+/// A line: `smd-ls: TensorUnavailable: 'los' was not saved; did you mean 'loss'?` — tool, stable tag, cause, next step.
+/// Messages without a tag of their own have the level's: `smd-ls: warning: …`.
+class Diagnostics {
+ public:
+  /// Level from SMDEBUG_LOG_LEVEL (default warning), file from SMDEBUG_LOG_PATH.
+  explicit Diagnostics(std::string_view tool);
+  Diagnostics(const Diagnostics&) = delete;
+  Diagnostics& operator=(const Diagnostics&) = delete;
+  ~Diagnostics();
+
+  /// What `-q` and `-v` ask for; beats the environment.
+  void set_level(Level level) noexcept { level_ = level; }
+  [[nodiscard]] bool shows(Level level) const noexcept { return level <= level_; }
+  /// Escape beyond ASCII too.
+  void set_ascii(bool ascii) noexcept { ascii_ = ascii; }
+
+  /// A failure under its stable tag; the status counts towards the command's.
+  void fail(std::string_view tag, std::string_view text, ExitStatus status);
+  /// A library error with its own tag, and the status that `status_of` gives it. `trial`, if not empty, is put before
+  /// the text where the text does not name it.
+  void fail(const Error& error, std::string_view trial = {});
+  void warning(std::string_view text);
+  void info(std::string_view text);   ///< Shown with -v.
+  void debug(std::string_view text);  ///< Shown with -vv.
+
+  /// A problem of a trial. Damage: an error, status 4. No access, a failed read, no such file: an error, status 3.
+  /// `absent`: a warning. Not there yet and notes: info, and notes a warning if they name no file. Each with the path.
+  void report(const Problem& problem, std::string_view trial);
+
+  /// Counts a status without a message.
+  void raise(ExitStatus status) noexcept;
+  /// What all that was said so far adds up to.
+  [[nodiscard]] ExitStatus status() const noexcept;
+
+  /// Writes the counts of texts that repeated. Called by `run_command`.
+  void finish();
+
+  /// Called before each line, so that a progress display can get out of the way.
+  void set_before_line(void (*hook)()) noexcept { before_line_ = hook; }
+
+ private:
+  void write(Level level, std::string_view tag, std::string_view text);
+  void write_line(std::string_view line);
+
+  std::string tool_;
+  Level level_ = Level::warning;
+  bool ascii_ = false;
+  int descriptor_ = 2;
+  void (*before_line_)() = nullptr;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::size_t, std::less<>> repeats_;
+  ExitStatus status_ = ExitStatus::yes;
+};
+
+/// The status that a library error gives a command: the one table of them.
+[[nodiscard]] ExitStatus status_of(const Error& error) noexcept;
+[[nodiscard]] ExitStatus status_of(ProblemKind kind) noexcept;
+
+}  // namespace smd::tool

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace smd::tool {
+
+/// TSV: tab, newline, carriage return and backslash become `\t \n \r \\`; every other byte stays.
+void append_tsv(std::string& out, std::string_view text);
+
+/// CSV (RFC 4180): quoted if it holds a comma, a quote, CR or LF, or is empty; quotes doubled.
+void append_csv(std::string& out, std::string_view text);
+
+/// A JSON string with its quotes. Each byte that is not part of UTF-8 becomes U+FFFD; returns false if there was one.
+bool append_json(std::string& out, std::string_view text);
+
+}  // namespace smd::tool

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace smd::tool {
+
+/// A float16, by its bits.
+struct Half {
+  std::uint16_t bits = 0;
+};
+
+/// A bfloat16, by its bits.
+struct BFloat16 {
+  std::uint16_t bits = 0;
+};
+
+[[nodiscard]] float to_float(Half number) noexcept;
+[[nodiscard]] float to_float(BFloat16 number) noexcept;
+
+/// Room that any number's text needs.
+inline constexpr std::size_t number_chars = 288;
+/// The most that `--precision` takes.
+inline constexpr int max_precision = 99;
+
+/// Writes a number at `out`, where there must be `number_chars` bytes; returns the end. Without `precision` (0), the
+/// shortest text that reads back equal in the number's own type; else that many significant digits, trailing zeros
+/// dropped, as printf's %g. `nan`, `inf`, `-inf`. Complex: `1.5-2j`. Integers are always exact. No locale.
+char* write_number(char* out, float number, int precision = 0) noexcept;
+char* write_number(char* out, double number, int precision = 0) noexcept;
+char* write_number(char* out, Half number, int precision = 0) noexcept;
+char* write_number(char* out, BFloat16 number, int precision = 0) noexcept;
+char* write_number(char* out, std::complex<float> number, int precision = 0) noexcept;
+char* write_number(char* out, std::complex<double> number, int precision = 0) noexcept;
+char* write_number(char* out, std::int64_t number, int precision = 0) noexcept;
+char* write_number(char* out, std::uint64_t number, int precision = 0) noexcept;
+char* write_number(char* out, bool truth, int precision = 0) noexcept;  ///< `true`, `false`.
+char* write_number(char* out, std::int8_t number, int precision = 0) noexcept;
+char* write_number(char* out, std::uint8_t number, int precision = 0) noexcept;
+char* write_number(char* out, std::int16_t number, int precision = 0) noexcept;
+char* write_number(char* out, std::uint16_t number, int precision = 0) noexcept;
+char* write_number(char* out, std::int32_t number, int precision = 0) noexcept;
+char* write_number(char* out, std::uint32_t number, int precision = 0) noexcept;
+
+/// How JSON shows NaN and infinities: as the strings "NaN", "Infinity", "-Infinity", or as null.
+enum class NonFinite : std::uint8_t { string, null };
+
+/// As `write_number`, but valid JSON: non-finite numbers as `style` says, complex as `[1.5, -2]`.
+char* write_json_number(char* out, float number, int precision, NonFinite style) noexcept;
+char* write_json_number(char* out, double number, int precision, NonFinite style) noexcept;
+char* write_json_number(char* out, Half number, int precision, NonFinite style) noexcept;
+char* write_json_number(char* out, BFloat16 number, int precision, NonFinite style) noexcept;
+char* write_json_number(char* out, std::complex<float> number, int precision, NonFinite style) noexcept;
+char* write_json_number(char* out, std::complex<double> number, int precision, NonFinite style) noexcept;
+/// Integers and truths look the same in JSON.
+template <class Integer>
+char* write_json_number(char* out, Integer number, int precision, NonFinite) noexcept {
+  return write_number(out, number, precision);
+}
+
+/// The number's text as a string.
+template <class Number>
+[[nodiscard]] std::string number_text(Number number, int precision = 0) {
+  char text[number_chars];
+  return {text, write_number(text, number, precision)};
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <smd/trial.hpp>
+#include <span>
+#include <string>
+
+#include "diagnostics.hpp"
+
+namespace smd::tool {
+
+/// Calls `visit` for each operand; a `-` at the end stands for those that standard input lists, one per line (or NUL,
+/// with -0), which are handed on as they come. Empty lines are skipped. Stops when `visit` returns false.
+/// @throws UsageError for a `-` elsewhere; ReadError (io) if standard input cannot be read.
+void for_each_operand(std::span<const std::string> operands, bool null_separated,
+                      const std::function<bool(const std::string&)>& visit);
+
+/// Whether there may be several: more than one operand, or `-`.
+[[nodiscard]] bool may_be_several(std::span<const std::string> operands) noexcept;
+
+/// Opens a trial and hands it over. Whatever the library throws, here or in `visit`, is reported with its status and
+/// costs only this trial; problems that the trial met (damaged files) are reported after the visit. `s3://` operands:
+/// a message and status 3. A bad pattern (InvalidArgument, MatchLimit) becomes a UsageError.
+void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages,
+                const std::function<void(Trial&)>& visit);
+
+}  // namespace smd::tool

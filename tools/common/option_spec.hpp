@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace smd::tool {
+
+/// What kind of thing an option's value is: for completion and manual pages. Checking is the command's own business.
+enum class ValueKind : std::uint8_t {
+  none,  ///< A flag: takes no value.
+  text,
+  file,
+  folder,
+  trial,
+  tensor,
+  collection,
+  worker,
+  pattern,
+  step,
+  mode,
+  format,  ///< One of `CommandDefinition::formats`.
+  choice,  ///< One of `OptionSpec::choices`; anything else is refused when the line is parsed.
+  columns,
+  number,
+  duration,
+};
+
+/// What giving an option again means.
+enum class Repeat : std::uint8_t {
+  last_wins,
+  adds_up,  ///< A list; a flag is counted.
+};
+
+/// One option, defined once: parser, `--help`, manual page and completions are all made from this.
+/// The texts are literals: everything here lives as long as the program.
+struct OptionSpec {
+  char short_name = '\0';    ///< `\0`: none.
+  std::string_view name;     ///< Long name without dashes.
+  std::string_view metavar;  ///< Empty exactly for flags.
+  std::string_view help;     ///< A phrase without full stop: `print only names`.
+  std::string_view group;    ///< Heading in `--help`, one of `group::…`.
+  ValueKind kind = ValueKind::none;
+  Repeat repeat = Repeat::last_wins;
+  bool split_commas = false;                    ///< `-m train,eval` is two values.
+  std::span<const std::string_view> choices{};  ///< For `ValueKind::choice`.
+  bool hidden = false;                          ///< Parsed, but left out of `--help`.
+};
+
+/// Headings of the option groups, in the order of `--help`. Commands may have further ones; they come after `view`.
+namespace group {
+inline constexpr std::string_view view = "View";
+inline constexpr std::string_view selection = "Selection";
+inline constexpr std::string_view output = "Output";
+inline constexpr std::string_view messages = "Messages";
+inline constexpr std::string_view reading = "Reading";
+inline constexpr std::string_view other = "Other";
+}  // namespace group
+
+}  // namespace smd::tool

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace smd::tool {
+
+/// Where results go: standard output, or a file that appears under its name only once it is whole (a temporary in the
+/// same folder, renamed by `close`, removed on failure and on SIGINT and SIGTERM). Buffered; not thread-safe.
+class OutputFile {
+ public:
+  /// Standard output.
+  static OutputFile standard();
+  /// A file. @throws OutputError if the temporary cannot be made.
+  static OutputFile file(const std::string& path);
+  /// Takes and drops everything: what `--quiet` leaves of standard output.
+  static OutputFile discard();
+
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  /// A file that was not closed is removed.
+  ~OutputFile();
+
+  /// @throws OutputError, here and below, if the system refuses the bytes.
+  void write(std::string_view text);
+  void write(std::span<const std::byte> bytes);
+  void put(char byte) {
+    if (used_ == capacity) {
+      flush();
+    }
+    buffer_[used_++] = byte;
+  }
+  /// At least `size` (at most `capacity`) bytes of room in the buffer; tell `advance` how many were filled.
+  [[nodiscard]] char* room(std::size_t size) {
+    if (capacity - used_ < size) {
+      flush();
+    }
+    return buffer_.get() + used_;
+  }
+  void advance(const char* end) noexcept { used_ = static_cast<std::size_t>(end - buffer_.get()); }
+
+  void flush();
+  /// Flushes, and puts a file in its place. Standard output is closed by `run_command`, which reports failure.
+  void close();
+
+  [[nodiscard]] bool is_terminal() const noexcept;
+  /// True if nothing that is written is kept.
+  [[nodiscard]] bool discards() const noexcept { return kind_ == Kind::discard; }
+
+  static constexpr std::size_t capacity = std::size_t{128} << 10;
+
+ private:
+  enum class Kind : unsigned char { standard, file, discard };
+  OutputFile(Kind kind, int descriptor);
+  void write_out(const char* bytes, std::size_t size);
+
+  Kind kind_;
+  int descriptor_ = -1;
+  std::size_t used_ = 0;
+  std::unique_ptr<char[]> buffer_;
+  std::string path_;
+  std::string temporary_;
+};
+
+}  // namespace smd::tool

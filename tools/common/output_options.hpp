@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command_line.hpp"
+#include "diagnostics.hpp"
+#include "number_format.hpp"
+#include "output_file.hpp"
+#include "terminal.hpp"
+
+namespace smd::tool {
+
+/// CLI.md, section 3, as option tables and as their values.
+struct OutputOptions {
+  std::string format;  ///< As given by -f or a short form, lower case; else `table` on a terminal, `tsv` elsewhere.
+  bool format_given = false;
+  std::optional<std::string> file;  ///< -o
+  std::vector<std::string> columns;
+  bool header = true;
+  bool null_separated = false;
+  bool with_trial = false;
+  int precision = 0;  ///< 0: exact, or the format's default.
+  NonFinite nonfinite = NonFinite::string;
+  ColorChoice color = ColorChoice::automatic;
+  bool ascii = false;  ///< --ascii, or the locale is not UTF-8.
+  bool quiet = false;
+
+  /// -f -o --columns -H -0 -T --precision --nonfinite --color --ascii, and --json --jsonl --csv --tsv.
+  static std::span<const OptionSpec> table() noexcept;
+  /// @throws UsageError.
+  static OutputOptions from(const CommandLine& line);
+
+  [[nodiscard]] bool json() const noexcept { return format == "json" || format == "jsonl"; }
+  /// Whether results go to a terminal.
+  [[nodiscard]] bool to_terminal() const noexcept;
+  /// The place for results: with -q standard output drops everything.
+  /// @throws UsageError if `binary` data would go to a terminal; OutputError if a file cannot be made.
+  [[nodiscard]] OutputFile open(bool binary = false) const;
+};
+
+/// -q -v --progress --no-progress, and -h --version, which `run_command` answers itself.
+struct MessageOptions {
+  bool quiet = false;
+  unsigned verbosity = 0;
+  std::optional<bool> progress;  ///< None: if standard error is a terminal.
+
+  static std::span<const OptionSpec> table() noexcept;
+  static MessageOptions from(const CommandLine& line);
+};
+
+}  // namespace smd::tool

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace smd::tool {
+
+/// A line on standard error that says how far the work is: from one second after the start, at most ten times a
+/// second, erased at the end and before each message. Shown if standard error is a terminal, or as told.
+/// One at a time; used from one thread.
+class Progress {
+ public:
+  /// `what`: `reading`. `total` 0: unknown.
+  Progress(std::string_view what, std::uint64_t total, std::optional<bool> wanted);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();
+
+  void advance(std::uint64_t steps = 1) {
+    done_ += steps;
+    if (shown_) {
+      update();
+    }
+  }
+  /// Wipes the line if it is there; for Diagnostics.
+  static void erase_line();
+
+ private:
+  void update();
+
+  std::string what_;
+  std::uint64_t total_;
+  std::uint64_t done_ = 0;
+  bool shown_;
+  std::chrono::steady_clock::time_point next_;
+};
+
+}  // namespace smd::tool

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/trial.hpp>
+#include <span>
+
+#include "command_line.hpp"
+
+namespace smd::tool {
+
+/// CLI.md, section 5, as far as every command that reads trials has it: -j and --no-verify.
+struct ReadingOptions {
+  unsigned jobs = 0;  ///< 0: one per CPU.
+  bool verify = true;
+
+  static std::span<const OptionSpec> table() noexcept;
+  static ReadingOptions from(const CommandLine& line);
+
+  /// Options to open a trial with: one snapshot (no refresh on queries), the given range.
+  [[nodiscard]] TrialOptions trial_options(const StepRange& range = {}) const;
+};
+
+}  // namespace smd::tool

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cell.hpp"
+#include "output_file.hpp"
+#include "output_options.hpp"
+
+namespace smd::tool {
+
+enum class Align : std::uint8_t { left, right };
+
+/// A column that a command can print. `trial` is not among a command's columns: RowWriter adds it.
+struct Column {
+  std::string_view name;
+  Align align = Align::left;
+  bool in_text = true;  ///< Shown in text formats unless `--columns` chooses; false: only on request.
+  bool in_json = true;  ///< The same for JSON.
+};
+
+class RowFormat;
+
+/// Prints rows of one table in the format asked for. Commands hand over whole rows and need not know the format.
+///
+/// One column in `tsv` or `table` is a bare list: raw bytes (escaped on a terminal), no header, NUL between with -0.
+class RowWriter {
+ public:
+  /// `several_trials` adds the trial column to text. `columns`, `options`, `out` and `messages` must outlive this.
+  /// @throws UsageError for a name in `--columns` that is not among the columns, or a format that is not for rows.
+  RowWriter(OutputFile& out, const OutputOptions& options, std::span<const Column> columns, bool several_trials,
+            Diagnostics& messages);
+  RowWriter(const RowWriter&) = delete;
+  RowWriter& operator=(const RowWriter&) = delete;
+  ~RowWriter();
+
+  /// Whether a column will be printed: do not work out what nobody sees.
+  [[nodiscard]] bool wants(std::string_view column) const noexcept;
+  /// The trial that following rows belong to.
+  void set_trial(std::string_view name) { trial_ = name; }
+  /// One cell for each column given to the constructor, in that order.
+  void row(std::span<const Cell> cells);
+  void row(std::initializer_list<Cell> cells) { row(std::span<const Cell>(cells.begin(), cells.size())); }
+  [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
+  /// Following: pass on what is there, at the end of a step.
+  void end_step();
+  /// After the last row (JSON's closing bracket, a table's layout). Must be called; does not close the file.
+  void finish();
+
+ private:
+  OutputFile& out_;
+  std::vector<Column> columns_;
+  std::vector<std::optional<std::size_t>> chosen_;  // index into columns_; none: the trial
+  std::vector<Cell> picked_;
+  std::string trial_;
+  std::unique_ptr<RowFormat> format_;
+  std::size_t rows_ = 0;
+};
+
+/// The formats that RowWriter knows, for `CommandDefinition::formats`: table tsv csv json jsonl.
+[[nodiscard]] std::span<const std::string_view> row_format_names() noexcept;
+
+}  // namespace smd::tool

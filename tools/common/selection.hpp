@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <smd/trial.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command_line.hpp"
+#include "diagnostics.hpp"
+#include "step_spec.hpp"
+
+namespace smd::tool {
+
+/// CLI.md, section 2, as option tables and as their values.
+struct SelectionOptions {
+  std::vector<std::string> names;        ///< -n
+  std::vector<std::string> regexes;      ///< -e
+  std::vector<std::string> collections;  ///< -c
+  std::vector<std::string> excludes;     ///< -x
+  std::vector<Mode> modes;               ///< -m; never empty: `global` is the default.
+  bool modes_given = false;
+  std::optional<StepSpec> steps;      ///< -s; none: the command's default.
+  std::int64_t every = 1;             ///< --every
+  std::optional<std::string> worker;  ///< -w NAME; none: the first by name, for values.
+  bool all_workers = false;           ///< -w all
+  bool incomplete = false;            ///< --incomplete
+
+  /// -e -c -x -m -s --every -w --incomplete.
+  static std::span<const OptionSpec> table() noexcept;
+  /// -n, for commands where names are not operands.
+  static std::span<const OptionSpec> name_table() noexcept;
+  /// @throws UsageError.
+  static SelectionOptions from(const CommandLine& line);
+
+  /// Any of -n -e -c was given.
+  [[nodiscard]] bool selects_tensors() const noexcept {
+    return !names.empty() || !regexes.empty() || !collections.empty();
+  }
+};
+
+/// What to read at first so that a SPEC can be resolved: `-s last` needs the newest index files only, `-s 5000:8000`
+/// those between. Mode steps do not tell where they lie, except from the end. `spec` none: everything.
+[[nodiscard]] StepRange range_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes);
+
+/// A step chosen: all its numbers.
+struct SelectedStep {
+  GlobalStep step;
+  Mode mode = Mode::global;  ///< The step's own mode.
+  ModeStep mode_step;
+
+  bool operator==(const SelectedStep&) const = default;
+};
+
+/// Where the steps to choose from come from: the global steps at which something was saved, ascending, with those not
+/// written by all workers if asked. Called anew after more of the trial was read.
+using StepSource = std::function<std::vector<GlobalStep>(bool incomplete)>;
+
+/// The steps that the options choose: by mode, SPEC (`options.steps`, else `fallback`), then `--every`; ascending by
+/// global step, each once. Reads more of the trial where the SPEC needs it (a `last` of one mode, a tail of incomplete
+/// steps). `source`: count and choose among a tensor's own steps; default: the trial's.
+///
+/// What cannot be had is said, with status 1: no step saved yet, a mode not saved (names those that were), a single
+/// step that is not there (StepUnavailable, StepNotYetAvailable or NoMoreData, with the nearest saved steps and the
+/// mode in which that number does exist). The rest is returned. A trial without any step: message, nothing.
+[[nodiscard]] std::vector<SelectedStep> select_steps(Trial& trial, const SelectionOptions& options,
+                                                     const StepSpec& fallback, Diagnostics& messages,
+                                                     const StepSource& source = {});
+
+/// The names that -n -e -c -x select among the tensors of the steps read, in byte order. Exact names that the trial
+/// does not have: TensorUnavailable with the nearest three, status 1 (the rest of the trial is read before that is
+/// said); a collection that it does not define: likewise. -m narrows to tensors
+/// saved in one of the modes.
+/// @throws UsageError for a bad pattern.
+[[nodiscard]] std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& options,
+                                                      Diagnostics& messages);
+
+/// Says that a tensor does not exist, with the nearest three names and status 1. Reads the whole trial first.
+void report_unknown_tensor(Trial& trial, std::string_view name, Diagnostics& messages);
+
+/// Whether -w names a worker that the trial has (or none in particular); if not: InvalidWorker with the names,
+/// status 1.
+[[nodiscard]] bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnostics& messages);
+
+/// An EntryQuery for these tensors and steps, with the options' worker choice (default: first by name).
+[[nodiscard]] EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string> tensors,
+                                     std::span<const SelectedStep> steps);
+
+/// `train`, `eval`, `predict`, `global`: as printed in rows. Lower case, as upstream's option values.
+[[nodiscard]] std::string_view mode_text(Mode mode) noexcept;
+
+}  // namespace smd::tool

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smd::tool {
+
+/// One item of a SPEC: `N`, or `A:B` or `A:B:S` with open ends. Negative numbers count saved steps from the end.
+struct StepTerm {
+  bool single = false;
+  std::int64_t number = 0;            ///< Of a single one; -1 is the last saved step.
+  bool oldest = false;                ///< `first`: the first saved step (single).
+  std::optional<std::int64_t> start;  ///< Of a range.
+  std::optional<std::int64_t> stop;
+  std::int64_t stride = 1;  ///< Never 0.
+  std::string text;         ///< As written, for messages.
+};
+
+/// Which of the steps that are there a SPEC chooses.
+struct StepChoice {
+  std::vector<std::size_t> indices;      ///< Into the steps offered; ascending, each once.
+  std::vector<const StepTerm*> missing;  ///< Single steps that are not there; point into the spec.
+};
+
+/// What of a trial must be read so that a SPEC can be resolved.
+struct StepNeed {
+  bool everything = false;
+  std::size_t newest = 0;             ///< How many saved steps, counted from the end.
+  std::size_t oldest = 0;             ///< How many, from the beginning.
+  std::optional<std::int64_t> first;  ///< Numbers at least this…
+  std::optional<std::int64_t> end;    ///< …and below this, if `first` is set; none: no bound.
+};
+
+/// A parsed `--step`: a union of terms. Knows no trial.
+class StepSpec {
+ public:
+  /// All steps.
+  StepSpec() = default;
+  /// One item without commas: `N`, `A:B`, `A:B:S`, `first`, `last`, `all`, `:`. @throws InvalidValue.
+  static StepTerm parse_term(std::string_view text);
+  /// @throws InvalidValue. Items parted by commas.
+  static StepSpec parse(std::string_view text);
+  explicit StepSpec(std::vector<StepTerm> terms) : terms_(std::move(terms)) {}
+
+  [[nodiscard]] const std::vector<StepTerm>& terms() const noexcept { return terms_; }
+  [[nodiscard]] bool all() const noexcept { return terms_.empty(); }
+
+  /// Chooses among the saved steps, given by their numbers, ascending (numbers may repeat: a job that was restarted).
+  /// A range takes the members of Python's `range(A, B, S)` that are there, where a negative A or B stands for the
+  /// number of the step that it counts to (clamped to the first and last as Python's slices are).
+  [[nodiscard]] StepChoice choose(std::span<const std::int64_t> saved) const;
+
+  [[nodiscard]] StepNeed need() const noexcept;
+
+ private:
+  std::vector<StepTerm> terms_;
+};
+
+}  // namespace smd::tool

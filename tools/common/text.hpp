@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smd::tool {
+
+/// A code point read from UTF-8, and how many bytes it took. An invalid byte: `valid` is false, size 1.
+struct CodePoint {
+  char32_t value = 0;
+  std::size_t size = 1;
+  bool valid = false;
+};
+
+/// The first code point of non-empty text. Overlong forms, surrogates and numbers past U+10FFFF are invalid.
+[[nodiscard]] CodePoint decode_utf8(std::string_view text) noexcept;
+[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
+void append_utf8(std::string& out, char32_t code_point);
+
+/// Text made safe to show: control characters and bytes that are not UTF-8 become `\xNN`, bidirectional controls, line
+/// separators and the like `\u{N}`. With `ascii`, so does everything beyond ASCII.
+[[nodiscard]] std::string printable(std::string_view text, bool ascii = false);
+void append_printable(std::string& out, std::string_view text, bool ascii = false);
+
+/// Columns that printable text takes on a terminal: 2 for wide characters, 0 for combining ones.
+[[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
+
+/// `'name'`, for messages.
+[[nodiscard]] std::string quoted(std::string_view name);
+/// `'a', 'b', 'c'`, at most `most` of them, then ` and N more`.
+[[nodiscard]] std::string quoted_list(std::span<const std::string> names, std::size_t most = 8);
+
+/// The candidates most like a name, best first: by edit distance with case and the middle of long names forgiven.
+/// Those too far off to be meant are left out.
+[[nodiscard]] std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> candidates,
+                                                     std::size_t most = 3);
+
+/// `; did you mean 'a', 'b' or 'c'?`, or nothing.
+[[nodiscard]] std::string did_you_mean(std::span<const std::string> names);
+
+/// Paragraphs broken at spaces so that no line is wider than `width`; each line starts with `indent` spaces.
+[[nodiscard]] std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
+
+}  // namespace smd::tool
