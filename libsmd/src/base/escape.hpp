@@ -9,9 +9,8 @@ namespace smd::detail {
 /// True if `text` is well-formed UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF.
 [[nodiscard]] bool valid_utf8(std::string_view text) noexcept;
 
-/// `text` fit to stand in a message: control characters and bytes that are not UTF-8 become `\xNN` (`\n`, `\t` and `\r`
-/// by name, a backslash before them doubled only there), and characters that change the direction of writing or cannot
-/// be seen `\u{N}`.
+/// `text` fit to stand in a message: ASCII control characters and bytes that are not UTF-8 become `\xNN`, other control
+/// characters, line separators and those that change the direction of writing `\u{N}`. All else stays as it is.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace smd::detail

@@ -16,7 +16,7 @@ namespace smd::detail {
 template <class T>
 class [[nodiscard]] Outcome {
  public:
-  Outcome(T value) : state_(std::in_place_index<0>, std::move(value)) {}          // NOLINT: converts by design
+  Outcome(T value) : state_(std::in_place_index<0>, std::move(value)) {}            // NOLINT: converts by design
   Outcome(Problem problem) : state_(std::in_place_index<1>, std::move(problem)) {}  // NOLINT: converts by design
 
   [[nodiscard]] explicit operator bool() const noexcept { return state_.index() == 0; }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/problem.hpp>
+
+#include "base/escape.hpp"
+
+namespace smd {
+
+std::string_view to_string(ProblemKind kind) noexcept {
+  switch (kind) {
+    case ProblemKind::not_yet:
+      return "NotYet";
+    case ProblemKind::absent:
+      return "Absent";
+    case ProblemKind::not_found:
+      return "NotFound";
+    case ProblemKind::access_denied:
+      return "AccessDenied";
+    case ProblemKind::io:
+      return "ReadError";
+    case ProblemKind::network:
+      return "Network";
+    case ProblemKind::damaged:
+      return "Damaged";
+    case ProblemKind::note:
+      return "Note";
+  }
+  return "unknown";
+}
+
+std::string to_string(const Problem& problem) {
+  std::string text;
+  if (!problem.file.empty()) {
+    text += detail::printable(problem.file) + ": ";
+  }
+  if (problem.offset) {
+    text += "byte " + std::to_string(*problem.offset) + ": ";
+  }
+  return text + problem.text;
+}
+
+}  // namespace smd
