@@ -9,6 +9,9 @@ function(smd_add_tool name)
   target_link_libraries(${name}_objects PUBLIC smd_tools_common)
   add_executable(${name} main.cpp)
   target_link_libraries(${name} PRIVATE ${name}_objects)
+  # All commands stand in bin/ of the build tree; installed, they find the library beside them wherever the prefix is.
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin"
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 endfunction()
 

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the scripts beside it. need_packages PACKAGE...: installs those Debian packages that are missing, and
+# nothing else; ends the script with a plain message if one cannot be had.
+
+packages_say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+
+packages_missing() {
+  for package in "$@"; do
+    case $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) in
+      installed) ;;
+      *) printf '%s ' "$package" ;;
+    esac
+  done
+}
+
+packages_apt_get() {
+  if [ "$(id -u)" -eq 0 ]; then
+    DEBIAN_FRONTEND=noninteractive apt-get "$@"
+  else
+    sudo env DEBIAN_FRONTEND=noninteractive apt-get "$@"
+  fi
+}
+
+need_packages() {
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    packages_say "this is no Debian; going on with what is installed (README.md lists what is needed)"
+    return 0
+  fi
+  packages_wanted=$(packages_missing "$@")
+  if [ -z "$packages_wanted" ]; then
+    return 0
+  fi
+  if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+    packages_say "missing packages, and no sudo to install them; as root: apt-get install $packages_wanted"
+    exit 1
+  fi
+  packages_say "installing: $packages_wanted"
+  # Package lists may be old, or absent as in a fresh root. Sources of others that do not answer are no obstacle: what
+  # counts is whether the packages can be had.
+  packages_apt_get update -q || packages_say "apt-get update failed; going on with the lists that are there"
+  # The list is words, to be split.
+  # shellcheck disable=SC2086
+  if packages_apt_get install -q -y --no-install-recommends $packages_wanted; then
+    return 0
+  fi
+  # All or nothing failed: find out which one it is.
+  for package in $packages_wanted; do
+    if ! packages_apt_get install -q -y --no-install-recommends "$package"; then
+      packages_say "cannot install the Debian package '$package' (see above); the package sources must offer Debian 12 or later"
+      exit 1
+    fi
+  done
+}
+
+# What the library and the commands are built with and from.
+build_packages='cmake g++ ninja-build pkg-config libboost-filesystem-dev libcli11-dev libfmt-dev libpcre2-dev
+  libprotozero-dev libsimdjson-dev nlohmann-json3-dev zlib1g-dev'
+# What the tests need besides.
+test_packages='clang clang-format clang-tidy doctest-dev python3 python3-numpy xz-utils'

@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing and runs every test: formatting, a build by each compiler, the unit tests under sanitizers,
+# and at the end everything in the dev build, so that the last lines are ctest's summary.
+set -eu
+cd "$(dirname "$0")/.."
+. scripts/packages.sh
+# shellcheck disable=SC2086
+need_packages $build_packages $test_packages
+jobs=$(nproc)
+
+step() { printf '\n== %s\n' "$*"; }
+
+step 'formatting'
+find benchmarks libsmd tests tools \( -name '*.hpp' -o -name '*.cpp' \) -exec clang-format --dry-run --Werror {} +
+
+step 'library and commands by Clang, warnings are errors'
+cmake -S . -B build/clang -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
+  -DSMD_WERROR=ON -DSMD_BUILD_TESTS=OFF -DSMD_BUILD_BENCHMARKS=OFF
+cmake --build build/clang
+
+step 'static analysis'
+sh scripts/tidy.sh build/clang
+
+for sanitizer in asan tsan; do
+  step "unit tests: $sanitizer"
+  cmake --preset "$sanitizer"
+  cmake --build --preset "$sanitizer"
+  ctest --preset "$sanitizer" --label-regex unit --parallel "$jobs"
+done
+
+step 'everything'
+cmake --preset dev
+cmake --build --preset dev
+ctest --preset dev --parallel "$jobs"

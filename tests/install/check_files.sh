@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# check_files.sh PREFIX LIBDIR VERSION LIST: exactly the files of LIST are installed. LIST says LIBDIR, VERSION and
+# CONFIG for what depends on the build. With SMD_UPDATE=1 in the environment, LIST is rewritten instead.
+set -eu
+export LC_ALL=C
+prefix=$1 libdir=$2 version=$3 list=$4
+version_pattern=$(printf '%s' "$version" | sed 's/\./\\./g')
+found=$(cd "$prefix" && find . -type d -empty -o ! -type d | sed -e 's|^\./||' \
+  -e "s|^$libdir/|LIBDIR/|" -e "s|\.so\.$version_pattern\$|.so.VERSION|" \
+  -e 's|/smdTargets-[a-z]*\.cmake$|/smdTargets-CONFIG.cmake|' | sort)
+if [ "${SMD_UPDATE:-}" = 1 ]; then
+  printf '%s\n' "$found" >"$list"
+fi
+printf '%s\n' "$found" | diff -u "$list" - || {
+  echo "installed files differ from tests/install/$(basename "$list"); if that is meant, run this test with SMD_UPDATE=1"
+  exit 1
+}
