@@ -37,7 +37,6 @@ class LocalWatch final : public Watch {
   bool wait_until(Clock::time_point deadline) override {
     while (true) {
       if (woken_.exchange(false)) {
-        drain_wake();
         return false;
       }
       const auto now = Clock::now();
@@ -48,9 +47,11 @@ class LocalWatch final : public Watch {
       if (now >= deadline) {
         return false;
       }
-      // A watch that was lost (the root was removed) may be had again at the next look, so this is asked each time.
       std::array<pollfd, 2> fds{{{wake_.get(), POLLIN, 0}, {tree_ ? tree_->fd() : -1, POLLIN, 0}}};
       const int ready = ::poll(fds.data(), fds.size(), timeout(std::min(deadline, next_look_) - now));
+      if (ready > 0 && fds[0].revents != 0) {
+        drain_wake();  // Only then is `woken_` looked at: it is set before the write, so no wake-up is lost.
+      }
       if (ready > 0 && fds[1].revents != 0 && tree_->take_events()) {
         look_at_root();
         return changed(Clock::now());
