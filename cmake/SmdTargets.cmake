@@ -6,9 +6,9 @@ function(smd_add_tool name)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   add_library(${name}_objects OBJECT ${sources})
-  target_link_libraries(${name}_objects PUBLIC smd_tools_common)
+  target_link_libraries(${name}_objects PUBLIC smd_tools_common PRIVATE smd_options)
   add_executable(${name} main.cpp)
-  target_link_libraries(${name} PRIVATE ${name}_objects)
+  target_link_libraries(${name} PRIVATE ${name}_objects smd_options)
   # All commands stand in bin/ of the build tree; installed, they find the library beside them wherever the prefix is.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin"
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
