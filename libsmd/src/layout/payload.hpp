@@ -59,15 +59,4 @@ class PayloadArena {
   std::size_t left_ = 0;
 };
 
-/// One index file that was read.
-struct StepRow {
-  std::int64_t step = 0;
-  std::int64_t mode_step = 0;
-  std::uint32_t worker = 0;          ///< Id of the listing's worker part.
-  std::uint32_t payload = no_id;     ///< `no_id`: lists nothing, so makes no step.
-  std::uint32_t event_file = no_id;  ///< `no_id`: where the grammar puts it; else id of an odd path.
-  std::uint32_t file = 0;            ///< Position in the listing.
-  Mode mode = Mode::global;
-};
-
 }  // namespace smd::detail::layout

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/parallel.hpp"
+#include "layout/collections_file.hpp"
+#include "layout/layout.hpp"
+#include "layout/trial_paths.hpp"
+
+#include <smd/limits.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace smd::detail::layout {
+
+std::string Listing::path(const StepFile& file) const {
+  std::string path(folders[file.folder]);
+  path.push_back('/');
+  if (file.leaf == no_id) {
+    path.append(index_leaf(file.step, worker_parts[file.worker]));
+  } else {
+    path.append(leaves[file.leaf]);
+  }
+  return path;
+}
+
+namespace {
+
+/// Folders below `index/` deeper than this are not looked into: the format has one level.
+constexpr std::size_t deepest_folder = 16;
+
+class DebuggerLayout final : public Layout {
+ public:
+  Outcome<Listing> list(storage::Storage& storage, const Listing* before) const override;
+  LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
+                   unsigned jobs) const override;
+  CollectionsInfo collections(storage::Storage& storage) const override;
+  bool ended(storage::Storage& storage) const override { return storage.exists(end_marker); }
+  std::string event_path(const Listing& listing, const StepFile& file) const override {
+    return layout::event_path(file.step, listing.worker_parts[file.worker]);
+  }
+};
+
+/// Adds one file of `index/` to a listing; names that are none of an index file are noted.
+void add_index_file(Listing& listing, std::uint32_t folder, std::string_view leaf) {
+  if (leaf.ends_with(".tmp")) {
+    return;
+  }
+  const std::optional<IndexFileName> name = parse_index_file_name(leaf);
+  if (!name || name->worker_part.size() > limits::name_bytes) {
+    listing.notes.push_back({ProblemKind::note,
+                             std::string(listing.folders[folder]) + "/" + std::string(leaf),
+                             {},
+                             "ignored: the name is not that of an index file"});
+    return;
+  }
+  StepFile file{name->step, listing.worker_parts.add(name->worker_part), folder, no_id};
+  if (file.worker == listing.workers.size()) {
+    listing.workers.push_back(worker_name(name->worker_part));
+  }
+  if (leaf != index_leaf(file.step, name->worker_part)) {
+    file.leaf = listing.leaves.add(leaf);
+  }
+  listing.files.push_back(file);
+}
+
+void rank_workers(Listing& listing) {
+  std::vector<std::uint32_t> order(listing.workers.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tie(listing.workers[a], a) < std::tie(listing.workers[b], b);
+  });
+  listing.worker_rank.resize(order.size());
+  for (std::uint32_t rank = 0; rank < order.size(); ++rank) {
+    listing.worker_rank[order[rank]] = rank;
+  }
+}
+
+void sort_files(Listing& listing) {
+  const auto before = [&](const StepFile& a, const StepFile& b) {
+    if (a.step != b.step) {
+      return a.step < b.step;
+    }
+    if (a.worker != b.worker) {
+      return listing.worker_rank[a.worker] < listing.worker_rank[b.worker];
+    }
+    return listing.path(a) < listing.path(b);
+  };
+  if (!std::is_sorted(listing.files.begin(), listing.files.end(), before)) {
+    std::sort(listing.files.begin(), listing.files.end(), before);
+  }
+}
+
+Outcome<Listing> DebuggerLayout::list(storage::Storage& storage, const Listing* before) const {
+  Listing listing;
+  // Asked first: a job that ends while we list must not look ended with its last steps missing.
+  listing.ended = ended(storage);
+  if (before != nullptr) {
+    listing.folders = before->folders;
+    listing.worker_parts = before->worker_parts;
+    listing.leaves = before->leaves;
+    listing.workers = before->workers;
+    listing.files.reserve(before->files.size() + 64);
+  }
+  std::vector<std::string> folders{std::string(index_folder)};
+  while (!folders.empty()) {
+    const std::string folder = std::move(folders.back());
+    folders.pop_back();
+    auto entries = storage.list(folder);
+    if (!entries) {
+      if (entries.problem().kind == ProblemKind::not_found) {
+        continue;  // no index yet, or a folder that was just removed: no steps there
+      }
+      if (folder == index_folder) {
+        return std::move(entries.problem());
+      }
+      listing.notes.push_back(std::move(entries.problem()));
+      continue;
+    }
+    const std::uint32_t folder_id = listing.folders.add(folder);
+    for (const storage::DirEntry& entry : *entries) {
+      if (entry.kind == storage::EntryKind::folder) {
+        if (std::count(folder.begin(), folder.end(), '/') < static_cast<std::ptrdiff_t>(deepest_folder)) {
+          folders.push_back(folder + "/" + entry.name);
+        }
+      } else {
+        add_index_file(listing, folder_id, entry.name);
+      }
+    }
+  }
+  rank_workers(listing);
+  sort_files(listing);
+  return listing;
+}
+
+/// Reads step files, one after the other; what one thread needs.
+class StepLoader {
+ public:
+  StepLoader(storage::Storage& storage, const Listing& listing) : storage_(storage), listing_(listing) {}
+
+  struct Result {
+    StepRow row;
+    std::optional<Problem> failure;
+    std::vector<Problem> refused;
+  };
+
+  /// Reads `files`; `take(i, Result)` gets each.
+  template <class Take>
+  void load(std::span<const StepFile> files, Take&& take) {
+    leaves_.resize(std::max(leaves_.size(), files.size()));
+    views_.clear();
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      leaf_of(files[i], leaves_[i]);
+      views_.emplace_back(leaves_[i]);
+    }
+    for (std::size_t first = 0; first < files.size();) {
+      std::size_t last = first;
+      while (last < files.size() && files[last].folder == files[first].folder) {
+        ++last;
+      }
+      load_folder(files.subspan(first, last - first), {views_.data() + first, last - first}, first, take);
+      first = last;
+    }
+  }
+
+  [[nodiscard]] IndexTables take_tables() { return std::move(parser_.tables()); }
+
+ private:
+  void leaf_of(const StepFile& file, std::string& leaf) const {
+    leaf.clear();
+    if (file.leaf != no_id) {
+      leaf.append(listing_.leaves[file.leaf]);
+      return;
+    }
+    append_step_digits(leaf, file.step);
+    leaf.push_back('_');
+    leaf.append(listing_.worker_parts[file.worker]);
+    leaf.append(".json");
+  }
+
+  template <class Take>
+  void load_folder(std::span<const StepFile> files, std::span<const std::string_view> leaves, std::size_t first,
+                   Take& take) {
+    Outcome<std::unique_ptr<storage::Folder>> folder = storage_.open_folder(listing_.folders[files[0].folder]);
+    if (folder) {
+      (*folder)->announce(leaves);
+    }
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      Result result;
+      result.row.file = files[i];
+      if (folder) {
+        load_one(**folder, leaves[i], result);
+      } else {
+        result.failure = folder.problem();
+      }
+      take(first + i, std::move(result));
+    }
+  }
+
+  void load_one(storage::Folder& folder, std::string_view leaf, Result& result) {
+    const StepFile& file = result.row.file;
+    const auto text = folder.read_all(leaf, buffer_, limits::json_bytes);
+    if (!text) {
+      result.failure = text.problem();
+    } else {
+      expected_ = layout::event_path(file.step, listing_.worker_parts[file.worker]);
+      Outcome<ParsedIndex> index = parser_.parse(*text, expected_, result.refused);
+      if (index) {
+        result.row.mode = index->mode;
+        result.row.mode_step = index->mode_step;
+        result.row.payload = index->payload;
+        result.row.event_file = index->event_file;
+      } else {
+        result.failure = std::move(index.problem());
+      }
+    }
+    if (result.failure) {
+      result.failure->file = listing_.path(file);
+      if (leaf.ends_with(".csv") && result.failure->kind == ProblemKind::damaged) {
+        // The reference lists such files, but nothing writes them: another program's table, most likely.
+        result.failure->kind = ProblemKind::note;
+        result.failure->text = "ignored: not an index file";
+      }
+    }
+    for (Problem& problem : result.refused) {
+      problem.file = listing_.path(file);
+    }
+  }
+
+  storage::Storage& storage_;
+  const Listing& listing_;
+  IndexParser parser_;
+  Buffer buffer_;
+  std::string expected_;
+  std::vector<std::string> leaves_;
+  std::vector<std::string_view> views_;
+};
+
+LoadedSteps DebuggerLayout::load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
+                                 unsigned jobs) const {
+  LoadedSteps loaded;
+  if (files.empty()) {
+    return loaded;
+  }
+  jobs = std::max(1u, std::min(jobs, storage.parallelism()));
+  const std::size_t grain = std::clamp<std::size_t>(files.size() / (std::size_t{jobs} * 8), 32, 256);
+  std::vector<std::unique_ptr<StepLoader>> loaders(jobs);
+  std::vector<LoadedSteps::Row> rows(files.size());
+  std::vector<std::uint8_t> good(files.size(), 0);
+  struct Odd {
+    std::size_t index;
+    std::optional<Problem> failure;
+    std::vector<Problem> refused;
+  };
+  std::vector<Odd> odd;
+  std::mutex mutex;
+  const auto load_piece = [&](std::size_t begin, std::size_t end, unsigned worker) {
+    if (!loaders[worker]) {
+      loaders[worker] = std::make_unique<StepLoader>(storage, listing);
+    }
+    loaders[worker]->load(files.subspan(begin, end - begin), [&](std::size_t i, StepLoader::Result&& result) {
+      rows[begin + i] = {result.row, worker};
+      good[begin + i] = result.failure ? 0 : 1;
+      if (result.failure || !result.refused.empty()) {
+        const std::lock_guard lock(mutex);
+        odd.push_back({begin + i, std::move(result.failure), std::move(result.refused)});
+      }
+    });
+  };
+  parallel_for(jobs, files.size(), grain, load_piece);
+
+  // What failed for want of descriptors or memory is tried once more, by one thread alone.
+  std::vector<Odd> first_try = std::move(odd);
+  odd.clear();
+  for (Odd& item : first_try) {
+    if (item.failure && item.failure->kind == ProblemKind::io) {
+      load_piece(item.index, item.index + 1, 0);
+    } else {
+      odd.push_back(std::move(item));
+    }
+  }
+  std::sort(odd.begin(), odd.end(), [](const Odd& a, const Odd& b) { return a.index < b.index; });
+  for (Odd& item : odd) {
+    if (item.failure) {
+      loaded.failures.push_back({files[item.index], std::move(*item.failure)});
+    }
+    std::move(item.refused.begin(), item.refused.end(), std::back_inserter(loaded.notes));
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (good[i] != 0) {
+      rows[kept++] = rows[i];
+    }
+  }
+  rows.resize(kept);
+  loaded.rows = std::move(rows);
+  for (const auto& loader : loaders) {
+    loaded.tables.push_back(loader ? loader->take_tables() : IndexTables{});
+  }
+  return loaded;
+}
+
+CollectionsInfo DebuggerLayout::collections(storage::Storage& storage) const {
+  CollectionsInfo info;
+  auto entries = storage.list(collections_folder);
+  if (!entries) {
+    if (entries.problem().kind != ProblemKind::not_found) {
+      info.problems.push_back(std::move(entries.problem()));
+    }
+    return info;
+  }
+  std::vector<std::pair<std::string, std::string>> files;  // worker, leaf
+  for (storage::DirEntry& entry : *entries) {
+    std::string_view part = entry.name;
+    if (entry.kind == storage::EntryKind::folder || part.ends_with(".tmp")) {
+      continue;
+    }
+    if (!part.ends_with(collections_suffix) || part.size() == collections_suffix.size()) {
+      info.problems.push_back({ProblemKind::note,
+                               std::string(collections_folder) + "/" + entry.name,
+                               {},
+                               "ignored: the name is not that of a collections file"});
+      continue;
+    }
+    part.remove_suffix(collections_suffix.size());
+    files.emplace_back(worker_name(part), entry.name);
+  }
+  std::sort(files.begin(), files.end());
+  info.found = !files.empty();
+  Outcome<std::unique_ptr<storage::Folder>> folder = storage.open_folder(collections_folder);
+  Buffer buffer;
+  std::vector<std::pair<std::string, std::int64_t>> claims;
+  for (const auto& [worker, leaf] : files) {
+    if (info.workers.empty() || info.workers.back() != worker) {
+      info.workers.push_back(worker);
+    }
+    const std::string path = std::string(collections_folder) + "/" + leaf;
+    std::vector<Problem> notes;
+    const auto add = [&](Problem problem) {
+      problem.file = path;
+      info.problems.push_back(std::move(problem));
+    };
+    if (!folder) {
+      add(folder.problem());
+      continue;
+    }
+    const auto text = (*folder)->read_all(leaf, buffer, limits::json_bytes);
+    if (!text) {
+      add(text.problem());
+      continue;
+    }
+    Outcome<CollectionsFile> file = parse_collections_file(*text, notes);
+    if (!file) {
+      add(std::move(file.problem()));
+      continue;
+    }
+    std::for_each(notes.begin(), notes.end(), add);
+    const std::int64_t workers = file->num_workers.value_or(1);
+    claims.emplace_back(worker, workers);
+    if (!info.num_workers) {
+      info.num_workers = workers;
+    } else if (*info.num_workers != workers) {
+      add({ProblemKind::note,
+           {},
+           {},
+           "says that " + std::to_string(workers) + " workers save, that of " + claims.front().first + " says " +
+               std::to_string(*info.num_workers)});
+    }
+    merge_collections(info.collections, file->collections);
+  }
+  return info;
+}
+
+}  // namespace
+
+std::unique_ptr<Layout> debugger_layout() { return std::make_unique<DebuggerLayout>(); }
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/outcome.hpp"
+#include "layout/index_parser.hpp"
+#include "layout/name_table.hpp"
+#include "storage/storage.hpp"
+
+#include <smd/collection.hpp>
+#include <smd/step.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+/// How one kind of trial is laid out in its storage. Nothing above knows the names of files.
+namespace smd::detail::layout {
+
+/// One file that tells what one worker saved at one step, known by its name alone.
+struct StepFile {
+  std::int64_t step = 0;
+  std::uint32_t worker = 0;    ///< Id in `Listing::worker_parts`.
+  std::uint32_t folder = 0;    ///< Id in `Listing::folders`.
+  std::uint32_t leaf = no_id;  ///< Id in `Listing::leaves`; `no_id`: the name that the grammar gives.
+
+  bool operator==(const StepFile&) const = default;
+};
+
+/// What a listing shows without opening anything. Ids stay the same in later listings of the same trial.
+struct Listing {
+  NameTable folders;
+  NameTable worker_parts;
+  NameTable leaves;
+  std::vector<std::string> workers;        ///< By worker id: the worker's name.
+  std::vector<std::uint32_t> worker_rank;  ///< By worker id: its place in the byte order of names.
+  std::vector<StepFile> files;             ///< By step, then worker's name, then path.
+  std::vector<Problem> notes;              ///< Names that mean nothing; folders that cannot be read.
+  bool ended = false;                      ///< The end marker was there before anything else was looked at.
+
+  [[nodiscard]] std::string path(const StepFile& file) const;
+};
+
+/// One step file that was read.
+struct StepRow {
+  StepFile file;
+  std::int64_t mode_step = 0;
+  std::uint32_t payload = no_id;     ///< `no_id`: lists nothing, so makes no step.
+  std::uint32_t event_file = no_id;  ///< `no_id`: where the grammar puts it; else id of another path.
+  Mode mode = Mode::global;
+};
+
+/// Step files that were read, with the tables that their rows refer to.
+struct LoadedSteps {
+  struct Row {
+    StepRow row;
+    std::uint32_t tables = 0;  ///< Which of `tables` its ids mean.
+  };
+  struct Failure {
+    StepFile file;
+    Problem problem;
+  };
+  std::vector<Row> rows;  ///< In the order asked for; unreadable ones are missing.
+  std::vector<IndexTables> tables;
+  std::vector<Failure> failures;  ///< Files that could not be read or parsed.
+  std::vector<Problem> notes;     ///< Entries refused in files that could.
+};
+
+/// The trial's collections.
+struct CollectionsInfo {
+  bool found = false;                             ///< There is at least one collections file.
+  std::vector<std::string> workers;               ///< Workers that have one, by name.
+  std::optional<std::int64_t> num_workers;        ///< As the first worker's readable file says.
+  std::map<std::string, Collection> collections;  ///< The union over all workers.
+  std::vector<Problem> problems;
+};
+
+/// Thread-safe; keeps no state between calls.
+class Layout {
+ public:
+  virtual ~Layout() = default;
+
+  /// Lists the steps. `before` is an earlier listing of the same trial, whose ids are kept, or null.
+  virtual Outcome<Listing> list(storage::Storage& storage, const Listing* before) const = 0;
+  /// Reads step files with at most `jobs` threads.
+  virtual LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
+                           unsigned jobs) const = 0;
+  virtual CollectionsInfo collections(storage::Storage& storage) const = 0;
+  virtual bool ended(storage::Storage& storage) const = 0;
+  /// Where the records of a step file lie if it does not say otherwise.
+  [[nodiscard]] virtual std::string event_path(const Listing& listing, const StepFile& file) const = 0;
+};
+
+/// The layout of FORMAT.md: collections, index and event files.
+[[nodiscard]] std::unique_ptr<Layout> debugger_layout();
+
+}  // namespace smd::detail::layout
