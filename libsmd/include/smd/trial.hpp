@@ -60,34 +60,36 @@ class StepRange {
   std::optional<std::size_t> oldest_;
 };
 
+// Members of what callers fill in have initialisers, so that `{.name = …}` compiles without warnings.
 struct TrialOptions {
-  std::string name;          ///< For messages and output; default: the path.
-  StepRange range_steps;     ///< What to read at first; `Trial::cover` reads more.
-  unsigned jobs = 0;         ///< Threads; 0: one per CPU.
-  bool verify = true;        ///< Check payload checksums where records carry them. Length checksums always are.
-  bool strict = false;       ///< Throw IndexReaderException at the first damaged index file.
-  bool auto_refresh = true;  ///< Look for new steps on every query, as the reference does.
-  std::optional<std::size_t> incomplete_step_wait_window;  ///< Default: SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW, or 1000.
+  std::string name = {};       ///< For messages and output; default: the path.
+  StepRange range_steps = {};  ///< What to read at first; `Trial::cover` reads more.
+  unsigned jobs = 0;           ///< Threads; 0: one per CPU.
+  bool verify = true;          ///< Check payload checksums where records carry them. Length checksums always are.
+  bool strict = false;         ///< Throw IndexReaderException at the first damaged index file.
+  bool auto_refresh = true;    ///< Look for new steps on every query, as the reference does.
+  /// Default: SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW, or 1000.
+  std::optional<std::size_t> incomplete_step_wait_window = {};
 };
 
 /// Selects tensors and, where a step is given, asks who saved something then. All given conditions but `names`,
 /// `regex` and `collections` narrow; these three unite, as in rules. None of the three: all tensors.
 struct TensorQuery {
-  std::optional<StepKey> step;           ///< Only tensors saved at this step.
-  std::optional<Mode> mode;              ///< Only tensors saved in this mode.
-  std::vector<std::string> names;        ///< Exact names; those not saved are silently absent.
-  std::vector<std::string> regex;        ///< Found anywhere in the name, as Python `re.search`.
-  std::vector<std::string> collections;  ///< Members, by name or by the collection's own patterns.
-  std::vector<std::string> exclude;      ///< Drop names in which one of these patterns is found.
+  std::optional<StepKey> step = {};           ///< Only tensors saved at this step.
+  std::optional<Mode> mode = {};              ///< Only tensors saved in this mode.
+  std::vector<std::string> names = {};        ///< Exact names; those not saved are silently absent.
+  std::vector<std::string> regex = {};        ///< Found anywhere in the name, as Python `re.search`.
+  std::vector<std::string> collections = {};  ///< Members, by name or by the collection's own patterns.
+  std::vector<std::string> exclude = {};      ///< Drop names in which one of these patterns is found.
 };
 
 /// Selects entries: what was saved of which tensor, when, by whom.
 struct EntryQuery {
-  std::vector<std::string> tensors;              ///< Exact names; empty: all.
-  std::optional<std::vector<GlobalStep>> steps;  ///< Ascending; none: all steps covered.
-  std::optional<Mode> mode;                      ///< Only steps of this mode; `global` or none: all.
-  std::vector<std::string> workers;              ///< Empty: all. See also `first_worker_only`.
-  bool first_worker_only = false;                ///< Per tensor and step, only the first worker by name.
+  std::vector<std::string> tensors = {};              ///< Exact names; empty: all.
+  std::optional<std::vector<GlobalStep>> steps = {};  ///< Ascending; none: all steps covered.
+  std::optional<Mode> mode = {};                      ///< Only steps of this mode; `global` or none: all.
+  std::vector<std::string> workers = {};              ///< Empty: all. See also `first_worker_only`.
+  bool first_worker_only = false;                     ///< Per tensor and step, only the first worker by name.
   bool include_incomplete = false;
 };
 
