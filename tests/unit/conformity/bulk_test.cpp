@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorded.hpp"
+#include "support/sha256.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+// The ways of reading many values at once give what single reads give.
+namespace smd::test {
+namespace {
+
+using Place = std::tuple<std::int64_t, std::string, std::string>;
+
+std::string recorded_digest(const Json& record) {
+  const Json& value = record.contains("written") ? record.at("written") : record.at("value");
+  return value.value("sha256", "");
+}
+
+/// SHA-256 of each recorded value, by global step, tensor and worker.
+std::map<Place, std::string> recorded_digests(const Recorded& trial) {
+  std::map<Place, std::string> digests;
+  for_each_record(trial, [&](const std::string& tensor, const Json& record) {
+    const std::string digest = recorded_digest(record);
+    if (!digest.empty()) {
+      digests[{record.at("global_step"), tensor, right(record, "worker")}] = digest;
+    }
+    if (trial.name == "repeats" && record.contains("written")) {
+      digests[{3, tensor, "worker_0"}] = record.at("value").at("sha256");  // see records_test.cpp
+    }
+  });
+  return digests;
+}
+
+/// Gathers the blocks of one value.
+class Gather : public BlockSink {
+ public:
+  bool begin(Dtype dtype, const Shape& shape) override {
+    dtype_ = dtype;
+    shape_ = shape;
+    ++begins;
+    return true;
+  }
+  bool block(std::span<const std::byte> bytes) override {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    return true;
+  }
+  [[nodiscard]] std::string digest() const { return sha256(bytes_); }
+
+  int begins = 0;
+
+ private:
+  Dtype dtype_ = Dtype::float32;
+  Shape shape_;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace
+
+TEST_CASE("reading all locations at once gives the recorded values in order") {
+  for_each_trial([](const Recorded& trial, const Trial& opened) {
+    std::vector<TensorLocation> locations;
+    std::vector<std::string> tensors;
+    std::vector<Place> places;
+    EntryQuery query;
+    query.include_incomplete = true;
+    opened.for_each_entry(query, [&](const TensorEntry& entry) {
+      if (entry.value) {
+        locations.push_back(*entry.value);
+        tensors.emplace_back(entry.tensor);
+        places.emplace_back(entry.step.value, std::string(entry.tensor), std::string(entry.worker));
+      }
+      return true;
+    });
+    const auto digests = recorded_digests(trial);
+    REQUIRE(places.size() == digests.size());
+    std::size_t next = 0;
+    opened.read(locations, tensors, [&](std::size_t i, ReadResult&& result) {
+      CHECK(i == next++);
+      CAPTURE(tensors[i]);
+      REQUIRE(result.value);
+      CHECK(!result.problem);
+      CHECK(result.wall_time > 0);
+      CHECK(sha256(result.value->bytes()) == digests.at(places[i]));
+      return true;
+    });
+    CHECK(next == places.size());
+  });
+}
+
+TEST_CASE("reading in blocks gives the recorded values") {
+  for_each_trial([](const Recorded& trial, const Trial& opened) {
+    const auto digests = recorded_digests(trial);
+    std::size_t count = 0;
+    EntryQuery query;
+    query.include_incomplete = true;
+    opened.for_each_entry(query, [&](const TensorEntry& entry) {
+      if (entry.value) {
+        INFO("tensor ", std::string(entry.tensor), ", step ", entry.step.value);
+        Gather gather;
+        CHECK(!opened.read_blocks(*entry.value, entry.tensor, gather));
+        CHECK(gather.begins == 1);
+        CHECK(gather.digest() == digests.at({entry.step.value, std::string(entry.tensor), std::string(entry.worker)}));
+        ++count;
+      }
+      return true;
+    });
+    CHECK(count == digests.size());
+  });
+}
+
+// As the reference: the complete steps of the mode, at each the first worker by name that has the tensor.
+TEST_CASE("values of a mode are those of the records") {
+  for_each_trial([](const Recorded& trial, const Trial& opened) {
+    std::map<std::tuple<std::string, Mode, std::int64_t>, std::map<std::string, std::string>> by_step;
+    for_each_record(trial, [&](const std::string& tensor, const Json& record) {
+      by_step[{tensor, mode_of(record.at("mode")), record.at("mode_step")}][right(record, "worker")] =
+          recorded_digest(record);
+    });
+    for (const std::string tensor : trial.answers.at("tensor_names")) {
+      for (const Mode mode : {Mode::train, Mode::eval, Mode::predict}) {
+        INFO(tensor, " ", to_string(mode));
+        std::map<std::int64_t, std::string> expected;
+        for (const std::int64_t step : trial.answers.at("steps").at(to_string(mode)).at("complete")) {
+          const auto at = by_step.find({tensor, mode, step});
+          if (at != by_step.end() && !at->second.begin()->second.empty()) {
+            expected[step] = at->second.begin()->second;
+          }
+        }
+        std::map<std::int64_t, std::string> found;
+        for (const auto& [step, value] : opened.tensor(tensor).values(mode)) {
+          found[step.value] = sha256(value.bytes());
+        }
+        CHECK(found == expected);
+      }
+    }
+  });
+}
+
+}  // namespace smd::test

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elements.hpp"
+#include "recorded.hpp"
+#include "support/sha256.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+// Values, shapes and saved reductions: every record of every trial.
+namespace smd::test {
+namespace {
+
+/// What was compared in one trial. Printed, and held against what the answers list.
+struct Tally {
+  std::size_t records = 0;
+  std::size_t values = 0;
+  std::size_t without_value = 0;
+  std::size_t shapes = 0;
+  std::size_t reductions = 0;
+};
+
+/// The value that a record should give: what was written, where the reference reads something else; else its answer.
+const Json& expected_value(const Json& record) {
+  return record.contains("written") ? record.at("written") : record.at("value");
+}
+
+bool has_value(const Json& record) { return !expected_value(record).contains("error"); }
+
+void check_value(const TensorValue& value, const Json& expected) {
+  CHECK(Json(to_string(value.dtype())) == expected.at("dtype"));
+  CHECK(Json(value.shape()) == expected.at("shape"));
+  CHECK(sha256(value.bytes()) == expected.at("sha256").get<std::string>());
+  if (expected.contains("nbytes")) {  // not of strings
+    CHECK(value.bytes().size() == expected.at("nbytes").get<std::size_t>());
+  }
+  CHECK(first_elements(value.view(), 8) == expected.at("head"));
+}
+
+/// A number that was saved: one element, of shape () or (1).
+void check_reduction(const TensorValue& value, const Json& expected) {
+  CHECK(Json(to_string(value.dtype())) == expected.at("dtype"));
+  CHECK(Json(value.shape()) == expected.at("shape"));
+  CHECK(first_elements(value.view(), 2) == Json::array({expected.at("value")}));
+}
+
+std::pair<std::string_view, bool> split_abs(std::string_view reduction) {
+  const bool abs = reduction.starts_with("abs_");
+  return {reduction.substr(abs ? 4 : 0), abs};
+}
+
+void check_reductions(const Tensor& tensor, StepKey step, const std::string& worker, const Json& record, Tally& tally) {
+  const Json stored = record.value("stored", Json::object());
+  const auto all = tensor.reduction_values(step, worker);
+  CHECK(all.size() == stored.size());
+  for (const auto& [name, expected] : stored.items()) {
+    CAPTURE(name);
+    const auto [reduction, abs] = split_abs(name);
+    check_reduction(tensor.reduction_value(step, reduction, abs, worker), expected);
+    REQUIRE(all.contains(name));
+    check_reduction(all.at(name), expected);
+    ++tally.reductions;
+  }
+  if (!stored.contains("mean")) {
+    CHECK_THROWS_AS((void)tensor.reduction_value(step, "mean", false, worker), TensorUnavailableForStep);
+  }
+}
+
+void check_shape(const Tensor& tensor, StepKey step, const std::string& worker, const Json& record, Tally& tally) {
+  if (record.at("shape").is_array() || has_value(record)) {
+    // A record of `repeats` that the reference confuses with a later step's has that step's shape too.
+    const bool confused = record.contains("written") && record.at("value").contains("shape") &&
+                          record.at("shape") == record.at("value").at("shape");
+    const bool own = record.at("shape").is_array() && !confused;
+    CHECK(Json(tensor.shape(step, worker)) == (own ? record.at("shape") : expected_value(record).at("shape")));
+    ++tally.shapes;
+  } else {
+    CHECK_THROWS_AS((void)tensor.shape(step, worker), TensorUnavailableForStep);
+  }
+}
+
+void check_record(const Tensor& tensor, StepKey step, const std::string& worker, const Json& record, Tally& tally) {
+  if (has_value(record)) {
+    check_value(tensor.value(step, worker), expected_value(record));
+    ++tally.values;
+  } else {
+    // The only error of the reference that is right: no value was saved, only its shape or reductions of it.
+    REQUIRE(record.at("value").at("error") == "TensorUnavailableForStep");
+    CHECK_THROWS_AS((void)tensor.value(step, worker), TensorUnavailableForStep);
+    ++tally.without_value;
+  }
+  check_shape(tensor, step, worker, record, tally);
+  check_reductions(tensor, step, worker, record, tally);
+  ++tally.records;
+}
+
+std::size_t listed_records(const Recorded& trial) {
+  std::size_t count = 0;
+  for (const Json& tensor : trial.answers.at("tensors")) {
+    count += tensor.at("records").size();
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("every record is as recorded, asked by global step and by mode step") {
+  std::size_t total = 0;
+  for_each_trial([&](const Recorded& trial, const Trial& opened) {
+    Tally global;
+    Tally mode;
+    for_each_record(trial, [&](const std::string& name, const Json& record) {
+      const Tensor tensor = opened.tensor(name);
+      const std::string worker = right(record, "worker");
+      check_record(tensor, GlobalStep(record.at("global_step")), worker, record, global);
+      const StepKey mode_step(mode_of(record.at("mode")), ModeStep(record.at("mode_step")));
+      check_record(tensor, mode_step, worker, record, mode);
+    });
+    MESSAGE(trial.name, ": ", global.records, " records: ", global.values, " values, ", global.without_value,
+            " without, ", global.shapes, " shapes, ", global.reductions, " saved reductions");
+    CHECK(global.records == listed_records(trial));
+    CHECK(mode.records == listed_records(trial));
+    CHECK(global.values + global.without_value == global.records);
+    total += global.records;
+  });
+  CHECK(total == 1594);  // as many as the recorded answers hold
+}
+
+TEST_CASE("the trial holds exactly the records that are listed") {
+  for_each_trial([](const Recorded& trial, const Trial& opened) {
+    using Place = std::tuple<std::int64_t, std::string, std::string>;
+    std::vector<Place> expected;
+    for_each_record(trial, [&](const std::string& tensor, const Json& record) {
+      expected.emplace_back(record.at("global_step"), tensor, right(record, "worker"));
+    });
+    if (trial.name == "repeats") {
+      // Mode step TRAIN 0 came again at global step 3; the reference lists it under step 0 (FORMAT.md, section 2).
+      expected.emplace_back(3, "twice", "worker_0");
+    }
+    std::sort(expected.begin(), expected.end());
+    std::vector<Place> found;
+    EntryQuery query;
+    query.include_incomplete = true;
+    opened.for_each_entry(query, [&](const TensorEntry& entry) {
+      found.emplace_back(entry.step.value, std::string(entry.tensor), std::string(entry.worker));
+      return true;
+    });
+    // Already in order: step, tensor, worker.
+    CHECK(found.size() == expected.size());
+    CHECK(found == expected);
+  });
+}
+
+TEST_CASE("a repeated mode step keeps both values") {
+  const Recorded trial = recorded("repeats");
+  const Trial opened = trial.open();
+  const Json& record = trial.answers.at("tensors").at("twice").at("records").at(0);
+  REQUIRE(record.at("global_step") == 0);
+  REQUIRE(record.contains("written"));
+  // The reference answers for step 0 what was written at step 3; what was written at step 0 stands beside it.
+  check_value(opened.tensor("twice").value(GlobalStep(3)), record.at("value"));
+  check_value(opened.tensor("twice").value(GlobalStep(0)), record.at("written"));
+}
+
+TEST_CASE("steps and original name of each tensor are as recorded") {
+  std::size_t tensors = 0;
+  for_each_trial([&](const Recorded& trial, const Trial& opened) {
+    for (const auto& [name, answer] : trial.answers.at("tensors").items()) {
+      CAPTURE(name);
+      const Tensor tensor = opened.tensor(name);
+      const Json& original = answer.at("original_name");
+      CHECK((tensor.original_name() ? Json(*tensor.original_name()) : Json()) == original);
+      for (const auto& [mode, steps] : answer.at("steps").items()) {
+        CAPTURE(mode);
+        Json complete = right(steps, "complete");
+        Json all = right(steps, "all");
+        if (trial.name == "repeats" && name == "twice" && mode == "GLOBAL") {
+          complete.push_back(3);  // see above
+          all.push_back(3);
+        }
+        CHECK(numbers(tensor.steps(mode_of(mode))) == complete);
+        CHECK(numbers(tensor.steps(mode_of(mode), true)) == all);
+        if (mode == "GLOBAL") {
+          CHECK(numbers(tensor.steps()) == complete);
+          CHECK(numbers(tensor.steps(true)) == all);
+        }
+      }
+      ++tensors;
+    }
+  });
+  CHECK(tensors == 410);  // as many as the recorded answers hold
+}
+
+TEST_CASE("workers of each tensor and step are those of the records; the first answers if none is named") {
+  for_each_trial([](const Recorded& trial, const Trial& opened) {
+    std::map<std::pair<std::string, std::int64_t>, std::map<std::string, const Json*>> by_step;
+    for_each_record(trial, [&](const std::string& tensor, const Json& record) {
+      by_step[{tensor, record.at("global_step")}][right(record, "worker")] = &record;
+    });
+    for (const auto& [place, records] : by_step) {
+      INFO("tensor ", place.first, ", step ", place.second);
+      const GlobalStep step(place.second);
+      const Tensor tensor = opened.tensor(place.first);
+      std::vector<std::string> workers;
+      for (const auto& [worker, record] : records) {
+        workers.push_back(worker);
+      }
+      CHECK(Json(tensor.workers(step)) == Json(workers));
+      const Json& first = *records.begin()->second;
+      if (has_value(first)) {
+        check_value(tensor.value(step), expected_value(first));
+        CHECK_THROWS_AS((void)tensor.value(step, "no such worker"), InvalidWorker);
+      }
+    }
+  });
+}
+
+}  // namespace smd::test

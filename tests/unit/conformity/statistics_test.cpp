@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorded.hpp"
+
+#include <smd/reduction.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+// Statistics of every recorded value of real numbers against NumPy's counts and extremes, and against mean and
+// deviation in exact arithmetic.
+namespace smd::test {
+namespace {
+
+double number(const Json& recorded) {
+  if (!recorded.is_string()) {
+    return recorded.get<double>();
+  }
+  const std::string text = recorded;
+  return text == "nan" ? std::numeric_limits<double>::quiet_NaN() : text == "inf" ? HUGE_VAL : -HUGE_VAL;
+}
+
+/// Equal, infinities and NaN included, or within `tolerance`.
+bool close(double actual, double expected, double tolerance) {
+  if (std::isnan(expected) || std::isinf(expected)) {
+    return std::isnan(expected) ? std::isnan(actual) : actual == expected;
+  }
+  return std::abs(actual - expected) <= tolerance;
+}
+
+constexpr double relative_error = 1e-12;
+
+void check_extreme(double actual, const Json& record, const std::string& name) {
+  CAPTURE(name);
+  if (record.contains("written_reductions")) {
+    CHECK(close(actual, number(record.at("written_reductions").at(name).at(0)), 0));
+  } else if (const Json& answer = record.at("reductions").at(name); answer.at(2) == "computed") {
+    CHECK(close(actual, number(answer.at(0)), 0));
+  }
+}
+
+void check_statistics(const Statistics& actual, const Json& record) {
+  const Json& numpy = record.at("numpy");
+  CHECK(actual.size == numpy.at("count").get<std::uint64_t>());
+  CHECK(actual.nan == numpy.at("nan").get<std::uint64_t>());
+  CHECK(actual.inf == numpy.at("posinf").get<std::uint64_t>() + numpy.at("neginf").get<std::uint64_t>());
+  CHECK(actual.zero == numpy.at("zero").get<std::uint64_t>());
+  check_extreme(actual.min, record, "min");
+  check_extreme(actual.max, record, "max");
+
+  const Json& exact = record.at("exact");
+  const double mean = number(exact.at("mean"));
+  const double std = number(exact.at("std"));
+  CAPTURE(actual.mean);
+  CAPTURE(mean);
+  CAPTURE(actual.std);
+  CAPTURE(std);
+  // Where positive and negative numbers cancel, an error of rounding is relative to their size, not to their sum.
+  CHECK(close(actual.mean, mean, relative_error * number(exact.at("abs_mean"))));
+  CHECK(close(actual.std, std, relative_error * std));
+}
+
+}  // namespace
+
+TEST_CASE("statistics of every recorded value are NumPy's and the exact ones") {
+  std::size_t compared = 0;
+  for_each_trial([&](const Recorded& trial, const Trial& opened) {
+    for_each_record(trial, [&](const std::string& name, const Json& record) {
+      if (!record.contains("numpy")) {
+        return;
+      }
+      const TensorValue value =
+          opened.tensor(name).value(GlobalStep(record.at("global_step")), right(record, "worker"));
+      REQUIRE(is_real(value.dtype()));
+      check_statistics(statistics(value.view()), record);
+      ++compared;
+    });
+  });
+  CHECK(compared == 1343);  // as many as have NumPy's figures beside them
+}
+
+}  // namespace smd::test
