@@ -8,16 +8,17 @@
 /// refused), with the limit's name; nothing is allocated because a file says so.
 namespace smd::limits {
 
-inline constexpr std::uint64_t record_bytes = (std::uint64_t{1} << 31) - 1;  ///< One event record's payload.
-inline constexpr int protobuf_depth = 100;                                   ///< Nested messages and groups.
-inline constexpr std::size_t dimensions = 64;                                ///< Axes of a tensor.
-inline constexpr std::uint64_t json_bytes = std::uint64_t{256} << 20;        ///< One index or collections file.
-inline constexpr std::size_t json_depth = 64;                                ///< Nested objects and arrays.
-inline constexpr std::size_t name_bytes = std::size_t{64} << 10;             ///< Tensor, worker, collection name.
-inline constexpr std::size_t pattern_bytes = std::size_t{64} << 10;          ///< One regular expression.
-inline constexpr std::uint32_t pattern_match_steps = 1'000'000;              ///< PCRE2 match limit.
-inline constexpr std::uint32_t pattern_heap_kib = 64 * 1024;                 ///< PCRE2 heap limit, KiB.
-inline constexpr std::size_t pattern_jit_stack = std::size_t{8} << 20;       ///< PCRE2 JIT stack, bytes.
-inline constexpr int open_files = 16;                                        ///< Local files open at once.
+inline constexpr std::uint64_t record_bytes = (std::uint64_t{1} << 31) - 1;     ///< One event record's payload.
+inline constexpr int protobuf_depth = 100;                                      ///< Nested messages and groups.
+inline constexpr std::size_t dimensions = 64;                                   ///< Axes of a tensor.
+inline constexpr std::uint64_t repeated_value_bytes = std::uint64_t{64} << 20;  ///< Made of one stored last value.
+inline constexpr std::uint64_t json_bytes = std::uint64_t{256} << 20;           ///< One index or collections file.
+inline constexpr std::size_t json_depth = 64;                                   ///< Nested objects and arrays.
+inline constexpr std::size_t name_bytes = std::size_t{64} << 10;                ///< Tensor, worker, collection name.
+inline constexpr std::size_t pattern_bytes = std::size_t{64} << 10;             ///< One regular expression.
+inline constexpr std::uint32_t pattern_match_steps = 1'000'000;                 ///< PCRE2 match limit.
+inline constexpr std::uint32_t pattern_heap_kib = 64 * 1024;                    ///< PCRE2 heap limit, KiB.
+inline constexpr std::size_t pattern_jit_stack = std::size_t{8} << 20;          ///< PCRE2 JIT stack, bytes.
+inline constexpr int open_files = 16;                                           ///< Local files open at once.
 
 }  // namespace smd::limits

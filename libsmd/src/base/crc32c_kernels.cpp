@@ -173,8 +173,8 @@ SMD_TARGET_AVX512 std::uint32_t by_avx512(std::uint32_t state, const unsigned ch
   const __m512i next = fold_constants<512>();
   d = fold(fold(fold(a, b, next), c, next), d, next);
   // By way of memory: GCC 12 warns of the intrinsics that take lanes out (its bug 105593).
-  alignas(64) std::array<__m128i, 4> lanes;
-  _mm512_store_si512(lanes.data(), d);
+  alignas(64) __m128i lanes[4];  // NOLINT: std::array would drop the type's attributes
+  _mm512_store_si512(lanes, d);
   const __m128i lane = fold_constant<128>();
   const __m128i rest = fold(fold(fold(lanes[0], lanes[1], lane), lanes[2], lane), lanes[3], lane);
   std::uint64_t wide = _mm_crc32_u64(0, static_cast<std::uint64_t>(_mm_cvtsi128_si64(rest)));

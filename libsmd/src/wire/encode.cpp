@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/encode.hpp"
+
+#include <smd/dtype.hpp>
+
+#include "wire/little_endian.hpp"
+#include "wire/tensor_proto.hpp"
+
+#include <array>
+#include <bit>
+
+namespace smd::detail::wire {
+namespace {
+
+enum WireType : std::uint32_t { varint = 0, fixed64 = 1, length_delimited = 2 };
+
+void append_varint(std::string& out, std::uint64_t value) {
+  while (value >= 0x80) {
+    out.push_back(static_cast<char>(value | 0x80));
+    value >>= 7;
+  }
+  out.push_back(static_cast<char>(value));
+}
+
+std::size_t varint_bytes(std::uint64_t value) noexcept {
+  return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+
+/// Every field number here is below 16, so that a key is one byte.
+void append_key(std::string& out, std::uint32_t field, WireType type) {
+  out.push_back(static_cast<char>(field << 3 | type));
+}
+
+void append_length(std::string& out, std::uint32_t field, std::size_t bytes) {
+  append_key(out, field, length_delimited);
+  append_varint(out, bytes);
+}
+
+void append_text(std::string& out, std::uint32_t field, std::string_view text) {
+  append_length(out, field, text.size());
+  out.append(text);
+}
+
+/// What `append_length` and as many bytes take.
+std::size_t field_bytes(std::size_t bytes) noexcept { return 1 + varint_bytes(bytes) + bytes; }
+
+std::string plugin(std::string_view name, std::int64_t number) {
+  std::string data;
+  append_text(data, 1, name);
+  append_text(data, 2, std::to_string(number));
+  return data;
+}
+
+/// SummaryMetadata; empty if there is nothing to say.
+std::string metadata(const EventHeader& header) {
+  std::string out;
+  if (header.mode_step) {
+    append_text(out, 1, plugin("mode_step", *header.mode_step));
+  }
+  if (header.mode) {
+    append_text(out, 1, plugin("mode", *header.mode));
+  }
+  return out;
+}
+
+/// TensorShapeProto.
+std::string shape(std::string_view tag, std::span<const std::int64_t> dims) {
+  std::string out;
+  for (const std::int64_t size : dims) {
+    std::string dim;
+    if (size != 0) {
+      append_key(dim, 1, varint);
+      append_varint(dim, static_cast<std::uint64_t>(size));
+    }
+    append_text(dim, 2, std::string(tag) + '_' + std::to_string(size));
+    append_text(out, 2, dim);
+  }
+  return out;
+}
+
+}  // namespace
+
+void append_event(std::string& out, const EventHeader& header, const TensorView& value) {
+  // All of the tensor but its elements, which are appended to `out` once and never copied before.
+  const bool is_string = value.dtype() == Dtype::string;
+  std::string front;
+  if (!is_string) {
+    append_key(front, tensor_field::dtype, varint);
+    append_varint(front, static_cast<std::uint64_t>(value.dtype()));
+  }
+  append_text(front, tensor_field::shape, shape(header.tag, value.shape()));
+  const std::vector<std::string_view> texts = strings(value);
+  std::size_t tensor_bytes = front.size();
+  if (is_string) {
+    for (const std::string_view text : texts) {
+      tensor_bytes += field_bytes(text.size());
+    }
+  } else if (!value.bytes().empty()) {
+    tensor_bytes += field_bytes(value.bytes().size());
+  }
+  const std::string plugins = metadata(header);
+  const std::size_t value_bytes = (header.tag.empty() ? 0 : field_bytes(header.tag.size())) +
+                                  field_bytes(tensor_bytes) + (plugins.empty() ? 0 : field_bytes(plugins.size()));
+
+  out.reserve(out.size() + field_bytes(field_bytes(value_bytes)) + 20);
+  if (header.wall_time != 0) {
+    append_key(out, 1, fixed64);
+    std::array<std::byte, 8> bits{};
+    store_little(bits.data(), std::bit_cast<std::uint64_t>(header.wall_time));
+    out.append(reinterpret_cast<const char*>(bits.data()), bits.size());
+  }
+  if (header.step != 0) {
+    append_key(out, 2, varint);
+    append_varint(out, static_cast<std::uint64_t>(header.step));
+  }
+  append_length(out, 5, field_bytes(value_bytes));  // Event.summary
+  append_length(out, 1, value_bytes);               // Summary.value
+  if (!header.tag.empty()) {
+    append_text(out, 1, header.tag);
+  }
+  append_length(out, 8, tensor_bytes);
+  out.append(front);
+  if (is_string) {
+    for (const std::string_view text : texts) {
+      append_text(out, tensor_field::string_val, text);
+    }
+  } else if (!value.bytes().empty()) {
+    append_text(out, tensor_field::content,
+                {reinterpret_cast<const char*>(value.bytes().data()), value.bytes().size()});
+  }
+  if (!plugins.empty()) {
+    append_text(out, 9, plugins);
+  }
+}
+
+}  // namespace smd::detail::wire

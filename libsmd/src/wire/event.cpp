@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/event.hpp"
+
+#include "base/escape.hpp"
+#include "wire/event_parser.hpp"
+#include "wire/message.hpp"
+#include "wire/tensor_proto.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace smd::detail::wire {
+namespace {
+
+using protozero::data_view;
+using protozero::pbf_reader;
+using protozero::pbf_wire_type;
+
+namespace event_field {
+constexpr std::uint32_t wall_time = 1, step = 2, summary = 5, last_of_oneof = 9;
+}
+namespace summary_field {
+constexpr std::uint32_t value = 1;
+}
+namespace value_field_number {
+constexpr std::uint32_t tag = 1, tensor = 8, metadata = 9;
+}
+namespace metadata_field {
+constexpr std::uint32_t plugin_data = 1;
+}
+namespace plugin_field {
+constexpr std::uint32_t name = 1, content = 2;
+}
+
+/// Into how many pieces a tensor may be split. No writer splits them; a bound keeps the list of pieces small.
+constexpr std::size_t most_pieces = 64;
+
+struct TooManyPieces : protozero::exception {
+  [[nodiscard]] const char* what() const noexcept override { return "message is split into too many pieces"; }
+};
+
+/// One Summary.Value.
+struct ValueParts {
+  std::string_view tag;
+  bool other_kind = false;  ///< It holds a `simple_value`, an image or the like.
+  std::vector<std::span<const std::byte>> tensor;
+  std::optional<std::int64_t> mode;
+  std::optional<std::int64_t> mode_step;
+};
+
+/// One Event.
+struct EventParts {
+  double wall_time = 0;
+  std::int64_t step = 0;
+  bool has_summary = false;
+  std::size_t values = 0;    ///< All there are.
+  std::size_t matching = 0;  ///< Those with the right tag.
+  ValueParts wanted;         ///< The last of these.
+  std::string_view other_tag;
+};
+
+std::string_view text_of(pbf_reader& reader) {
+  const data_view view = view_of(reader);
+  return {view.data(), view.size()};
+}
+
+/// A tag as messages show it: printable, and not of any length that a file likes.
+std::string shown(std::string_view tag) {
+  constexpr std::size_t most = 256;
+  return tag.size() > most ? printable(tag.substr(0, most)) + "..." : printable(tag);
+}
+
+std::optional<std::int64_t> decimal(std::string_view text) noexcept {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+void scan_metadata(pbf_reader metadata, ValueParts& parts) {
+  while (next_field(metadata)) {
+    if (metadata.tag() != metadata_field::plugin_data) {
+      metadata.skip();
+      continue;
+    }
+    pbf_reader plugin = message_of(metadata);
+    std::string_view name;
+    std::string_view content;
+    while (next_field(plugin)) {
+      if (plugin.tag() == plugin_field::name) {
+        name = text_of(plugin);
+      } else if (plugin.tag() == plugin_field::content) {
+        content = text_of(plugin);
+      } else {
+        plugin.skip();
+      }
+    }
+    if (name == "mode") {
+      parts.mode = decimal(content);
+    } else if (name == "mode_step") {
+      parts.mode_step = decimal(content);
+    }
+  }
+}
+
+ValueParts scan_value(pbf_reader value) {
+  ValueParts parts;
+  while (next_field(value)) {
+    switch (value.tag()) {
+      case value_field_number::tag:
+        parts.tag = text_of(value);
+        break;
+      case 2:  // simple_value
+      case 3:  // histogram, in the old style
+      case 4:  // image
+      case 5:  // histo
+      case 6:  // audio
+        parts.other_kind = true;
+        parts.tensor.clear();  // of a oneof, the last counts
+        value.skip();
+        break;
+      case value_field_number::tensor:
+        if (parts.tensor.size() == most_pieces) {
+          throw TooManyPieces{};
+        }
+        parts.other_kind = false;
+        parts.tensor.push_back(bytes_of(value));
+        break;
+      case value_field_number::metadata:
+        scan_metadata(message_of(value), parts);
+        break;
+      default:
+        value.skip();
+    }
+  }
+  return parts;
+}
+
+void scan_summary(pbf_reader summary, std::string_view tag, EventParts& event) {
+  event.has_summary = true;
+  while (next_field(summary)) {
+    if (summary.tag() != summary_field::value) {
+      summary.skip();
+      continue;
+    }
+    ++event.values;
+    ValueParts value = scan_value(message_of(summary));
+    if (value.tag == tag) {
+      ++event.matching;
+      event.wanted = std::move(value);
+    } else {
+      event.other_tag = value.tag;
+    }
+  }
+}
+
+EventParts scan_event(std::span<const std::byte> payload, std::string_view tag) {
+  EventParts event;
+  pbf_reader reader{reinterpret_cast<const char*>(payload.data()), payload.size()};
+  while (next_field(reader)) {
+    const std::uint32_t field = reader.tag();
+    if (field == event_field::wall_time) {
+      if (reader.wire_type() != pbf_wire_type::fixed64) {
+        throw WrongWireType{};
+      }
+      event.wall_time = reader.get_double();
+    } else if (field == event_field::step) {
+      event.step = static_cast<std::int64_t>(varint_of(reader));
+    } else if (field == event_field::summary) {
+      scan_summary(message_of(reader), tag, event);
+    } else {
+      if (field > event_field::step && field <= event_field::last_of_oneof) {
+        const EventParts before = std::move(event);  // of a oneof, the last counts
+        event = {};
+        event.wall_time = before.wall_time;
+        event.step = before.step;
+      }
+      reader.skip();
+    }
+  }
+  return event;
+}
+
+Outcome<std::optional<Value>> parse_unguarded(std::span<const std::byte> payload, std::string_view tag,
+                                              std::optional<std::uint64_t> outlined) {
+  const EventParts event = scan_event(payload, tag);
+  if (!event.has_summary) {
+    return damaged("record's event has no summary");
+  }
+  if (event.values == 0) {
+    return damaged("record's summary has no value");
+  }
+  if (event.matching == 0) {
+    return damaged(fmt::format("record holds tensor '{}', not '{}'", shown(event.other_tag), shown(tag)));
+  }
+  const std::string subject = fmt::format("tensor '{}'", shown(tag));
+  if (event.matching > 1) {
+    return damaged(fmt::format("{}: {} values of that name in one record", subject, event.matching));
+  }
+  const ValueParts& wanted = event.wanted;
+  if (wanted.other_kind || wanted.tensor.empty()) {
+    return damaged(fmt::format("{}: record holds {}, not a tensor", subject,
+                               wanted.other_kind ? "a value of another kind" : "no value"));
+  }
+  const TensorParts parts = scan_tensor(wanted.tensor);
+  if (outlined) {
+    const bool has_values = std::any_of(parts.values.begin(), parts.values.end(), [](auto n) { return n != 0; });
+    if (event.values != 1 || wanted.tensor.size() != 1 || parts.content || has_values) {
+      return std::optional<Value>{};
+    }
+  }
+  Outcome<Value> value = decode_tensor(parts, wanted.tensor, subject, outlined);
+  if (!value) {
+    return std::move(value.problem());
+  }
+  value->wall_time = event.wall_time;
+  value->step = event.step;
+  value->mode = wanted.mode;
+  value->mode_step = wanted.mode_step;
+  return std::optional<Value>(std::move(*value));
+}
+
+}  // namespace
+
+Outcome<std::optional<Value>> parse_event(std::span<const std::byte> payload, std::string_view tag,
+                                          std::optional<std::uint64_t> outlined) {
+  const auto broken = [](const char* what) { return damaged(fmt::format("record's protobuf message: {}", what)); };
+  try {
+    return parse_unguarded(payload, tag, outlined);
+  } catch (const protozero::varint_too_long_exception&) {
+    return broken("number of more than ten bytes");
+  } catch (const protozero::unknown_pbf_wire_type_exception&) {
+    return broken("unknown wire type");
+  } catch (const protozero::end_of_buffer_exception&) {
+    return broken("cut off, or a part is longer than what holds it");
+  } catch (const protozero::invalid_tag_exception&) {
+    return broken("field number that none can have");
+  } catch (const protozero::invalid_length_exception&) {
+    return broken("packed numbers do not fill their field");
+  } catch (const protozero::exception& error) {
+    return broken(error.what());
+  } catch (const std::bad_alloc&) {
+    return Problem{ProblemKind::io, {}, {}, "out of memory"};
+  }
+}
+
+Outcome<Value> parse_value(std::span<const std::byte> payload, std::string_view tag) {
+  Outcome<std::optional<Value>> value = parse_event(payload, tag, {});
+  if (!value) {
+    return std::move(value.problem());
+  }
+  return std::move(**value);  // always there unless outlined
+}
+
+bool is_normal_boolean(std::span<const std::byte> bytes) noexcept {
+  std::byte all{0};
+  for (const std::byte b : bytes) {
+    all |= b;
+  }
+  return (all & std::byte{0xFE}) == std::byte{0};
+}
+
+void normalise_boolean(std::span<std::byte> bytes) noexcept {
+  for (std::byte& b : bytes) {
+    b = static_cast<std::byte>(b != std::byte{0});
+  }
+}
+
+}  // namespace smd::detail::wire

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/framing.hpp"
+
+#include "base/crc32c.hpp"
+#include "wire/little_endian.hpp"
+
+#include <smd/limits.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace smd::detail::wire {
+namespace {
+
+Problem cut_off(ProblemKind kind, std::uint64_t needed, std::size_t there) {
+  return {kind, {}, {}, fmt::format("record of {} bytes is cut off after {}", needed, there)};
+}
+
+Outcome<Record> parse(std::span<const std::byte> bytes, std::uint64_t payload_bytes) {
+  const auto payload = bytes.subspan(header_bytes, payload_bytes);
+  const auto footer = bytes.subspan(header_bytes + payload_bytes).first<footer_bytes>();
+  auto protection = check_footer(footer, payload);
+  if (!protection) {
+    return std::move(protection.problem());
+  }
+  return Record{payload, *protection};
+}
+
+void append_bytes(std::string& out, std::span<const std::byte> bytes) {
+  out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+}  // namespace
+
+Outcome<std::uint64_t> parse_header(std::span<const std::byte> header) {
+  if (header.size() < header_bytes) {
+    return damaged(fmt::format("{} bytes are too few for a record", header.size()), 0);
+  }
+  const auto length = load_little<std::uint64_t>(header);
+  if (mask_crc(crc32c(header.first(8))) != load_little<std::uint32_t>(header.subspan(8))) {
+    return damaged("checksum of the record's length is wrong", 8);
+  }
+  if (length > limits::record_bytes) {
+    return damaged(fmt::format("record claims {} bytes; the limit (record_bytes) is {}", length, limits::record_bytes),
+                   0);
+  }
+  return length;
+}
+
+bool is_magic_footer(std::span<const std::byte, footer_bytes> footer) noexcept {
+  return load_little<std::uint32_t>(footer) == magic_footer;
+}
+
+Outcome<Protection> check_footer(std::span<const std::byte, footer_bytes> footer, std::span<const std::byte> payload) {
+  if (is_magic_footer(footer)) {
+    return Protection::unprotected;
+  }
+  return check_footer_crc(footer, crc32c(payload), payload.size());
+}
+
+Outcome<Protection> check_footer_crc(std::span<const std::byte, footer_bytes> footer, std::uint32_t payload_crc,
+                                     std::uint64_t payload_bytes) {
+  const auto stored = load_little<std::uint32_t>(footer);
+  if (stored == magic_footer) {
+    return Protection::unprotected;
+  }
+  if (stored != mask_crc(payload_crc)) {
+    return damaged("footer is neither the magic value nor the payload's checksum", header_bytes + payload_bytes);
+  }
+  return Protection::checksum;
+}
+
+Outcome<Record> parse_record(std::span<const std::byte> range) {
+  if (range.size() < frame_bytes) {
+    return damaged(fmt::format("{} bytes are too few for a record", range.size()), 0);
+  }
+  auto length = parse_header(range);
+  if (!length) {
+    return std::move(length.problem());
+  }
+  if (*length != range.size() - frame_bytes) {  // the limit keeps the sum from overflowing
+    return damaged(fmt::format("record of {} bytes does not fill its range of {}", *length + frame_bytes, range.size()),
+                   0);
+  }
+  return parse(range, *length);
+}
+
+Outcome<Record> next_record(std::span<const std::byte> rest) {
+  if (rest.size() < header_bytes) {
+    return cut_off(ProblemKind::not_yet, frame_bytes, rest.size());
+  }
+  auto length = parse_header(rest);
+  if (!length) {
+    return std::move(length.problem());
+  }
+  if (*length + frame_bytes > rest.size()) {
+    return cut_off(ProblemKind::not_yet, *length + frame_bytes, rest.size());
+  }
+  return parse(rest, *length);
+}
+
+void append_record(std::string& out, std::span<const std::byte> payload, Protection protection) {
+  std::array<std::byte, header_bytes> header{};
+  store_little<std::uint64_t>(header.data(), payload.size());
+  store_little<std::uint32_t>(header.data() + 8, mask_crc(crc32c(std::span(header).first(8))));
+  std::array<std::byte, footer_bytes> footer{};
+  store_little<std::uint32_t>(footer.data(),
+                              protection == Protection::checksum ? mask_crc(crc32c(payload)) : magic_footer);
+  out.reserve(out.size() + payload.size() + frame_bytes);
+  append_bytes(out, header);
+  append_bytes(out, payload);
+  append_bytes(out, footer);
+}
+
+}  // namespace smd::detail::wire

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+
+namespace smd::detail::wire {
+
+/// The number in the first bytes of `from`, which must hold it.
+template <std::unsigned_integral T>
+[[nodiscard]] constexpr T load_little(std::span<const std::byte> from) noexcept {
+  T value = 0;
+  for (std::size_t at = 0; at < sizeof(T); ++at) {
+    value = static_cast<T>(value | static_cast<T>(std::to_integer<T>(from[at]) << (8 * at)));
+  }
+  return value;
+}
+
+template <std::unsigned_integral T>
+constexpr void store_little(std::byte* into, T value) noexcept {
+  for (std::size_t at = 0; at < sizeof(T); ++at) {
+    into[at] = static_cast<std::byte>(value >> (8 * at));
+  }
+}
+
+}  // namespace smd::detail::wire

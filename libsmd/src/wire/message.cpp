@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/message.hpp"
+
+#include <smd/limits.hpp>
+
+#include <protozero/varint.hpp>
+
+#include <array>
+#include <limits>
+
+namespace smd::detail::wire {
+namespace {
+
+constexpr std::uint32_t start_group = 3;
+constexpr std::uint32_t end_group = 4;
+
+/// Number and wire type of the next field, which stays unread.
+std::uint32_t peek_key(const protozero::pbf_reader& reader) {
+  const protozero::data_view rest = reader.data();
+  const char* at = rest.data();
+  const std::uint64_t key = protozero::decode_varint(&at, rest.data() + rest.size());
+  if (key > std::numeric_limits<std::uint32_t>::max() || (key >> 3) == 0) {
+    throw protozero::invalid_tag_exception{};
+  }
+  return static_cast<std::uint32_t>(key);
+}
+
+/// Steps over a key that protozero would refuse.
+void drop_key(protozero::pbf_reader& reader) {
+  const protozero::data_view rest = reader.data();
+  const char* at = rest.data();
+  const char* const end = at + rest.size();
+  protozero::skip_varint(&at, end);
+  reader = protozero::pbf_reader{at, static_cast<std::size_t>(end - at)};
+}
+
+/// Steps over a group and all groups in it. No recursion: the depth comes from the file.
+void skip_group(protozero::pbf_reader& reader) {
+  std::array<std::uint32_t, limits::protobuf_depth> open{};
+  std::size_t depth = 0;
+  do {
+    if (reader.data().empty()) {
+      throw BadGroup{};
+    }
+    const std::uint32_t key = peek_key(reader);
+    if ((key & 7) == start_group) {
+      if (depth == open.size()) {
+        throw BadGroup{};
+      }
+      open[depth++] = key >> 3;
+      drop_key(reader);
+    } else if ((key & 7) == end_group) {
+      if (open[depth - 1] != key >> 3) {
+        throw BadGroup{};
+      }
+      --depth;
+      drop_key(reader);
+    } else {
+      reader.next();
+      reader.skip();
+    }
+  } while (depth != 0);
+}
+
+}  // namespace
+
+bool next_field(protozero::pbf_reader& reader) {
+  while (!reader.data().empty()) {
+    const std::uint32_t key = peek_key(reader);
+    if ((key & 7) != start_group) {
+      return reader.next();
+    }
+    skip_group(reader);
+  }
+  return false;
+}
+
+}  // namespace smd::detail::wire

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <protozero/exception.hpp>
+#include <protozero/pbf_reader.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+/// Walking over protobuf messages: protozero, and what it leaves out. Damage is thrown here, and caught where `wire`
+/// ends (`parse_value`, `parse_outline`).
+namespace smd::detail::wire {
+
+/// A field has another wire type than its message's schema says.
+struct WrongWireType : protozero::exception {
+  [[nodiscard]] const char* what() const noexcept override { return "field has the wrong wire type"; }
+};
+/// A group does not end, ends another group, or lies too deep.
+struct BadGroup : protozero::exception {
+  [[nodiscard]] const char* what() const noexcept override { return "group does not end, or lies too deep"; }
+};
+
+/// Goes to the next field, past groups (which protozero does not know), at most `limits::protobuf_depth` deep.
+/// @throws protozero::exception
+bool next_field(protozero::pbf_reader& reader);
+
+/// The bytes or the message that the current field holds. @throws WrongWireType
+inline protozero::data_view view_of(protozero::pbf_reader& reader) {
+  if (reader.wire_type() != protozero::pbf_wire_type::length_delimited) {
+    throw WrongWireType{};
+  }
+  return reader.get_view();
+}
+inline protozero::pbf_reader message_of(protozero::pbf_reader& reader) {
+  return protozero::pbf_reader{view_of(reader)};
+}
+inline std::span<const std::byte> bytes_of(protozero::pbf_reader& reader) {
+  const protozero::data_view view = view_of(reader);
+  return std::as_bytes(std::span(view.data(), view.size()));
+}
+
+/// The number that the current field holds as a varint. @throws WrongWireType
+inline std::uint64_t varint_of(protozero::pbf_reader& reader) {
+  if (reader.wire_type() != protozero::pbf_wire_type::varint) {
+    throw WrongWireType{};
+  }
+  return reader.get_uint64();
+}
+
+}  // namespace smd::detail::wire

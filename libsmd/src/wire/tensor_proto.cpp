@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/tensor_proto.hpp"
+
+#include "wire/message.hpp"
+#include "wire/typed_values.hpp"
+
+#include <smd/limits.hpp>
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace smd::detail::wire {
+namespace {
+
+using protozero::pbf_reader;
+using protozero::pbf_wire_type;
+
+namespace shape_field {
+constexpr std::uint32_t dim = 2, unknown_rank = 3;
+}
+namespace dim_field {
+constexpr std::uint32_t size = 1;
+}
+
+void scan_shape(pbf_reader shape, TensorParts& parts) {
+  parts.has_shape = true;
+  while (next_field(shape)) {
+    if (shape.tag() == shape_field::dim) {
+      pbf_reader dim = message_of(shape);
+      std::int64_t size = 0;  // proto3 does not write a zero
+      while (next_field(dim)) {
+        if (dim.tag() == dim_field::size) {
+          size = static_cast<std::int64_t>(varint_of(dim));
+        } else {
+          dim.skip();
+        }
+      }
+      if (parts.shape.size() < limits::dimensions) {
+        parts.shape.push_back(size);
+      } else {
+        parts.too_many_dimensions = true;
+      }
+    } else if (shape.tag() == shape_field::unknown_rank) {
+      parts.unknown_rank = varint_of(shape) != 0;
+    } else {
+      shape.skip();
+    }
+  }
+}
+
+/// How many numbers or strings the current `*_val` field holds.
+std::uint64_t count_values(pbf_reader& reader) {
+  const std::uint32_t field = reader.tag();
+  pbf_wire_type unpacked = pbf_wire_type::varint;
+  switch (field) {
+    case tensor_field::string_val:
+      (void)view_of(reader);
+      return 1;
+    case tensor_field::float_val:
+    case tensor_field::scomplex_val:
+      unpacked = pbf_wire_type::fixed32;
+      break;
+    case tensor_field::double_val:
+    case tensor_field::dcomplex_val:
+      unpacked = pbf_wire_type::fixed64;
+      break;
+    default:
+      break;
+  }
+  if (reader.wire_type() == unpacked) {
+    reader.skip();
+    return 1;
+  }
+  return count_packed(field, bytes_of(reader));
+}
+
+std::optional<Dtype> known_dtype(std::uint64_t number) noexcept {
+  if ((number >= 1 && number <= 19) || number == 22 || number == 23) {
+    return static_cast<Dtype>(number);
+  }
+  return {};
+}
+
+/// The checks of one tensor. Each returns the text of what is wrong, without the subject, or nothing.
+class Decoder {
+ public:
+  Decoder(const TensorParts& parts, std::span<const std::span<const std::byte>> pieces,
+          std::optional<std::uint64_t> outlined)
+      : parts_(parts), pieces_(pieces), outlined_(outlined) {
+    content_bytes_ = outlined ? *outlined : parts.content ? parts.content->size() : 0;
+  }
+
+  std::optional<std::string> decode(Value& value) {
+    if (auto wrong = find_shape(value); wrong) {
+      return wrong;
+    }
+    if (auto wrong = find_dtype(value); wrong) {
+      return wrong;
+    }
+    return value.dtype == Dtype::string ? strings(value) : numbers(value);
+  }
+
+ private:
+  std::optional<std::string> find_shape(Value& value) {
+    if (!parts_.has_shape) {
+      return "no shape";
+    }
+    if (parts_.unknown_rank) {
+      return "a shape of unknown rank";
+    }
+    if (parts_.too_many_dimensions) {
+      return fmt::format("more dimensions than the limit (dimensions) of {}", limits::dimensions);
+    }
+    const std::optional<std::uint64_t> count = element_count(parts_.shape);
+    if (!count) {
+      for (const std::int64_t dim : parts_.shape) {
+        if (dim < 0) {
+          return fmt::format("a negative dimension, {}", dim);
+        }
+      }
+      return fmt::format("shape {}, of more elements than 63 bits count", to_string(parts_.shape));
+    }
+    elements_ = *count;
+    value.shape = parts_.shape;
+    return {};
+  }
+
+  std::optional<std::string> find_dtype(Value& value) {
+    if (parts_.dtype == 0) {
+      // The reference writes no type for strings; an empty array of them then says nothing but its shape.
+      if (content_bytes_ == 0 && (parts_.values[tensor_field::string_val] != 0 || elements_ == 0)) {
+        value.dtype = Dtype::string;
+        return {};
+      }
+      return "no element type (0)";
+    }
+    const std::optional<Dtype> dtype = known_dtype(parts_.dtype);
+    if (!dtype) {
+      return fmt::format("unknown element type {}", parts_.dtype);
+    }
+    value.dtype = *dtype;
+    return {};
+  }
+
+  /// `float32 2x3`.
+  [[nodiscard]] static std::string kind_of(const Value& value) {
+    return fmt::format("{} {}", to_string(value.dtype), to_string(value.shape));
+  }
+
+  /// Values in a field where those of this type do not belong.
+  [[nodiscard]] std::optional<std::string> stray_values(const Value& value) const {
+    const std::uint32_t right = value_field(value.dtype);
+    for (std::uint32_t field = 0; field < tensor_field::count; ++field) {
+      if (field != right && parts_.values[field] != 0) {
+        return fmt::format("{} in its {}, but {} belongs in {}", parts_.values[field], value_field_name(field),
+                           to_string(value.dtype), value_field_name(right));
+      }
+    }
+    return {};
+  }
+
+  std::optional<std::string> strings(Value& value) {
+    const std::uint64_t given = parts_.values[tensor_field::string_val];
+    if (content_bytes_ != 0) {
+      return fmt::format("{} bytes of content, where strings should be", content_bytes_);
+    }
+    if (auto wrong = stray_values(value); wrong) {
+      return wrong;
+    }
+    if (given != elements_) {
+      return fmt::format("{} strings, but {} needs {}", given, kind_of(value), elements_);
+    }
+    const std::uint64_t bytes = packed_string_bytes(pieces_);
+    if (bytes != 0) {
+      const std::span<std::byte> into = own(value, bytes);
+      pack_strings(pieces_, into);
+      value.bytes = into;
+    }
+    return {};
+  }
+
+  std::optional<std::string> numbers(Value& value) {
+    const std::size_t item = item_size(value.dtype);
+    if (auto wrong = stray_values(value); wrong) {
+      return wrong;
+    }
+    const std::uint64_t given = parts_.values[value_field(value.dtype)];
+    if (content_bytes_ != 0 && given != 0) {
+      return fmt::format("both {} bytes of content and {} values in its {}", content_bytes_, given,
+                         value_field_name(value_field(value.dtype)));
+    }
+    if (given != 0) {
+      return typed(value, given);
+    }
+    if (content_bytes_ % item != 0 || content_bytes_ / item != elements_) {
+      return fmt::format("{} bytes of content, but {} needs {}{}", content_bytes_, kind_of(value), elements_,
+                         item == 1 ? std::string() : fmt::format(" times {}", item));
+    }
+    if (outlined_ || !parts_.content) {
+      return {};
+    }
+    value.bytes = *parts_.content;
+    if (value.dtype == Dtype::boolean && !is_normal_boolean(value.bytes)) {
+      const std::span<std::byte> into = own(value, value.bytes.size());
+      std::memcpy(into.data(), value.bytes.data(), into.size());
+      normalise_boolean(into);
+      value.bytes = into;
+    }
+    return {};
+  }
+
+  /// Elements from the `*_val` field; the last one stands for all that are missing.
+  std::optional<std::string> typed(Value& value, std::uint64_t given) {
+    const std::string_view field = value_field_name(value_field(value.dtype));
+    const std::size_t item = item_size(value.dtype);
+    if (is_complex(value.dtype)) {
+      if (given % 2 != 0) {
+        return fmt::format("{} numbers in its {}, which is no whole number of pairs", given, field);
+      }
+      given /= 2;
+    }
+    if (given > elements_) {
+      return fmt::format("{} values in its {}, but {} needs {}", given, field, kind_of(value), elements_);
+    }
+    if (elements_ - given > limits::repeated_value_bytes / item) {
+      return fmt::format("{} values in its {} for {} of {} elements; the limit (repeated_value_bytes) is {} bytes",
+                         given, field, kind_of(value), elements_, limits::repeated_value_bytes);
+    }
+    const std::span<std::byte> into = own(value, elements_ * item);
+    if (const auto misfit = decode_values(value.dtype, pieces_, into.first(given * item)); misfit) {
+      return fmt::format("{} in its {}, which {} cannot hold", *misfit, field, to_string(value.dtype));
+    }
+    const std::span<const std::byte> last = into.subspan((given - 1) * item, item);
+    for (std::uint64_t at = given; at < elements_; ++at) {
+      std::memcpy(into.data() + at * item, last.data(), item);
+    }
+    value.bytes = into;
+    return {};
+  }
+
+  static std::span<std::byte> own(Value& value, std::uint64_t bytes) {
+    value.owned = std::make_shared_for_overwrite<std::byte[]>(bytes);
+    return {value.owned.get(), static_cast<std::size_t>(bytes)};
+  }
+
+  const TensorParts& parts_;
+  std::span<const std::span<const std::byte>> pieces_;
+  std::optional<std::uint64_t> outlined_;
+  std::uint64_t content_bytes_ = 0;
+  std::uint64_t elements_ = 0;
+};
+
+}  // namespace
+
+TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces) {
+  TensorParts parts;
+  for (const std::span<const std::byte> piece : pieces) {
+    pbf_reader reader{reinterpret_cast<const char*>(piece.data()), piece.size()};
+    while (next_field(reader)) {
+      const std::uint32_t field = reader.tag();
+      if (field == tensor_field::dtype) {
+        parts.dtype = varint_of(reader);
+      } else if (field == tensor_field::shape) {
+        scan_shape(message_of(reader), parts);
+      } else if (field == tensor_field::content) {
+        parts.content = bytes_of(reader);
+      } else if (!value_field_name(field).empty()) {
+        parts.values[field] += count_values(reader);
+      } else {
+        reader.skip();
+      }
+    }
+  }
+  return parts;
+}
+
+Outcome<Value> decode_tensor(const TensorParts& parts, std::span<const std::span<const std::byte>> pieces,
+                             std::string_view subject, std::optional<std::uint64_t> outlined) {
+  Value value;
+  if (auto wrong = Decoder(parts, pieces, outlined).decode(value); wrong) {
+    return damaged(fmt::format("{}: {}", subject, *wrong));
+  }
+  return value;
+}
+
+}  // namespace smd::detail::wire

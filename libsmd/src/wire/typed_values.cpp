@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/typed_values.hpp"
+
+#include "wire/little_endian.hpp"
+#include "wire/message.hpp"
+#include "wire/tensor_proto.hpp"
+
+#include <protozero/varint.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace smd::detail::wire {
+namespace {
+
+using protozero::pbf_reader;
+using protozero::pbf_wire_type;
+
+/// Bytes of one number in a field of fixed width; 0: varints.
+std::size_t fixed_width(std::uint32_t field) noexcept {
+  switch (field) {
+    case tensor_field::float_val:
+    case tensor_field::scomplex_val:
+      return 4;
+    case tensor_field::double_val:
+    case tensor_field::dcomplex_val:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+/// Calls `take` for each occurrence of a field in all pieces.
+template <class Take>
+void for_each(std::span<const std::span<const std::byte>> pieces, std::uint32_t field, Take take) {
+  for (const std::span<const std::byte> piece : pieces) {
+    pbf_reader reader{reinterpret_cast<const char*>(piece.data()), piece.size()};
+    while (next_field(reader)) {
+      if (reader.tag() == field) {
+        take(reader);
+      } else {
+        reader.skip();
+      }
+    }
+  }
+}
+
+/// Where decoded elements go. Never past the end, whatever comes.
+class Sink {
+ public:
+  explicit Sink(std::span<std::byte> into) noexcept : into_(into) {}
+
+  void bytes(std::span<const std::byte> from) noexcept {
+    const std::size_t size = std::min(from.size(), into_.size());
+    if (size != 0) {
+      std::memcpy(into_.data(), from.data(), size);
+    }
+    into_ = into_.subspan(size);
+  }
+  template <class T>
+  void number(std::uint64_t value) noexcept {
+    if (into_.size() >= sizeof(T)) {
+      store_little<T>(into_.data(), static_cast<T>(value));
+      into_ = into_.subspan(sizeof(T));
+    }
+  }
+
+ private:
+  std::span<std::byte> into_;
+};
+
+/// Calls `take` for each number of one occurrence of a varint field.
+template <class Take>
+void for_each_varint(pbf_reader& reader, Take take) {
+  if (reader.wire_type() == pbf_wire_type::varint) {
+    take(reader.get_uint64());
+    return;
+  }
+  const protozero::data_view packed = view_of(reader);
+  const char* at = packed.data();
+  const char* const end = at + packed.size();
+  while (at != end) {
+    take(protozero::decode_varint(&at, end));
+  }
+}
+
+/// Numbers of an `int_val` field for a type narrower than or as wide as int32. Protobuf cuts them to 32 bits.
+template <class T>
+std::optional<std::int64_t> decode_int32(std::span<const std::span<const std::byte>> pieces, Sink& sink) {
+  std::optional<std::int64_t> misfit;
+  for_each(pieces, tensor_field::int_val, [&](pbf_reader& reader) {
+    for_each_varint(reader, [&](std::uint64_t number) {
+      const auto value = static_cast<std::int32_t>(static_cast<std::uint32_t>(number));
+      if (!misfit && (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max())) {
+        misfit = value;
+      }
+      sink.number<std::make_unsigned_t<T>>(static_cast<std::uint64_t>(value));
+    });
+  });
+  return misfit;
+}
+
+}  // namespace
+
+std::uint32_t value_field(Dtype dtype) noexcept {
+  switch (dtype) {
+    case Dtype::float32:
+      return tensor_field::float_val;
+    case Dtype::float64:
+      return tensor_field::double_val;
+    case Dtype::string:
+      return tensor_field::string_val;
+    case Dtype::complex64:
+      return tensor_field::scomplex_val;
+    case Dtype::int64:
+      return tensor_field::int64_val;
+    case Dtype::boolean:
+      return tensor_field::bool_val;
+    case Dtype::complex128:
+      return tensor_field::dcomplex_val;
+    case Dtype::float16:
+    case Dtype::bfloat16:
+      return tensor_field::half_val;
+    case Dtype::uint32:
+      return tensor_field::uint32_val;
+    case Dtype::uint64:
+      return tensor_field::uint64_val;
+    default:
+      return tensor_field::int_val;
+  }
+}
+
+std::string_view value_field_name(std::uint32_t field) noexcept {
+  switch (field) {
+    case tensor_field::float_val:
+      return "float_val";
+    case tensor_field::double_val:
+      return "double_val";
+    case tensor_field::int_val:
+      return "int_val";
+    case tensor_field::string_val:
+      return "string_val";
+    case tensor_field::scomplex_val:
+      return "scomplex_val";
+    case tensor_field::int64_val:
+      return "int64_val";
+    case tensor_field::bool_val:
+      return "bool_val";
+    case tensor_field::dcomplex_val:
+      return "dcomplex_val";
+    case tensor_field::half_val:
+      return "half_val";
+    case tensor_field::uint32_val:
+      return "uint32_val";
+    case tensor_field::uint64_val:
+      return "uint64_val";
+    default:
+      return "";
+  }
+}
+
+std::uint64_t count_packed(std::uint32_t field, std::span<const std::byte> bytes) {
+  if (const std::size_t width = fixed_width(field); width != 0) {
+    if (bytes.size() % width != 0) {
+      throw protozero::invalid_length_exception{};
+    }
+    return bytes.size() / width;
+  }
+  if (!bytes.empty() && (bytes.back() & std::byte{0x80}) != std::byte{0}) {
+    throw protozero::end_of_buffer_exception{};
+  }
+  return static_cast<std::uint64_t>(
+      std::count_if(bytes.begin(), bytes.end(), [](std::byte b) { return (b & std::byte{0x80}) == std::byte{0}; }));
+}
+
+std::optional<std::int64_t> decode_values(Dtype dtype, std::span<const std::span<const std::byte>> pieces,
+                                          std::span<std::byte> into) {
+  Sink sink(into);
+  const std::uint32_t field = value_field(dtype);
+  if (fixed_width(field) != 0) {
+    for_each(pieces, field, [&](pbf_reader& reader) {
+      switch (reader.wire_type()) {
+        case pbf_wire_type::fixed32:
+          return sink.number<std::uint32_t>(reader.get_fixed32());
+        case pbf_wire_type::fixed64:
+          return sink.number<std::uint64_t>(reader.get_fixed64());
+        default:
+          return sink.bytes(bytes_of(reader));
+      }
+    });
+    return {};
+  }
+  switch (dtype) {
+    case Dtype::int8:
+    case Dtype::qint8:
+      return decode_int32<std::int8_t>(pieces, sink);
+    case Dtype::uint8:
+    case Dtype::quint8:
+      return decode_int32<std::uint8_t>(pieces, sink);
+    case Dtype::int16:
+    case Dtype::qint16:
+      return decode_int32<std::int16_t>(pieces, sink);
+    case Dtype::uint16:
+    case Dtype::quint16:
+      return decode_int32<std::uint16_t>(pieces, sink);
+    case Dtype::int32:
+    case Dtype::qint32:
+      return decode_int32<std::int32_t>(pieces, sink);
+    default:
+      break;
+  }
+  std::optional<std::int64_t> misfit;
+  for_each(pieces, field, [&](pbf_reader& reader) {
+    for_each_varint(reader, [&](std::uint64_t number) {
+      switch (item_size(dtype)) {
+        case 1:
+          return sink.number<std::uint8_t>(number != 0 ? 1 : 0);
+        case 2:
+          if (!misfit && number > 0xFFFF) {
+            misfit = static_cast<std::int64_t>(number);
+          }
+          return sink.number<std::uint16_t>(number);
+        case 4:
+          if (!misfit && number > std::numeric_limits<std::uint32_t>::max()) {
+            misfit = static_cast<std::int64_t>(number);
+          }
+          return sink.number<std::uint32_t>(number);
+        default:
+          return sink.number<std::uint64_t>(number);
+      }
+    });
+  });
+  return misfit;
+}
+
+std::uint64_t packed_string_bytes(std::span<const std::span<const std::byte>> pieces) {
+  std::uint64_t total = 0;
+  for_each(pieces, tensor_field::string_val, [&](pbf_reader& reader) { total += 4 + view_of(reader).size(); });
+  return total;
+}
+
+void pack_strings(std::span<const std::span<const std::byte>> pieces, std::span<std::byte> into) {
+  Sink sink(into);
+  for_each(pieces, tensor_field::string_val, [&](pbf_reader& reader) {
+    const std::span<const std::byte> text = bytes_of(reader);
+    sink.number<std::uint32_t>(text.size());
+    sink.bytes(text);
+  });
+}
+
+}  // namespace smd::detail::wire
