@@ -17,21 +17,23 @@
 namespace smd::detail::storage {
 namespace {
 
-constexpr int always = O_CLOEXEC | O_NOCTTY;
+/// openat2 refuses what means nothing together with O_PATH.
+constexpr int complete(int flags) noexcept { return flags | O_CLOEXEC | ((flags & O_PATH) != 0 ? 0 : O_NOCTTY); }
+
 constexpr int most_links = 40;     // As the kernel.
 constexpr int most_attempts = 64;  // openat2 says EAGAIN when a rename crossed its way.
 
 Descriptor open_at(int folder, const char* name, int flags) noexcept {
   int fd = -1;
   do {
-    fd = ::openat(folder, name, flags | always);
+    fd = ::openat(folder, name, complete(flags));
   } while (fd < 0 && errno == EINTR);
   return Descriptor(fd);
 }
 
 Descriptor open_by_kernel(int root, const char* path, int flags) noexcept {
   open_how how{};
-  how.flags = static_cast<unsigned>(flags | always);
+  how.flags = static_cast<unsigned>(complete(flags));
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   long fd = -1;
   int attempts = 0;

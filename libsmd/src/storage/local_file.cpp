@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <limits>
 
@@ -33,8 +34,10 @@ std::string_view why_not_a_file(mode_t mode) noexcept {
 ssize_t read_fully(int fd, std::uint64_t offset, std::span<std::byte> into) noexcept {
   constexpr auto last = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
   std::size_t done = 0;
-  while (done < into.size() && offset <= last - done) {
-    const ssize_t n = ::pread(fd, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+  const std::size_t most =
+      offset >= last ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), last - offset));
+  while (done < most) {
+    const ssize_t n = ::pread(fd, into.data() + done, most - done, static_cast<off_t>(offset + done));
     if (n > 0) {
       done += static_cast<std::size_t>(n);
     } else if (n == 0) {

@@ -148,6 +148,7 @@ void LocalFolder::announce(std::span<const std::string_view> names) {
   if (names.size() < 2 || !(is_cold(names.front()) || is_cold(names[names.size() / 2]) || is_cold(names.back()))) {
     return;
   }
+  // The kernel's read-ahead takes over from here; one descriptor at a time.
   for (const auto name : names) {
     if (const Descriptor fd = open_leaf(name)) {
       ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_WILLNEED);

@@ -44,17 +44,18 @@ class LocalWatch final : public Watch {
         look_at_root();
         return changed(now);
       }
-      if (now >= deadline) {
-        return false;
-      }
       std::array<pollfd, 2> fds{{{wake_.get(), POLLIN, 0}, {tree_ ? tree_->fd() : -1, POLLIN, 0}}};
-      const int ready = ::poll(fds.data(), fds.size(), timeout(std::min(deadline, next_look_) - now));
+      const int ready = ::poll(fds.data(), fds.size(),
+                               timeout(std::max(Clock::duration::zero(), std::min(deadline, next_look_) - now)));
       if (ready > 0 && fds[0].revents != 0) {
         drain_wake();  // Only then is `woken_` looked at: it is set before the write, so no wake-up is lost.
       }
       if (ready > 0 && fds[1].revents != 0 && tree_->take_events()) {
         look_at_root();
         return changed(Clock::now());
+      }
+      if (now >= deadline && !woken_.load()) {  // After the poll: a passed deadline asks what is there already.
+        return false;
       }
     }
   }

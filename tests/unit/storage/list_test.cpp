@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local_support.hpp"
+
+#include <sys/stat.h>
+
+#include <map>
+
+using namespace smd;
+using namespace smd::test;
+using detail::storage::EntryKind;
+
+namespace {
+
+std::map<std::string, EntryKind> listed(Storage& storage, std::string_view folder) {
+  const auto entries = storage.list(folder);
+  REQUIRE(entries);
+  std::map<std::string, EntryKind> result;
+  for (const auto& entry : *entries) {
+    CHECK(result.emplace(entry.name, entry.kind).second);
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("storage: what a folder holds") {
+  const TempDir dir;
+  dir.write("outside", "secret");
+  dir.write("trial/index/000000000/a.json", "{}");
+  const std::string trial = dir / "trial";
+  dir.write("trial/index/\x01\n\xff.json", "");  // A name is bytes, whatever they are.
+  link_to("000000000/a.json", trial + "/index/link.json");
+  link_to("000000000", trial + "/index/folder_link");
+  link_to("../../outside", trial + "/index/out.json");
+  link_to("nothing", trial + "/index/dangling.json");
+  link_to("fifo", trial + "/index/fifo_link");
+  REQUIRE(::mkfifo((trial + "/index/fifo").c_str(), 0600) == 0);
+  link_to("index", trial + "/second_index");
+  for (const Resolve way : ways()) {
+    const auto storage = open_storage(trial, {way, true});
+    CHECK(listed(*storage, "") ==
+          std::map<std::string, EntryKind>{{"index", EntryKind::folder}, {"second_index", EntryKind::other}});
+    const std::map<std::string, EntryKind> expected{
+        {"000000000", EntryKind::folder},   {"\x01\n\xff.json", EntryKind::file}, {"link.json", EntryKind::file},
+        {"folder_link", EntryKind::other},  {"out.json", EntryKind::file},  // Reading it says that it leads out.
+        {"dangling.json", EntryKind::file}, {"fifo", EntryKind::other},           {"fifo_link", EntryKind::other}};
+    CHECK(listed(*storage, "index") == expected);
+    CHECK(listed(*storage, "index/") == expected);
+    CHECK(listed(*storage, "second_index") == expected);
+    CHECK(listed(*storage, "index/000000000").size() == 1);
+    CHECK(storage->list("nothing").problem().kind == ProblemKind::not_found);
+    CHECK(storage->list("nothing").problem().file == "nothing");
+    CHECK(storage->list("index/000000000/a.json").problem().kind == ProblemKind::damaged);
+  }
+}
+
+TEST_CASE("storage: a folder of more names than one system call gives") {
+  const TempDir dir;
+  std::map<std::string, EntryKind> expected;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string name = std::to_string(i) + std::string(40, 'n');
+    dir.write("index/" + name, "");
+    expected.emplace(name, EntryKind::file);
+  }
+  CHECK(listed(*open_storage(dir.path()), "index") == expected);
+}
+
+TEST_CASE("storage: whether something exists") {
+  const TempDir dir;
+  dir.make_dir("training_job_end.ts");
+  dir.write("claim.smd", "");
+  for (const Resolve way : ways()) {
+    const auto storage = open_storage(dir.path(), {way, true});
+    CHECK(storage->exists("training_job_end.ts"));
+    CHECK(storage->exists("claim.smd"));
+    CHECK_FALSE(storage->exists("claim"));
+    CHECK_FALSE(storage->exists("claim.smd/x"));
+  }
+}
