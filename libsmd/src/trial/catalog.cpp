@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial/catalog.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace smd::detail::trial {
+
+using layout::LoadedSteps;
+using layout::NameTable;
+using layout::StepRow;
+
+namespace {
+
+constexpr std::string_view reduction_prefix = "smdebug/reductions/";
+
+/// A name table that is copied only when something new must go in.
+class GrowingTable {
+ public:
+  explicit GrowingTable(std::shared_ptr<const NameTable>& table) : table_(table) {}
+  ~GrowingTable() {
+    if (own_) {
+      table_ = std::move(own_);
+    }
+  }
+  GrowingTable(const GrowingTable&) = delete;
+  GrowingTable& operator=(const GrowingTable&) = delete;
+
+  std::uint32_t add(std::string_view text) {
+    if (!own_) {
+      if (const std::uint32_t id = table_->find(text); id != no_id) {
+        return id;
+      }
+      own_ = std::make_shared<NameTable>(*table_);
+    }
+    return own_->add(text);
+  }
+  [[nodiscard]] const NameTable& operator*() const noexcept { return own_ ? *own_ : *table_; }
+
+ private:
+  std::shared_ptr<const NameTable>& table_;
+  std::shared_ptr<NameTable> own_;
+};
+
+std::uint64_t hash_ids(const std::vector<std::uint32_t>& ids) noexcept {
+  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
+  for (const std::uint32_t id : ids) {
+    hash = (hash ^ id) * 1099511628211ULL;
+  }
+  return hash;
+}
+
+}  // namespace
+
+StoredName parse_stored_name(std::string_view name) noexcept {
+  if (name.starts_with(reduction_prefix)) {
+    const std::string_view rest = name.substr(reduction_prefix.size());
+    const std::size_t slash = rest.find('/');
+    if (slash != std::string_view::npos && slash > 0) {
+      return {rest.substr(slash + 1), rest.substr(0, slash)};
+    }
+  }
+  return {name, std::nullopt};
+}
+
+std::span<const Item> ItemList::of(std::uint32_t tensor) const noexcept {
+  const auto [first, last] = std::equal_range(items.begin(), items.end(), Item{tensor, 0, 0},
+                                              [](const Item& a, const Item& b) { return a.tensor < b.tensor; });
+  return {first, last};
+}
+
+const ShapeList::Saved* ShapeList::of(std::uint32_t tensor) const noexcept {
+  const auto it = std::lower_bound(shapes.begin(), shapes.end(), tensor,
+                                   [](const Saved& saved, std::uint32_t id) { return saved.tensor < id; });
+  return it != shapes.end() && it->tensor == tensor ? &*it : nullptr;
+}
+
+Catalog::Catalog()
+    : tensors_(std::make_shared<NameTable>()),
+      reductions_(std::make_shared<NameTable>()),
+      originals_(std::make_shared<NameTable>()),
+      paths_(std::make_shared<NameTable>()),
+      sorted_(std::make_shared<std::vector<std::uint32_t>>()),
+      rank_(std::make_shared<std::vector<std::uint32_t>>()),
+      stored_(std::make_shared<NameTable>()) {}
+
+/// Moves the tables of several parsers into one catalog: names become global ids, equal lists become one.
+class Catalog::Merger {
+ public:
+  explicit Merger(Catalog& catalog)
+      : catalog_(catalog),
+        tensors_(catalog.tensors_),
+        reductions_(catalog.reductions_),
+        originals_(catalog.originals_),
+        paths_(catalog.paths_),
+        stored_(catalog.stored_) {
+    for (std::uint32_t id = 0; id < catalog.lists_.size(); ++id) {
+      lists_by_hash_.emplace(hash_ids(catalog.lists_[id]->names), id);
+    }
+  }
+
+  /// Returns, by local id, the global ids of payloads and paths.
+  struct Translation {
+    std::vector<std::uint32_t> payloads;
+    std::vector<std::uint32_t> paths;
+  };
+  Translation merge(layout::IndexTables&& tables) {
+    std::vector<std::uint32_t> lists;
+    lists.reserve(tables.name_lists.size());
+    for (const layout::NameList& list : tables.name_lists) {
+      lists.push_back(merge_list(list, tables.names));
+    }
+    std::vector<std::uint32_t> shapes;
+    shapes.reserve(tables.shape_lists.size());
+    for (const auto& list : tables.shape_lists) {
+      shapes.push_back(merge_shapes(list, tables.names));
+    }
+    Translation to;
+    to.payloads.reserve(tables.payloads.size());
+    for (layout::Payload payload : tables.payloads) {
+      payload.names = lists[payload.names];
+      payload.shapes = payload.shapes == no_id ? no_id : shapes[payload.shapes];
+      to.payloads.push_back(static_cast<std::uint32_t>(catalog_.payloads_.size()));
+      catalog_.payloads_.push_back(payload);
+    }
+    for (std::uint32_t id = 0; id < tables.paths.size(); ++id) {
+      to.paths.push_back(paths_.add(tables.paths[id]));
+    }
+    catalog_.arenas_.push_back(std::make_shared<layout::PayloadArena>(std::move(tables.arena)));
+    return to;
+  }
+
+ private:
+  std::uint32_t merge_list(const layout::NameList& list, const NameTable& names) {
+    auto merged = std::make_shared<ItemList>();
+    merged->names.reserve(list.size());
+    for (const std::uint32_t name : list) {
+      merged->names.push_back(stored_.add(names[name]));
+    }
+    const std::uint64_t hash = hash_ids(merged->names);
+    const auto [first, last] = lists_by_hash_.equal_range(hash);
+    for (auto it = first; it != last; ++it) {
+      if (catalog_.lists_[it->second]->names == merged->names) {
+        return it->second;
+      }
+    }
+    merged->items.reserve(list.size());
+    for (std::uint32_t position = 0; position < merged->names.size(); ++position) {
+      const StoredName name = parse_stored_name((*stored_)[merged->names[position]]);
+      merged->items.push_back(
+          {tensors_.add(name.tensor), name.reduction ? reductions_.add(*name.reduction) : no_id, position});
+    }
+    // By tensor; the value (no_id wraps to 0) before reductions; of repeated names the last one first, then kept.
+    std::sort(merged->items.begin(), merged->items.end(), [](const Item& a, const Item& b) {
+      return std::tuple(a.tensor, a.reduction + 1, b.position) < std::tuple(b.tensor, b.reduction + 1, a.position);
+    });
+    merged->items.erase(
+        std::unique(merged->items.begin(), merged->items.end(),
+                    [](const Item& a, const Item& b) { return a.tensor == b.tensor && a.reduction == b.reduction; }),
+        merged->items.end());
+    const auto id = static_cast<std::uint32_t>(catalog_.lists_.size());
+    catalog_.lists_.push_back(std::move(merged));
+    lists_by_hash_.emplace(hash, id);
+    return id;
+  }
+
+  std::uint32_t merge_shapes(const std::vector<layout::SavedShape>& list, const NameTable& names) {
+    auto merged = std::make_shared<ShapeList>();
+    for (const layout::SavedShape& saved : list) {
+      merged->shapes.push_back({tensors_.add(names[saved.name]),
+                                saved.original == no_id ? no_id : originals_.add(names[saved.original]), saved.shape});
+    }
+    std::reverse(merged->shapes.begin(), merged->shapes.end());  // of repeated names the last one counts
+    const auto by_tensor = [](const auto& a, const auto& b) { return a.tensor < b.tensor; };
+    std::stable_sort(merged->shapes.begin(), merged->shapes.end(), by_tensor);
+    merged->shapes.erase(std::unique(merged->shapes.begin(), merged->shapes.end(),
+                                     [](const auto& a, const auto& b) { return a.tensor == b.tensor; }),
+                         merged->shapes.end());
+    if (!catalog_.shapes_.empty() && catalog_.shapes_.back()->shapes == merged->shapes) {
+      return static_cast<std::uint32_t>(catalog_.shapes_.size() - 1);
+    }
+    catalog_.shapes_.push_back(std::move(merged));
+    return static_cast<std::uint32_t>(catalog_.shapes_.size() - 1);
+  }
+
+  Catalog& catalog_;
+  GrowingTable tensors_;
+  GrowingTable reductions_;
+  GrowingTable originals_;
+  GrowingTable paths_;
+  GrowingTable stored_;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> lists_by_hash_;
+};
+
+void Catalog::add(LoadedSteps&& loaded, const layout::Listing& listing) {
+  const std::uint32_t tensors_before = tensors_->size();
+  {
+    Merger merger(*this);
+    std::vector<Merger::Translation> translations;
+    translations.reserve(loaded.tables.size());
+    for (layout::IndexTables& tables : loaded.tables) {
+      translations.push_back(merger.merge(std::move(tables)));
+    }
+    rows_.reserve(rows_.size() + loaded.rows.size());
+    for (const LoadedSteps::Row& row : loaded.rows) {
+      if (row.row.payload == no_id) {
+        continue;  // lists nothing: makes no step
+      }
+      StepRow global = row.row;
+      global.payload = translations[row.tables].payloads[global.payload];
+      if (global.event_file != no_id) {
+        global.event_file = translations[row.tables].paths[global.event_file];
+      }
+      rows_.push_back(global);
+    }
+  }
+  const auto before = [&](const StepRow& a, const StepRow& b) {
+    if (a.file.step != b.file.step) {
+      return a.file.step < b.file.step;
+    }
+    if (a.file.worker != b.file.worker) {
+      return listing.worker_rank[a.file.worker] < listing.worker_rank[b.file.worker];
+    }
+    return a.file != b.file && listing.path(a.file) < listing.path(b.file);
+  };
+  if (!std::is_sorted(rows_.begin(), rows_.end(), before)) {
+    std::stable_sort(rows_.begin(), rows_.end(), before);
+  }
+  if (tensors_->size() != tensors_before) {
+    auto sorted = std::make_shared<std::vector<std::uint32_t>>(tensors_->size());
+    std::iota(sorted->begin(), sorted->end(), 0u);
+    std::sort(sorted->begin(), sorted->end(),
+              [&](std::uint32_t a, std::uint32_t b) { return (*tensors_)[a] < (*tensors_)[b]; });
+    auto rank = std::make_shared<std::vector<std::uint32_t>>(tensors_->size());
+    for (std::uint32_t place = 0; place < sorted->size(); ++place) {
+      (*rank)[(*sorted)[place]] = place;
+    }
+    sorted_ = std::move(sorted);
+    rank_ = std::move(rank);
+  }
+}
+
+}  // namespace smd::detail::trial

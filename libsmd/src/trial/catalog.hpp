@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "layout/layout.hpp"
+#include "layout/name_table.hpp"
+#include "layout/payload.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+/// What is known of a trial's steps and tensors, and the public queries over it.
+namespace smd::detail::trial {
+
+using layout::no_id;
+
+/// One thing that a payload lists: a record or a shape of one tensor.
+struct Item {
+  std::uint32_t tensor = 0;         ///< Id in `Catalog::tensors`.
+  std::uint32_t reduction = no_id;  ///< Id in `Catalog::reductions`; `no_id`: the value itself.
+  std::uint32_t position = 0;       ///< Column of the payload.
+};
+
+/// One list of stored names, understood: by tensor, then the value before reductions; each once.
+struct ItemList {
+  std::vector<std::uint32_t> names;  ///< Global ids of stored names, as listed; tells lists apart.
+  std::vector<Item> items;
+
+  [[nodiscard]] std::span<const Item> of(std::uint32_t tensor) const noexcept;
+};
+
+/// Shapes saved by themselves in one payload: by tensor, each once.
+struct ShapeList {
+  struct Saved {
+    std::uint32_t tensor = 0;
+    std::uint32_t original = no_id;  ///< Id in `Catalog::originals`.
+    Shape shape;
+
+    bool operator==(const Saved&) const = default;
+  };
+  std::vector<Saved> shapes;
+
+  [[nodiscard]] const Saved* of(std::uint32_t tensor) const noexcept;
+};
+
+/// Step files that were read, in compact columns (ids, 4 and 8 byte numbers). A value: copying shares the columns.
+/// Rows are sorted by step, then worker's name, then path; the last of several rows of one worker and step counts.
+class Catalog {
+ public:
+  Catalog();
+
+  /// A catalog of these rows and all that were there before. `listing` is the one that the rows' ids come from.
+  void add(layout::LoadedSteps&& loaded, const layout::Listing& listing);
+
+  [[nodiscard]] std::span<const layout::StepRow> rows() const noexcept { return rows_; }
+  [[nodiscard]] const layout::Payload& payload(const layout::StepRow& row) const noexcept {
+    return payloads_[row.payload];
+  }
+  [[nodiscard]] const ItemList& items(const layout::StepRow& row) const noexcept { return *lists_[payload(row).names]; }
+  /// Null if the row saved no shapes.
+  [[nodiscard]] const ShapeList* shapes(const layout::StepRow& row) const noexcept {
+    const std::uint32_t id = payload(row).shapes;
+    return id == no_id ? nullptr : shapes_[id].get();
+  }
+  [[nodiscard]] const layout::NameTable& tensors() const noexcept { return *tensors_; }
+  [[nodiscard]] const layout::NameTable& reductions() const noexcept { return *reductions_; }
+  [[nodiscard]] const layout::NameTable& originals() const noexcept { return *originals_; }
+  [[nodiscard]] const layout::NameTable& paths() const noexcept { return *paths_; }
+  /// Tables in which every name borrowed from this catalog lives.
+  [[nodiscard]] const std::shared_ptr<const layout::NameTable>& tensor_table() const noexcept { return tensors_; }
+
+  /// Tensor ids in the byte order of names, and by id the place in it.
+  [[nodiscard]] const std::vector<std::uint32_t>& sorted_tensors() const noexcept { return *sorted_; }
+  [[nodiscard]] const std::vector<std::uint32_t>& tensor_rank() const noexcept { return *rank_; }
+
+  [[nodiscard]] std::size_t item_lists() const noexcept { return lists_.size(); }
+  [[nodiscard]] std::uint32_t item_list_id(const layout::StepRow& row) const noexcept { return payload(row).names; }
+
+ private:
+  class Merger;
+
+  std::shared_ptr<const layout::NameTable> tensors_;
+  std::shared_ptr<const layout::NameTable> reductions_;
+  std::shared_ptr<const layout::NameTable> originals_;
+  std::shared_ptr<const layout::NameTable> paths_;
+  std::shared_ptr<const std::vector<std::uint32_t>> sorted_;
+  std::shared_ptr<const std::vector<std::uint32_t>> rank_;
+  std::shared_ptr<const layout::NameTable> stored_;  // names as in index files
+  std::vector<std::shared_ptr<const ItemList>> lists_;
+  std::vector<std::shared_ptr<const ShapeList>> shapes_;
+  std::vector<std::shared_ptr<const layout::PayloadArena>> arenas_;
+  std::vector<layout::Payload> payloads_;
+  std::vector<layout::StepRow> rows_;
+};
+
+/// A stored name taken apart (FORMAT.md, section 8): `smdebug/reductions/abs_mean/NAME` is reduction `abs_mean` of
+/// NAME. Any other name is a tensor's own.
+struct StoredName {
+  std::string_view tensor;
+  std::optional<std::string_view> reduction;
+};
+[[nodiscard]] StoredName parse_stored_name(std::string_view name) noexcept;
+
+}  // namespace smd::detail::trial

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial/nearest.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace smd::detail::trial {
+
+namespace {
+
+/// Longer names are not worth the quadratic time: nobody types them by hand.
+constexpr std::size_t longest = 256;
+
+std::string folded(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') {
+      c = static_cast<char>(c - 'A' + 'a');
+    }
+  }
+  return result;
+}
+
+/// Levenshtein's distance.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::vector<std::string> nearest(std::string_view typed, std::span<const std::string_view> names, std::size_t most) {
+  std::vector<std::tuple<std::size_t, std::size_t, std::string_view>> found;
+  const std::string wanted = folded(typed);
+  if (wanted.size() <= longest) {
+    for (const std::string_view name : names) {
+      if (name.size() > longest) {
+        continue;
+      }
+      const std::string candidate = folded(name);
+      const std::size_t allowed = std::max<std::size_t>(2, std::max(wanted.size(), candidate.size()) / 3);
+      const std::size_t gap =
+          wanted.size() > candidate.size() ? wanted.size() - candidate.size() : candidate.size() - wanted.size();
+      const bool part = wanted.size() >= 3 && candidate.find(wanted) != std::string::npos;
+      const std::size_t away = gap > allowed ? allowed + 1 : distance(wanted, candidate);
+      if (away <= allowed && away < candidate.size()) {
+        found.emplace_back(away, 0, name);
+      } else if (part) {
+        found.emplace_back(allowed + 1, gap, name);
+      }
+    }
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < std::min(most, found.size()); ++i) {
+    result.emplace_back(std::get<2>(found[i]));
+  }
+  return result;
+}
+
+}  // namespace smd::detail::trial

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial/record_reader.hpp"
+
+#include "base/crc32c.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace smd::detail::trial {
+
+namespace {
+
+/// Records up to this size are read whole; of larger ones the ends first.
+constexpr std::size_t whole_record_bytes = 256 * 1024;
+constexpr std::size_t block_bytes = 256 * 1024;
+static_assert(block_bytes % 16 == 0, "blocks hold whole elements of every type");
+
+Problem out_of_memory() { return {ProblemKind::io, {}, {}, "memory ran out"}; }
+
+std::shared_ptr<std::byte[]> allocate(std::size_t bytes) noexcept {
+  try {
+    return std::shared_ptr<std::byte[]>(new std::byte[std::max<std::size_t>(bytes, 1)]);  // left uninitialised
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+/// An owning value from a parsed one that may borrow.
+Outcome<ReadRecord> own(wire::Value&& value, bool has_checksum) {
+  std::shared_ptr<const std::byte[]> bytes = value.owned;
+  if (!bytes) {
+    const std::shared_ptr<std::byte[]> copy = allocate(value.bytes.size());
+    if (!copy) {
+      return out_of_memory();
+    }
+    if (!value.bytes.empty()) {
+      std::memcpy(copy.get(), value.bytes.data(), value.bytes.size());
+    }
+    bytes = copy;
+  }
+  return ReadRecord{TensorValue(value.dtype, std::move(value.shape), std::move(bytes), value.bytes.size()),
+                    value.wall_time, has_checksum};
+}
+
+}  // namespace
+
+Problem RecordReader::placed(Problem problem, const TensorLocation& location, std::uint64_t base) const {
+  problem.file = location.file;
+  if (compressed_) {
+    problem.text += " (in the inflated stream)";
+  }
+  problem.offset = base + problem.offset.value_or(0);
+  return problem;
+}
+
+Status RecordReader::open(const TensorLocation& location) {
+  if (file_ && file_name_ == location.file) {
+    return ok();
+  }
+  file_.reset();
+  inflater_.reset();
+  compressed_ = false;
+  auto file = storage_.open(location.file);
+  if (!file) {
+    Problem problem = std::move(file.problem());
+    problem.file = location.file;
+    return problem;
+  }
+  file_ = std::move(*file);
+  file_name_ = location.file;
+  return ok();
+}
+
+/// Asked only when something does not fit, so that plain files pay nothing for it.
+Outcome<bool> RecordReader::is_compressed() {
+  if (compressed_) {
+    return true;
+  }
+  std::array<std::byte, wire::header_bytes> first{};
+  auto got = file_->read_at(0, first);
+  if (!got) {
+    return std::move(got.problem());
+  }
+  compressed_ = wire::looks_compressed(std::span(first).first(*got));
+  if (compressed_) {
+    inflater_.emplace(
+        [file = file_.get()](std::uint64_t offset, std::span<std::byte> into) { return file->read_at(offset, into); });
+  }
+  return compressed_;
+}
+
+Outcome<std::size_t> RecordReader::read_exactly(std::uint64_t offset, std::span<std::byte> into) {
+  auto got = file_->read_at(offset, into);
+  if (got && *got < into.size()) {
+    return Problem{ProblemKind::not_yet, {}, *got, "the file ends inside the record"};
+  }
+  return got;
+}
+
+Outcome<std::span<const std::byte>> RecordReader::take_frame(std::span<const std::byte> record,
+                                                             bool& has_checksum) const {
+  if (!verify_) {
+    auto length = wire::parse_header(record);
+    if (!length) {
+      return std::move(length.problem());
+    }
+    if (*length + wire::frame_bytes != record.size()) {
+      return damaged("record of " + std::to_string(*length + wire::frame_bytes) + " bytes does not fill its range of " +
+                         std::to_string(record.size()),
+                     0);
+    }
+    has_checksum = !wire::is_magic_footer(record.last<wire::footer_bytes>());
+    return record.subspan(wire::header_bytes, *length);
+  }
+  auto parsed = wire::parse_record(record);
+  if (!parsed) {
+    return std::move(parsed.problem());
+  }
+  has_checksum = parsed->protection == wire::Protection::checksum;
+  return parsed->payload;
+}
+
+Outcome<std::span<const std::byte>> RecordReader::load_payload(const TensorLocation& location, bool& has_checksum) {
+  std::optional<Problem> trouble;
+  const bool inside = location.offset <= file_->size() && location.length <= file_->size() - location.offset;
+  if (!inside) {
+    trouble = Problem{ProblemKind::not_yet,
+                      {},
+                      {},
+                      "the file has " + std::to_string(file_->size()) + " bytes, but the index names a record of " +
+                          std::to_string(location.length) + " bytes here"};
+  } else if (location.length < wire::frame_bytes) {
+    trouble = damaged(std::to_string(location.length) + " bytes are too few for a record");
+  } else if (!compressed_) {
+    std::byte* const data = buffer_.reserve(location.length);
+    if (data == nullptr) {
+      return out_of_memory();
+    }
+    const std::span<std::byte> record(data, location.length);
+    auto got = read_exactly(location.offset, record);
+    if (!got) {
+      return std::move(got.problem());
+    }
+    auto payload = take_frame(record, has_checksum);
+    if (payload) {
+      return payload;
+    }
+    trouble = std::move(payload.problem());
+  }
+  auto compressed = is_compressed();
+  if (!compressed) {
+    return std::move(compressed.problem());
+  }
+  if (!*compressed) {
+    return std::move(*trouble);
+  }
+  auto range = inflater_->read_range(location.offset, location.length);
+  if (!range) {
+    return std::move(range.problem());
+  }
+  inflated_ = std::move(*range);
+  return take_frame(inflated_, has_checksum);
+}
+
+Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline(const TensorLocation& location,
+                                                                     std::string_view tag) {
+  using Result = std::optional<Outlined>;
+  const bool inside = location.offset <= file_->size() && location.length <= file_->size() - location.offset;
+  if (compressed_ || !inside || location.length <= whole_record_bytes) {
+    return Result{};
+  }
+  const std::uint64_t payload_bytes = location.length - wire::frame_bytes;
+  std::array<std::byte, wire::header_bytes> header{};
+  if (auto got = read_exactly(location.offset, header); !got) {
+    return std::move(got.problem());
+  }
+  const auto length = wire::parse_header(header);
+  if (!length || *length != payload_bytes) {
+    return Result{};  // the reader of whole records says what is wrong
+  }
+  Outlined outlined;
+  outlined.head.resize(wire::outline_head_bytes);
+  if (auto got = read_exactly(location.offset + wire::header_bytes, outlined.head); !got) {
+    return std::move(got.problem());
+  }
+  const auto place = wire::find_content(outlined.head, payload_bytes);
+  if (!place) {
+    return Result{};
+  }
+  const std::uint64_t content_end = place->offset + place->bytes;
+  outlined.content_offset = location.offset + wire::header_bytes + place->offset;
+  outlined.content_bytes = place->bytes;
+  outlined.tail.resize(payload_bytes - content_end + wire::footer_bytes);
+  if (auto got = read_exactly(location.offset + wire::header_bytes + content_end, outlined.tail); !got) {
+    return std::move(got.problem());
+  }
+  outlined.head.resize(place->offset);
+  const std::span<const std::byte> tail(outlined.tail);
+  auto value = wire::parse_outline(*place, outlined.head, tail.first(tail.size() - wire::footer_bytes), tag);
+  if (!value) {
+    return std::move(value.problem());
+  }
+  if (!*value) {
+    return Result{};
+  }
+  outlined.value = std::move(**value);
+  outlined.has_checksum = !wire::is_magic_footer(tail.last<wire::footer_bytes>());
+  return Result{std::move(outlined)};
+}
+
+/// Reads the elements once to hold them against the payload's checksum.
+Status RecordReader::check_content(const TensorLocation& location, const Outlined& outlined) {
+  std::uint32_t crc = crc32c(outlined.head);
+  std::byte* const block = buffer_.reserve(block_bytes);
+  if (block == nullptr) {
+    return out_of_memory();
+  }
+  for (std::uint64_t done = 0; done < outlined.content_bytes;) {
+    const std::size_t size = std::min<std::uint64_t>(block_bytes, outlined.content_bytes - done);
+    if (auto got = read_exactly(outlined.content_offset + done, {block, size}); !got) {
+      return std::move(got.problem());
+    }
+    crc = crc32c({block, size}, crc);
+    done += size;
+  }
+  const std::span<const std::byte> tail(outlined.tail);
+  crc = crc32c(tail.first(tail.size() - wire::footer_bytes), crc);
+  auto verdict = wire::check_footer_crc(tail.last<wire::footer_bytes>(), crc, location.length - wire::frame_bytes);
+  if (!verdict) {
+    return std::move(verdict.problem());
+  }
+  return ok();
+}
+
+Outcome<ReadRecord> RecordReader::read(const TensorLocation& location, std::string_view tag) {
+  if (auto opened = open(location); !opened) {
+    return std::move(opened.problem());
+  }
+  auto outlined = outline(location, tag);
+  if (!outlined) {
+    return placed(std::move(outlined.problem()), location, location.offset);
+  }
+  if (!*outlined) {
+    bool has_checksum = false;
+    auto payload = load_payload(location, has_checksum);
+    if (!payload) {
+      return placed(std::move(payload.problem()), location, location.offset);
+    }
+    auto value = wire::parse_value(*payload, tag);
+    if (!value) {
+      return placed(std::move(value.problem()), location, location.offset);
+    }
+    return own(std::move(*value), has_checksum);
+  }
+  Outlined& large = **outlined;
+  const std::shared_ptr<std::byte[]> bytes = allocate(large.content_bytes);
+  if (!bytes) {
+    return placed(out_of_memory(), location, location.offset);
+  }
+  const std::span<std::byte> content(bytes.get(), large.content_bytes);
+  if (auto got = read_exactly(large.content_offset, content); !got) {
+    return placed(std::move(got.problem()), location, location.offset);
+  }
+  if (large.has_checksum && verify_) {
+    const std::span<const std::byte> tail(large.tail);
+    std::uint32_t crc = crc32c(content, crc32c(large.head));
+    crc = crc32c(tail.first(tail.size() - wire::footer_bytes), crc);
+    auto verdict = wire::check_footer_crc(tail.last<wire::footer_bytes>(), crc, location.length - wire::frame_bytes);
+    if (!verdict) {
+      return placed(std::move(verdict.problem()), location, location.offset);
+    }
+  }
+  if (large.value.dtype == Dtype::boolean) {
+    wire::normalise_boolean(content);
+  }
+  return ReadRecord{TensorValue(large.value.dtype, std::move(large.value.shape), bytes, content.size()),
+                    large.value.wall_time, large.has_checksum};
+}
+
+Outcome<ReadRecord> RecordReader::peek(const TensorLocation& location, std::string_view tag) {
+  if (auto opened = open(location); !opened) {
+    return std::move(opened.problem());
+  }
+  auto outlined = outline(location, tag);
+  if (!outlined) {
+    return placed(std::move(outlined.problem()), location, location.offset);
+  }
+  if (!*outlined) {
+    return read(location, tag);
+  }
+  Outlined& large = **outlined;
+  return ReadRecord{TensorValue(large.value.dtype, std::move(large.value.shape), nullptr, 0), large.value.wall_time,
+                    large.has_checksum};
+}
+
+Status RecordReader::stream(const TensorLocation& location, std::string_view tag, BlockSink& sink) {
+  if (auto opened = open(location); !opened) {
+    return opened;
+  }
+  auto outlined = outline(location, tag);
+  if (!outlined) {
+    return placed(std::move(outlined.problem()), location, location.offset);
+  }
+  if (!*outlined) {
+    bool has_checksum = false;
+    auto payload = load_payload(location, has_checksum);
+    if (!payload) {
+      return placed(std::move(payload.problem()), location, location.offset);
+    }
+    auto value = wire::parse_value(*payload, tag);
+    if (!value) {
+      return placed(std::move(value.problem()), location, location.offset);
+    }
+    if (sink.begin(value->dtype, value->shape) && !value->bytes.empty()) {
+      sink.block(value->bytes);
+    }
+    return ok();
+  }
+  const Outlined& large = **outlined;
+  if (large.has_checksum && verify_) {
+    if (auto checked = check_content(location, large); !checked) {
+      return placed(std::move(checked.problem()), location, location.offset);
+    }
+  }
+  if (!sink.begin(large.value.dtype, large.value.shape)) {
+    return ok();
+  }
+  std::byte* const block = buffer_.reserve(block_bytes);
+  if (block == nullptr) {
+    return placed(out_of_memory(), location, location.offset);
+  }
+  for (std::uint64_t done = 0; done < large.content_bytes;) {
+    const std::size_t size = std::min<std::uint64_t>(block_bytes, large.content_bytes - done);
+    if (auto got = read_exactly(large.content_offset + done, {block, size}); !got) {
+      return placed(std::move(got.problem()), location, location.offset);
+    }
+    if (large.value.dtype == Dtype::boolean) {
+      wire::normalise_boolean({block, size});
+    }
+    if (!sink.block({block, size})) {
+      return ok();
+    }
+    done += size;
+  }
+  return ok();
+}
+
+}  // namespace smd::detail::trial

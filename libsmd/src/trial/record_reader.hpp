@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/buffer.hpp"
+#include "base/outcome.hpp"
+#include "storage/storage.hpp"
+#include "wire/event.hpp"
+#include "wire/framing.hpp"
+#include "wire/inflate.hpp"
+#include "wire/outline.hpp"
+
+#include <smd/tensor.hpp>
+#include <smd/tensor_view.hpp>
+#include <smd/trial.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smd::detail::trial {
+
+/// A record that was read.
+struct ReadRecord {
+  TensorValue value;
+  double wall_time = 0;
+  bool has_checksum = false;  ///< The payload's checksum was there (and right, if it was looked at).
+};
+
+/// Reads records by range, checking framing, tag, type, shape and length. One a thread; keeps the last file open.
+///
+/// Problems: `not_found` if the event file is not there; `not_yet` if it ends before the record does, which is damage
+/// unless it is still being written; else as they are. All name the file, and offsets count from its start.
+class RecordReader {
+ public:
+  RecordReader(storage::Storage& storage, bool verify) : storage_(storage), verify_(verify) {}
+
+  Outcome<ReadRecord> read(const TensorLocation& location, std::string_view tag);
+  /// The same in blocks, with bounded memory for plain tensors of any size. A checksum is verified before the first
+  /// block is given.
+  Status stream(const TensorLocation& location, std::string_view tag, BlockSink& sink);
+  /// Only type and shape; of a large record only its ends are read.
+  Outcome<ReadRecord> peek(const TensorLocation& location, std::string_view tag);
+  void close() noexcept { file_.reset(); }
+
+ private:
+  /// A large record whose elements are still on disk.
+  struct Outlined {
+    wire::Value value;
+    std::uint64_t content_offset = 0;  ///< In the file.
+    std::uint64_t content_bytes = 0;
+    std::vector<std::byte> head;  ///< Payload before the elements.
+    std::vector<std::byte> tail;  ///< Payload after them, and the footer.
+    bool has_checksum = false;
+  };
+
+  Status open(const TensorLocation& location);
+  Outcome<bool> is_compressed();
+  /// The whole payload, in `buffer_` or `inflated_`.
+  Outcome<std::span<const std::byte>> load_payload(const TensorLocation& location, bool& has_checksum);
+  Outcome<std::span<const std::byte>> take_frame(std::span<const std::byte> record, bool& has_checksum) const;
+  /// Nothing if the record must be loaded whole.
+  Outcome<std::optional<Outlined>> outline(const TensorLocation& location, std::string_view tag);
+  Status check_content(const TensorLocation& location, const Outlined& outlined);
+  Outcome<std::size_t> read_exactly(std::uint64_t offset, std::span<std::byte> into);
+  Problem placed(Problem problem, const TensorLocation& location, std::uint64_t base) const;
+
+  storage::Storage& storage_;
+  bool verify_;
+  std::unique_ptr<storage::File> file_;
+  std::string file_name_;
+  std::optional<wire::InflatedFile> inflater_;
+  bool compressed_ = false;
+  Buffer buffer_;
+  std::vector<std::byte> inflated_;
+};
+
+}  // namespace smd::detail::trial

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "layout/layout.hpp"
+#include "trial/catalog.hpp"
+
+#include <smd/problem.hpp>
+#include <smd/step.hpp>
+#include <smd/trial.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace smd::detail::trial {
+
+/// One global step, and the rows of the catalog that make it.
+struct Step {
+  std::int64_t number = 0;
+  std::uint32_t first_row = 0;
+  std::uint32_t rows = 0;
+  Mode mode = Mode::global;
+  std::int64_t mode_step = 0;
+};
+
+/// A mode step and a global step that claims it.
+struct ModeClaim {
+  Mode mode = Mode::global;
+  std::int64_t mode_step = 0;
+  std::int64_t step = 0;
+
+  auto operator<=>(const ModeClaim&) const = default;
+};
+
+/// A trial as it was at one moment. Never changes once it is shared; every query works on one.
+struct Snapshot {
+  std::shared_ptr<const layout::Listing> listing;
+  std::shared_ptr<const layout::CollectionsInfo> collections;
+  Catalog catalog;
+  std::vector<layout::StepFile> read;  ///< Step files that were read or found empty, sorted as the listing.
+  std::vector<layout::LoadedSteps::Failure> failures;
+  std::vector<Problem> notes;     ///< Entries refused in files that were read.
+  std::vector<Step> steps;        ///< Ascending.
+  std::vector<ModeClaim> claims;  ///< By mode and mode step; each once. Without mode `global`.
+  std::optional<std::int64_t> last_complete;
+  bool ended = false;
+
+  /// Derives `steps`, `claims` from the catalog.
+  void derive();
+
+  [[nodiscard]] const Step* find(std::int64_t number) const noexcept;
+  [[nodiscard]] bool complete(std::int64_t number) const noexcept {
+    return ended || (last_complete && number <= *last_complete);
+  }
+  [[nodiscard]] std::span<const layout::StepRow> rows_of(const Step& step) const noexcept {
+    return catalog.rows().subspan(step.first_row, step.rows);
+  }
+  /// Global steps that claim a mode step, ascending; for mode `global` the step itself, if it is known.
+  [[nodiscard]] std::vector<std::int64_t> global_steps(Mode mode, std::int64_t number) const;
+  [[nodiscard]] StepState state(StepKey key) const;
+  [[nodiscard]] std::string_view worker(const layout::StepRow& row) const noexcept {
+    return listing->workers[row.file.worker];
+  }
+};
+
+/// Workers that a step needs to be complete: as the job said, else as many as wrote anything; at least 1.
+[[nodiscard]] std::size_t workers_needed(const layout::CollectionsInfo& collections, const layout::Listing& listing);
+
+/// Step numbers of a listing with the number of workers that have a file there, ascending.
+[[nodiscard]] std::vector<std::pair<std::int64_t, std::size_t>> listed_steps(const layout::Listing& listing);
+
+/// The last step that counts as complete because too many after it are not: while more than `window` steps follow it,
+/// the oldest window/2 of them count as complete (FORMAT.md, section 12, row 27). `steps` are all known ones,
+/// ascending; `last` the last complete one.
+[[nodiscard]] std::optional<std::int64_t> apply_window(std::span<const std::int64_t> steps,
+                                                       std::optional<std::int64_t> last, std::size_t window);
+
+}  // namespace smd::detail::trial
