@@ -19,9 +19,6 @@ cmake -S . -B build/clang -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER
   -DSMD_WERROR=ON -DSMD_BUILD_TESTS=OFF -DSMD_BUILD_BENCHMARKS=OFF
 cmake --build build/clang
 
-step 'static analysis'
-sh scripts/tidy.sh build/clang
-
 for sanitizer in asan tsan; do
   step "unit tests: $sanitizer"
   cmake --preset "$sanitizer"
