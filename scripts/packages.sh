@@ -37,19 +37,21 @@ need_packages() {
   packages_say "installing: $packages_wanted"
   # Package lists may be old, or absent as in a fresh root. Sources of others that do not answer are no obstacle: what
   # counts is whether the packages can be had.
-  packages_apt_get update -q || packages_say "apt-get update failed; going on with the lists that are there"
+  packages_apt_get update -qq >/dev/null || packages_say "apt-get update failed; going on with the lists that are there"
+  packages_absent=
+  for package in $packages_wanted; do
+    apt-get install -qq --simulate "$package" >/dev/null 2>&1 || packages_absent="$packages_absent $package"
+  done
+  if [ -n "$packages_absent" ]; then
+    packages_say "no such package to be had:$packages_absent; the package sources must offer Debian 12 or later"
+    exit 1
+  fi
   # The list is words, to be split.
   # shellcheck disable=SC2086
-  if packages_apt_get install -q -y --no-install-recommends $packages_wanted; then
-    return 0
+  if ! packages_apt_get install -qq -y --no-install-recommends $packages_wanted >/dev/null; then
+    packages_say "apt-get could not install (see above): $packages_wanted"
+    exit 1
   fi
-  # All or nothing failed: find out which one it is.
-  for package in $packages_wanted; do
-    if ! packages_apt_get install -q -y --no-install-recommends "$package"; then
-      packages_say "cannot install the Debian package '$package' (see above); the package sources must offer Debian 12 or later"
-      exit 1
-    fi
-  done
 }
 
 # What the library and the commands are built with and from.
