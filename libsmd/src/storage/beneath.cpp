@@ -24,11 +24,7 @@ constexpr int most_links = 40;     // As the kernel.
 constexpr int most_attempts = 64;  // openat2 says EAGAIN when a rename crossed its way.
 
 Descriptor open_at(int folder, const char* name, int flags) noexcept {
-  int fd = -1;
-  do {
-    fd = ::openat(folder, name, complete(flags));
-  } while (fd < 0 && errno == EINTR);
-  return Descriptor(fd);
+  return Descriptor(uninterrupted([=] { return ::openat(folder, name, complete(flags)); }));
 }
 
 Descriptor open_by_kernel(int root, const char* path, int flags) noexcept {
@@ -124,7 +120,8 @@ class Walk {
   /// 0: `part` is no link. 1: what it points to is now next. -1: it must not be followed, errno says why.
   int follow(const std::string& part) {
     std::array<char, PATH_MAX> target;
-    const ssize_t length = ::readlinkat(here(), part.c_str(), target.data(), target.size());
+    const ssize_t length =
+        uninterrupted([&] { return ::readlinkat(here(), part.c_str(), target.data(), target.size()); });
     if (length < 0) {
       return errno == EINVAL ? 0 : -1;
     }

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace smd::detail::storage {
@@ -33,5 +34,15 @@ class Descriptor {
  private:
   int fd_ = -1;
 };
+
+/// Makes a system call again for as long as a signal interrupts it.
+template <class Call>
+auto uninterrupted(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) {
+    result = call();
+  }
+  return result;
+}
 
 }  // namespace smd::detail::storage

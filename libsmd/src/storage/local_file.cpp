@@ -37,14 +37,15 @@ ssize_t read_fully(int fd, std::uint64_t offset, std::span<std::byte> into) noex
   const std::size_t most =
       offset >= last ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), last - offset));
   while (done < most) {
-    const ssize_t n = ::pread(fd, into.data() + done, most - done, static_cast<off_t>(offset + done));
-    if (n > 0) {
-      done += static_cast<std::size_t>(n);
-    } else if (n == 0) {
+    const ssize_t n =
+        uninterrupted([&] { return ::pread(fd, into.data() + done, most - done, static_cast<off_t>(offset + done)); });
+    if (n <= 0) {
+      if (n < 0) {
+        return -1;
+      }
       break;
-    } else if (errno != EINTR) {
-      return -1;
     }
+    done += static_cast<std::size_t>(n);
   }
   return static_cast<ssize_t>(done);
 }
@@ -80,7 +81,7 @@ Outcome<std::unique_ptr<File>> open_local_file(const Anchor& root, std::string_v
   // O_NONBLOCK: a FIFO without a writer must not hold us up. It has no effect on regular files.
   Descriptor fd = open_beneath(root.fd.get(), root.resolve, name, O_RDONLY | O_NONBLOCK);
   struct stat status;
-  if (!fd || ::fstat(fd.get(), &status) != 0) {
+  if (!fd || uninterrupted([&] { return ::fstat(fd.get(), &status); }) != 0) {
     return system_problem(errno, std::string(name));
   }
   if (refused = why_not_a_file(status.st_mode); !refused.empty()) {

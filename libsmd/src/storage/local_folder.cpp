@@ -57,7 +57,7 @@ class LocalFolder final : public Folder {
       return system_problem(errno, path_of(name));
     }
     struct stat status;
-    if (::fstat(fd.get(), &status) != 0) {
+    if (uninterrupted([&] { return ::fstat(fd.get(), &status); }) != 0) {
       return system_problem(errno, path_of(name));
     }
     if (!S_ISREG(status.st_mode)) {
@@ -75,10 +75,7 @@ class LocalFolder final : public Folder {
 
   [[nodiscard]] Descriptor open(const LeafName& leaf, std::string_view name) const {
     constexpr int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
-    int fd = -1;
-    do {
-      fd = ::openat(fd_.get(), leaf.c_str(), flags | O_NOFOLLOW);
-    } while (fd < 0 && errno == EINTR);
+    const int fd = uninterrupted([&] { return ::openat(fd_.get(), leaf.c_str(), flags | O_NOFOLLOW); });
     if (fd < 0 && errno == ELOOP) {  // A link: good if it stays beneath the root.
       return open_beneath(root_->fd.get(), root_->resolve, path_of(name), flags);
     }
@@ -104,11 +101,8 @@ class LocalFolder final : public Folder {
       if (data == nullptr) {
         return system_problem(ENOMEM, path_of(name));
       }
-      const ssize_t n = ::pread(fd, data + done, room - done, static_cast<off_t>(done));
+      const ssize_t n = uninterrupted([&] { return ::pread(fd, data + done, room - done, static_cast<off_t>(done)); });
       if (n < 0) {
-        if (errno == EINTR) {
-          continue;
-        }
         return system_problem(errno, path_of(name));
       }
       done += static_cast<std::size_t>(n);

@@ -21,10 +21,7 @@ Outcome<std::shared_ptr<const Anchor>> open_anchor(const std::string& path, std:
   if (path.find('\0') != path.npos) {
     return Problem{ProblemKind::not_found, {}, {}, "a path cannot hold a NUL byte"};
   }
-  int fd = -1;
-  do {
-    fd = ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  } while (fd < 0 && errno == EINTR);
+  const int fd = uninterrupted([&] { return ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); });
   if (fd < 0) {
     Problem problem = system_problem(errno, {});
     if (errno == ENOTDIR) {  // A mistyped path, not a damaged trial.
@@ -47,14 +44,16 @@ EntryKind kind_of_link(const Anchor& root, std::string_view folder, const char* 
   path += name;
   const Descriptor fd = open_beneath(root.fd.get(), root.resolve, path.front() == '/' ? name : path, O_PATH);
   struct stat status;
-  return !fd || ::fstat(fd.get(), &status) != 0 || S_ISREG(status.st_mode) ? EntryKind::file : EntryKind::other;
+  return !fd || uninterrupted([&] { return ::fstat(fd.get(), &status); }) != 0 || S_ISREG(status.st_mode)
+             ? EntryKind::file
+             : EntryKind::other;
 }
 
 EntryKind kind_of(const Anchor& root, std::string_view folder, int dir_fd, const dirent& entry) {
   unsigned char type = entry.d_type;
   if (type == DT_UNKNOWN) {
     struct stat status;
-    if (::fstatat(dir_fd, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (uninterrupted([&] { return ::fstatat(dir_fd, entry.d_name, &status, AT_SYMLINK_NOFOLLOW); }) != 0) {
       return EntryKind::file;  // As for a link: whoever reads it learns why not.
     }
     type = IFTODT(status.st_mode);
@@ -120,6 +119,9 @@ Outcome<std::vector<DirEntry>> LocalRoot::list(std::string_view folder) const {
     errno = 0;
     const dirent* entry = ::readdir(dir.get());
     if (entry == nullptr) {
+      if (errno == EINTR) {
+        continue;
+      }
       if (errno != 0) {
         return system_problem(errno, std::string(folder));
       }
