@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 # `run COMMAND ARG...` writes a transcript: the command on both streams, then on stdout its status, if not 0.
+# `memory_limit KIB` bounds the address space of what follows, unless sanitizers need it without bounds.
 PRELUDE = r"""
 run() {
   printf '$ %s\n' "$*"
@@ -20,6 +21,9 @@ run() {
   run_status=0
   "$@" || run_status=$?
   [ "$run_status" -eq 0 ] || printf '= %d\n' "$run_status"
+}
+memory_limit() {
+  [ -n "$SANITIZED" ] || ulimit -v "$1"
 }
 """
 
@@ -80,7 +84,7 @@ class Case:
             PATH=os.pathsep.join([*map(os.path.abspath, self.options.tools), "/usr/local/bin", "/usr/bin", "/bin"]),
             LC_ALL="C.UTF-8", TZ="UTC", TERM="dumb", HOME=work, TMPDIR=work,
             TRIALS=os.path.abspath(self.options.trials), FIXTURES=os.path.abspath(self.options.fixtures),
-            CASE=self.folder)
+            CASE=self.folder, SANITIZED="yes" if self.options.sanitized else "")
         return environment
 
     def run(self):
@@ -171,6 +175,7 @@ def main():
     parser.add_argument("--trials", required=True, metavar="DIR", help="the unpacked recorded trials: $TRIALS")
     parser.add_argument("--fixtures", default=os.path.join(here, os.pardir, "fixtures"), metavar="DIR")
     parser.add_argument("--timeout", type=float, default=30, metavar="SECONDS", help="for each case (default 30)")
+    parser.add_argument("--sanitized", action="store_true", help="the commands are built with sanitizers")
     parser.add_argument("--rewrite", action="store_true", help="write what came out as what is expected; review it")
     options = parser.parse_args()
     options.fixtures = os.path.realpath(options.fixtures)
