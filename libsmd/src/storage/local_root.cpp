@@ -36,25 +36,33 @@ Outcome<std::shared_ptr<const Anchor>> open_anchor(const std::string& path, std:
   return std::shared_ptr<const Anchor>(std::move(anchor));
 }
 
-/// What a link within `folder` leads to. One that cannot be followed counts as a file: whoever reads it then learns
-/// why not, instead of missing it in silence.
-EntryKind kind_of_link(const Anchor& root, std::string_view folder, const char* name) {
-  std::string path(folder);
-  path += '/';
-  path += name;
-  const Descriptor fd = open_beneath(root.fd.get(), root.resolve, path.front() == '/' ? name : path, O_PATH);
-  struct stat status;
-  return !fd || uninterrupted([&] { return ::fstat(fd.get(), &status); }) != 0 || S_ISREG(status.st_mode)
-             ? EntryKind::file
-             : EntryKind::other;
+/// What stands in the way of looking at one entry. What is wrong with the entry itself counts as a file: whoever reads
+/// it then learns of it, instead of missing it in silence. Only trouble of our own ends the listing.
+Outcome<EntryKind> kind_unknown(int error, std::string path) {
+  Problem problem = system_problem(error, std::move(path));
+  if (problem.kind == ProblemKind::io) {
+    return problem;
+  }
+  return EntryKind::file;
 }
 
-EntryKind kind_of(const Anchor& root, std::string_view folder, int dir_fd, const dirent& entry) {
+/// What a link leads to. Links to folders are not walked.
+Outcome<EntryKind> kind_of_link(const Anchor& root, std::string path) {
+  const Descriptor fd = open_beneath(root.fd.get(), root.resolve, path, O_PATH);
+  struct stat status;
+  if (!fd || uninterrupted([&] { return ::fstat(fd.get(), &status); }) != 0) {
+    return kind_unknown(errno, std::move(path));
+  }
+  return S_ISREG(status.st_mode) ? EntryKind::file : EntryKind::other;
+}
+
+Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_fd, const dirent& entry) {
+  const auto path = [&] { return folder.empty() ? entry.d_name : std::string(folder) + '/' + entry.d_name; };
   unsigned char type = entry.d_type;
   if (type == DT_UNKNOWN) {
     struct stat status;
     if (uninterrupted([&] { return ::fstatat(dir_fd, entry.d_name, &status, AT_SYMLINK_NOFOLLOW); }) != 0) {
-      return EntryKind::file;  // As for a link: whoever reads it learns why not.
+      return kind_unknown(errno, path());
     }
     type = IFTODT(status.st_mode);
   }
@@ -64,7 +72,7 @@ EntryKind kind_of(const Anchor& root, std::string_view folder, int dir_fd, const
     case DT_DIR:
       return EntryKind::folder;
     case DT_LNK:
-      return kind_of_link(root, folder, entry.d_name);
+      return kind_of_link(root, path());
     default:
       return EntryKind::other;
   }
@@ -129,7 +137,11 @@ Outcome<std::vector<DirEntry>> LocalRoot::list(std::string_view folder) const {
     }
     const std::string_view name(entry->d_name);
     if (name != "." && name != "..") {
-      entries.push_back({std::string(name), kind_of(*root, folder, dir_fd, *entry)});
+      const auto kind = kind_of(*root, folder, dir_fd, *entry);
+      if (!kind) {
+        return kind.problem();
+      }
+      entries.push_back({std::string(name), *kind});
     }
   }
 }

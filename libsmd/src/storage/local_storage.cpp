@@ -24,9 +24,21 @@ class LocalStorage final : public Storage {
   Outcome<std::vector<DirEntry>> list(std::string_view folder) override { return root_->list(folder); }
 
   bool exists(std::string_view name) override {
+    if (!refuse_path(name).empty()) {
+      return false;
+    }
     const auto anchor = root_->anchor();
-    return refuse_path(name).empty() &&
-           static_cast<bool>(open_beneath(anchor->fd.get(), anchor->resolve, name, O_PATH));
+    if (name.find('/') == name.npos && !name.empty()) {  // Needs no descriptor, so that none left is no wrong answer.
+      struct stat status;
+      const std::string text(name);
+      if (::fstatat(anchor->fd.get(), text.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+        return false;
+      }
+      if (!S_ISLNK(status.st_mode)) {
+        return true;
+      }
+    }
+    return static_cast<bool>(open_beneath(anchor->fd.get(), anchor->resolve, name, O_PATH));
   }
 
   Outcome<std::unique_ptr<File>> open(std::string_view name) override {

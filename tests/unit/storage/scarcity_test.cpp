@@ -103,6 +103,8 @@ TEST_CASE("storage: no descriptor left") {
       CHECK(scarce(storage->open("index/a")));
       CHECK(scarce(storage->open_folder("index")));
       CHECK(scarce(storage->list("index")));
+      CHECK(storage->exists("index"));
+      CHECK_FALSE(storage->exists("training_job_end.ts"));
       CHECK(scarce((*folder)->read_all("a", buffer, 100)));
       CHECK(scarce(detail::storage::open_local(dir.path())));
     }
@@ -111,6 +113,27 @@ TEST_CASE("storage: no descriptor left") {
     CHECK(text_of(*all) == "data");
   }
   CHECK_FALSE(too_many_open_files({ProblemKind::io, {}, {}, "memory ran out"}));
+}
+
+TEST_CASE("storage: a listing is whole or none") {
+  const TempDir dir;
+  dir.write("index/a", "data");
+  link_to("a", dir / "index/link");
+  for (const Resolve way : ways()) {
+    const auto storage = open_storage(dir.path(), {way, true});
+    {
+      // Enough to open the folder (a walk stands on the way besides), none to look where the link leads.
+      const FewDescriptors one(1);
+      const auto list = storage->list("index");
+      REQUIRE_FALSE(list);
+      CHECK(list.problem().kind == ProblemKind::io);
+      CHECK(too_many_open_files(list.problem()));
+      CHECK(list.problem().file == "index/link");
+    }
+    const auto list = storage->list("index");
+    REQUIRE(list);
+    CHECK(list->size() == 2);
+  }
 }
 
 TEST_CASE("storage: a reader needs a folder and a file, and gives back what it took") {
