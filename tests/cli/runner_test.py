@@ -60,6 +60,11 @@ class Runner(unittest.TestCase):
         self.write(cmd="sleep 100 & sleep 100\n")
         self.assertFalse(self.passes("--timeout", "0.2"))
 
+    def test_memory_limit(self):
+        self.write(cmd="memory_limit 1000000; ulimit -v\n", stdout="1000000\n")
+        self.assertTrue(self.passes())
+        self.assertFalse(self.passes("--sanitized"))
+
     def test_rewrite(self):
         self.write(cmd="echo new; echo x >&2; exit 2\n", stdout="old\n", stderr_glob="y*\n")
         self.assertFalse(self.passes("--rewrite"))
