@@ -9,6 +9,7 @@
 #include <smd/problem.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "exit_status.hpp"
 
@@ -17,7 +18,7 @@ namespace smd::tool {
 /// How grave a message is. The order is that of SMDEBUG_LOG_LEVEL.
 enum class Level : std::uint8_t { error, warning, info, debug };
 
-/// Writes messages to standard error (or the file that SMDEBUG_LOG_PATH names), and keeps the exit status that they
+/// Writes messages to standard error (and to the file that SMDEBUG_LOG_PATH names), and keeps the exit status that they
 /// add up to. A text that repeats is written three times, then counted. Names may stand in texts raw: whatever could
 /// upset a terminal is escaped here. Safe for concurrent use.
 ///
@@ -36,6 +37,7 @@ class Diagnostics {
   [[nodiscard]] bool shows(Level level) const noexcept { return level <= level_; }
   /// Escape beyond ASCII too.
   void set_ascii(bool ascii) noexcept { ascii_ = ascii; }
+  void set_color(bool color) noexcept { color_ = color; }
 
   /// A failure under its stable tag; the status counts towards the command's.
   void fail(std::string_view tag, std::string_view text, ExitStatus status);
@@ -43,11 +45,12 @@ class Diagnostics {
   /// the text where the text does not name it.
   void fail(const Error& error, std::string_view trial = {});
   void warning(std::string_view text);
+  void note(std::string_view text);   ///< Shown unless -q.
   void info(std::string_view text);   ///< Shown with -v.
   void debug(std::string_view text);  ///< Shown with -vv.
 
   /// A problem of a trial. Damage: an error, status 4. No access, a failed read, no such file: an error, status 3.
-  /// `absent`: a warning. Not there yet and notes: info, and notes a warning if they name no file. Each with the path.
+  /// `absent`, a warning: a warning. A note: a note, shown like a warning. Not there yet: info. Each with the path.
   void report(const Problem& problem, std::string_view trial);
 
   /// Counts a status without a message.
@@ -63,15 +66,20 @@ class Diagnostics {
 
  private:
   void write(Level level, std::string_view tag, std::string_view text);
-  void write_line(std::string_view line);
+  void write_line(Level level, std::string_view tag, std::string_view text);
 
   std::string tool_;
   Level level_ = Level::warning;
   bool ascii_ = false;
-  int descriptor_ = 2;
+  bool color_ = false;
+  int log_ = -1;  // descriptor of the log file
   void (*before_line_)() = nullptr;
   mutable std::mutex mutex_;
-  std::map<std::string, std::size_t, std::less<>> repeats_;
+  struct Repeated {
+    Level level;
+    std::size_t count;
+  };
+  std::map<std::pair<std::string, std::string>, Repeated> repeats_;  // by tag and text
   ExitStatus status_ = ExitStatus::yes;
 };
 

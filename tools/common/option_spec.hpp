@@ -36,11 +36,11 @@ enum class Repeat : std::uint8_t {
 /// One option, defined once: parser, `--help`, manual page and completions are all made from this.
 /// The texts are literals: everything here lives as long as the program.
 struct OptionSpec {
-  char short_name = '\0';    ///< `\0`: none.
-  std::string_view name;     ///< Long name without dashes.
-  std::string_view metavar;  ///< Empty exactly for flags.
-  std::string_view help;     ///< A phrase without full stop: `print only names`.
-  std::string_view group;    ///< Heading in `--help`, one of `group::…`.
+  char short_name = '\0';      ///< `\0`: none.
+  std::string_view name{};     ///< Long name without dashes.
+  std::string_view metavar{};  ///< Empty exactly for flags.
+  std::string_view help{};     ///< A phrase without full stop: `print only names`.
+  std::string_view group{};    ///< Heading in `--help`, one of `group::…`.
   ValueKind kind = ValueKind::none;
   Repeat repeat = Repeat::last_wins;
   bool split_commas = false;                    ///< `-m train,eval` is two values.

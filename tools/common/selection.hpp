@@ -62,14 +62,15 @@ using StepSource = std::function<std::vector<GlobalStep>(bool incomplete)>;
 
 /// The steps that the options choose: by mode, SPEC (`options.steps`, else `fallback`), then `--every`; ascending by
 /// global step, each once. Reads more of the trial where the SPEC needs it (a `last` of one mode, a tail of incomplete
-/// steps). `source`: count and choose among a tensor's own steps; default: the trial's.
+/// steps). `source`: count and choose among a tensor's own steps (`tensor` names it
+/// in messages); default: the trial's.
 ///
 /// What cannot be had is said, with status 1: no step saved yet, a mode not saved (names those that were), a single
 /// step that is not there (StepUnavailable, StepNotYetAvailable or NoMoreData, with the nearest saved steps and the
 /// mode in which that number does exist). The rest is returned. A trial without any step: message, nothing.
 [[nodiscard]] std::vector<SelectedStep> select_steps(Trial& trial, const SelectionOptions& options,
                                                      const StepSpec& fallback, Diagnostics& messages,
-                                                     const StepSource& source = {});
+                                                     const StepSource& source = {}, std::string_view tensor = {});
 
 /// The names that -n -e -c -x select among the tensors of the steps read, in byte order. Exact names that the trial
 /// does not have: TensorUnavailable with the nearest three, status 1 (the rest of the trial is read before that is
@@ -79,8 +80,9 @@ using StepSource = std::function<std::vector<GlobalStep>(bool incomplete)>;
 [[nodiscard]] std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& options,
                                                       Diagnostics& messages);
 
-/// Says that a tensor does not exist, with the nearest three names and status 1. Reads the whole trial first.
-void report_unknown_tensor(Trial& trial, std::string_view name, Diagnostics& messages);
+/// Whether the trial has a tensor. If the steps read so far do not tell, reads the rest; if it has none, says so:
+/// TensorUnavailable with the nearest three names, status 1.
+[[nodiscard]] bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages);
 
 /// Whether -w names a worker that the trial has (or none in particular); if not: InvalidWorker with the names,
 /// status 1.

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace smd::tool {
@@ -30,11 +31,23 @@ struct StepChoice {
 
 /// What of a trial must be read so that a SPEC can be resolved.
 struct StepNeed {
-  bool everything = false;
-  std::size_t newest = 0;             ///< How many saved steps, counted from the end.
-  std::size_t oldest = 0;             ///< How many, from the beginning.
-  std::optional<std::int64_t> first;  ///< Numbers at least this…
-  std::optional<std::int64_t> end;    ///< …and below this, if `first` is set; none: no bound.
+  enum class Kind : std::uint8_t {
+    everything,
+    newest,   ///< The last `count` saved steps.
+    oldest,   ///< The first `count` saved steps.
+    windows,  ///< Steps whose numbers lie within `windows`.
+  };
+  /// Half open; no end: no bound.
+  struct Window {
+    std::int64_t first = 0;
+    std::optional<std::int64_t> end;
+
+    bool operator==(const Window&) const = default;
+  };
+
+  Kind kind = Kind::everything;
+  std::size_t count = 0;
+  std::vector<Window> windows;
 };
 
 /// A parsed `--step`: a union of terms. Knows no trial.
@@ -49,14 +62,15 @@ class StepSpec {
   explicit StepSpec(std::vector<StepTerm> terms) : terms_(std::move(terms)) {}
 
   [[nodiscard]] const std::vector<StepTerm>& terms() const noexcept { return terms_; }
-  [[nodiscard]] bool all() const noexcept { return terms_.empty(); }
+  /// Whether every step is chosen.
+  [[nodiscard]] bool all() const noexcept;
 
   /// Chooses among the saved steps, given by their numbers, ascending (numbers may repeat: a job that was restarted).
   /// A range takes the members of Python's `range(A, B, S)` that are there, where a negative A or B stands for the
   /// number of the step that it counts to (clamped to the first and last as Python's slices are).
   [[nodiscard]] StepChoice choose(std::span<const std::int64_t> saved) const;
 
-  [[nodiscard]] StepNeed need() const noexcept;
+  [[nodiscard]] StepNeed need() const;
 
  private:
   std::vector<StepTerm> terms_;

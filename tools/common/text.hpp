@@ -35,8 +35,8 @@ void append_printable(std::string& out, std::string_view text, bool ascii = fals
 /// `'a', 'b', 'c'`, at most `most` of them, then ` and N more`.
 [[nodiscard]] std::string quoted_list(std::span<const std::string> names, std::size_t most = 8);
 
-/// The candidates most like a name, best first: by edit distance with case and the middle of long names forgiven.
-/// Those too far off to be meant are left out.
+/// The candidates most like a name, best first: by edit distance without regard to case; those that contain the name
+/// rank among the near. Those too far off to be meant are left out.
 [[nodiscard]] std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> candidates,
                                                      std::size_t most = 3);
 

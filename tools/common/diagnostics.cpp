@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnostics.hpp"
+
+#include "text.hpp"
+
+#include <fcntl.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr std::size_t shown_repeats = 3;
+
+Level level_from_environment() noexcept {
+  struct Name {
+    const char* text;
+    Level level;
+  };
+  constexpr Name names[] = {{"off", Level::error},   {"critical", Level::error}, {"fatal", Level::error},
+                            {"error", Level::error}, {"warn", Level::warning},   {"warning", Level::warning},
+                            {"info", Level::info},   {"debug", Level::debug}};
+  const char* value = std::getenv("SMDEBUG_LOG_LEVEL");
+  for (const Name& name : names) {
+    if (value != nullptr && strcasecmp(value, name.text) == 0) {
+      return name.level;
+    }
+  }
+  return Level::warning;
+}
+
+void write_all(int descriptor, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written > 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (written < 0 && errno != EINTR) {
+      return;  // nowhere left to say so
+    }
+  }
+}
+
+}  // namespace
+
+Diagnostics::Diagnostics(std::string_view tool) : tool_(tool), level_(level_from_environment()) {
+  const char* path = std::getenv("SMDEBUG_LOG_PATH");
+  if (path != nullptr && *path != '\0') {
+    log_ = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    if (log_ < 0) {
+      warning("SMDEBUG_LOG_PATH: cannot write " + quoted(path) + ": " + std::generic_category().message(errno));
+    }
+  }
+}
+
+Diagnostics::~Diagnostics() {
+  if (log_ >= 0) {
+    close(log_);
+  }
+}
+
+void Diagnostics::fail(std::string_view tag, std::string_view text, ExitStatus status) {
+  raise(status);
+  write(Level::error, tag, text);
+}
+
+void Diagnostics::fail(const Error& error, std::string_view trial) {
+  std::string text = error.what();
+  if (!trial.empty() && text.find(trial) == std::string::npos) {
+    text = std::string(trial) + ": " + text;
+  }
+  fail(error.tag(), text, status_of(error));
+}
+
+void Diagnostics::warning(std::string_view text) { write(Level::warning, "warning", text); }
+void Diagnostics::note(std::string_view text) { write(Level::warning, "note", text); }
+void Diagnostics::info(std::string_view text) { write(Level::info, "info", text); }
+void Diagnostics::debug(std::string_view text) { write(Level::debug, "debug", text); }
+
+void Diagnostics::report(const Problem& problem, std::string_view trial) {
+  std::string text(trial);
+  if (!text.empty()) {
+    text += !problem.file.empty() && problem.file.front() != '/' ? "/" : ": ";
+  }
+  text += to_string(problem);
+  switch (problem.kind) {
+    case ProblemKind::damaged:
+    case ProblemKind::not_found:
+    case ProblemKind::access_denied:
+    case ProblemKind::io:
+    case ProblemKind::network:
+      fail(to_string(problem.kind), text, status_of(problem.kind));
+      return;
+    case ProblemKind::absent:
+    case ProblemKind::warning:
+      warning(text);
+      return;
+    case ProblemKind::note:
+      note(text);
+      return;
+    case ProblemKind::not_yet:
+      info(text);
+      return;
+  }
+}
+
+void Diagnostics::raise(ExitStatus status) noexcept {
+  const std::lock_guard lock(mutex_);
+  status_ = combine(status_, status);
+}
+
+ExitStatus Diagnostics::status() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+void Diagnostics::write(Level level, std::string_view tag, std::string_view text) {
+  if (!shows(level)) {
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  Repeated& repeated = repeats_.try_emplace({std::string(tag), std::string(text)}, Repeated{level, 0}).first->second;
+  if (++repeated.count <= shown_repeats) {
+    write_line(level, tag, text);
+  }
+}
+
+void Diagnostics::write_line(Level level, std::string_view tag, std::string_view text) {
+  std::string rest = ": ";
+  append_printable(rest, text, ascii_);
+  rest += '\n';
+  const std::string plain = tool_ + ": " + std::string(tag) + rest;
+  if (before_line_ != nullptr) {
+    before_line_();
+  }
+  if (color_ && level <= Level::warning) {
+    const std::string_view color = level == Level::error ? "\x1b[31m" : "\x1b[33m";
+    write_all(STDERR_FILENO, tool_ + ": " + std::string(color) + std::string(tag) + "\x1b[0m" + rest);
+  } else {
+    write_all(STDERR_FILENO, plain);
+  }
+  if (log_ >= 0) {
+    write_all(log_, plain);
+  }
+}
+
+void Diagnostics::finish() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, repeated] : repeats_) {
+    if (repeated.count > shown_repeats) {
+      const std::size_t more = repeated.count - shown_repeats;
+      write_line(repeated.level, key.first,
+                 key.second + " (" + std::to_string(more) + (more == 1 ? " more time)" : " more times)"));
+    }
+  }
+  repeats_.clear();
+}
+
+}  // namespace smd::tool

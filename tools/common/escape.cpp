@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "escape.hpp"
+
+#include "text.hpp"
+
+namespace smd::tool {
+
+void append_tsv(std::string& out, std::string_view text) {
+  if (text.find_first_of("\t\n\r\\") == std::string_view::npos) {
+    out += text;
+    return;
+  }
+  for (const char byte : text) {
+    switch (byte) {
+      case '\t':
+        out += "\\t";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      default:
+        out += byte;
+    }
+  }
+}
+
+void append_csv(std::string& out, std::string_view text) {
+  if (!text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char byte : text) {
+    if (byte == '"') {
+      out += '"';
+    }
+    out += byte;
+  }
+  out += '"';
+}
+
+bool append_json(std::string& out, std::string_view text) {
+  static constexpr char digits[] = "0123456789abcdef";
+  bool valid = true;
+  out += '"';
+  std::size_t copied = 0;  // everything before it is in `out`
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\') {
+      ++at;
+      continue;
+    }
+    if (byte >= 0x80) {
+      const CodePoint point = decode_utf8(text.substr(at));
+      if (point.valid) {
+        at += point.size;
+        continue;
+      }
+    }
+    out += text.substr(copied, at - copied);
+    if (byte >= 0x80) {
+      out += "\xEF\xBF\xBD";
+      valid = false;
+    } else if (byte == '"' || byte == '\\') {
+      out += '\\';
+      out += text[at];
+    } else if (byte == '\n') {
+      out += "\\n";
+    } else if (byte == '\t') {
+      out += "\\t";
+    } else if (byte == '\r') {
+      out += "\\r";
+    } else {
+      out += "\\u00";
+      out += digits[byte >> 4];
+      out += digits[byte & 15];
+    }
+    copied = ++at;
+  }
+  out += text.substr(copied);
+  out += '"';
+  return valid;
+}
+
+}  // namespace smd::tool

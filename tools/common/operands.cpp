@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operands.hpp"
+
+#include "errors.hpp"
+#include "text.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+namespace smd::tool {
+
+namespace {
+
+// Calls `visit` for each item as soon as its end was read.
+void for_each_item(char separator, const std::function<bool(const std::string&)>& visit) {
+  std::array<char, 16384> block;
+  std::string item;
+  for (;;) {
+    const ssize_t got = read(STDIN_FILENO, block.data(), block.size());
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      throw ReadError({ProblemKind::io, {}, {}, "standard input: " + std::generic_category().message(errno)});
+    }
+    if (got == 0) {
+      break;
+    }
+    for (const char byte : std::string_view(block.data(), static_cast<std::size_t>(got))) {
+      if (byte != separator) {
+        item += byte;
+      } else {
+        if (!item.empty() && !visit(item)) {
+          return;
+        }
+        item.clear();
+      }
+    }
+  }
+  if (!item.empty()) {
+    visit(item);
+  }
+}
+
+std::string next_step(const MissingCollectionFiles& error) {
+  if (error.ended) {
+    return "nothing was saved: check the hook configuration";
+  }
+  return "if the job is about to start, try smd-wait";
+}
+
+}  // namespace
+
+void for_each_operand(std::span<const std::string> operands, bool null_separated,
+                      const std::function<bool(const std::string&)>& visit) {
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i] == "-" && i + 1 < operands.size()) {
+      throw UsageError("'-' must be the last operand");
+    }
+  }
+  for (const std::string& operand : operands) {
+    if (operand == "-") {
+      for_each_item(null_separated ? '\0' : '\n', visit);
+    } else if (!visit(operand)) {
+      return;
+    }
+  }
+}
+
+bool may_be_several(std::span<const std::string> operands) noexcept {
+  return operands.size() > 1 || (!operands.empty() && operands.back() == "-");
+}
+
+void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages,
+                const std::function<void(Trial&)>& visit) {
+  if (path.starts_with("s3://")) {
+    messages.fail("NotFound", path + ": s3:// trials are not supported by this build", ExitStatus::unreadable);
+    return;
+  }
+  try {
+    Trial trial = Trial::open(path, options);
+    try {
+      visit(trial);
+    } catch (const InvalidArgument&) {
+      throw;
+    } catch (const MatchLimit&) {
+      throw;
+    } catch (const Error& error) {
+      messages.fail(error, path);
+    }
+    for (const Problem& problem : trial.problems()) {
+      messages.report(problem, trial.path());
+    }
+  } catch (const InvalidArgument& error) {
+    throw UsageError(error.what());
+  } catch (const MatchLimit& error) {
+    throw UsageError(error.what());
+  } catch (const MissingCollectionFiles& error) {
+    const std::string text = error.what();
+    const std::string prefix = text.find(path) == std::string::npos ? path + ": " : std::string();
+    const std::string hint = next_step(error);
+    messages.fail(error.tag(), prefix + text + (text.ends_with(hint) ? std::string() : "; " + hint),
+                  ExitStatus::unreadable);
+  } catch (const Error& error) {
+    messages.fail(error, path);
+  }
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output_options.hpp"
+
+#include <unistd.h>
+
+#include <array>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> nonfinite_choices = {"string", "null"};
+constexpr std::array<std::string_view, 3> color_choices = {"auto", "always", "never"};
+
+constexpr std::array<OptionSpec, 14> output_table = {{
+    {.short_name = 'f',
+     .name = "format",
+     .metavar = "FORMAT",
+     .help = "how to print results (default: table on a terminal, else tsv)",
+     .group = group::output,
+     .kind = ValueKind::format},
+    {.name = "json", .help = "short for --format=json", .group = group::output},
+    {.name = "jsonl", .help = "short for --format=jsonl", .group = group::output},
+    {.name = "csv", .help = "short for --format=csv", .group = group::output},
+    {.name = "tsv", .help = "short for --format=tsv", .group = group::output},
+    {.short_name = 'o',
+     .name = "output",
+     .metavar = "FILE",
+     .help = "write results to FILE, which appears once it is whole",
+     .group = group::output,
+     .kind = ValueKind::file},
+    {.name = "columns",
+     .metavar = "A,B",
+     .help = "print these columns (JSON: keys) in this order",
+     .group = group::output,
+     .kind = ValueKind::columns,
+     .repeat = Repeat::adds_up,
+     .split_commas = true},
+    {.short_name = 'H', .name = "no-header", .help = "print no header line", .group = group::output},
+    {.short_name = '0',
+     .name = "null",
+     .help = "NUL instead of newline, in lists read and in one column written",
+     .group = group::output},
+    {.short_name = 'T',
+     .name = "with-trial",
+     .help = "print the trial too (automatic for several)",
+     .group = group::output},
+    {.name = "precision",
+     .metavar = "N",
+     .help = "significant digits (default: 6 in tables, else all that are needed)",
+     .group = group::output,
+     .kind = ValueKind::number},
+    {.name = "nonfinite",
+     .metavar = "HOW",
+     .help = "NaN and infinities in JSON (default: string)",
+     .group = group::output,
+     .kind = ValueKind::choice,
+     .choices = nonfinite_choices},
+    {.name = "color",
+     .metavar = "WHEN",
+     .help = "colour tables and messages (default: auto)",
+     .group = group::output,
+     .kind = ValueKind::choice,
+     .choices = color_choices},
+    {.name = "ascii", .help = "only ASCII in tables and messages", .group = group::output},
+}};
+
+std::string chosen_format(const CommandLine& line) {
+  const GivenOption* last = line.last_of({"format", "json", "jsonl", "csv", "tsv"});
+  if (last == nullptr) {
+    return {};
+  }
+  return last->spec->name == "format" ? last->value : std::string(last->spec->name);
+}
+
+}  // namespace
+
+std::span<const OptionSpec> OutputOptions::table() noexcept { return output_table; }
+
+OutputOptions OutputOptions::from(const CommandLine& line) {
+  OutputOptions options;
+  options.file = line.value("output");
+  if (options.file && options.file->empty()) {
+    throw UsageError("--output: the name is empty");
+  }
+  if (options.file == "-") {  // as in most commands: standard output
+    options.file.reset();
+  }
+  options.format = chosen_format(line);
+  options.format_given = !options.format.empty();
+  if (!options.format_given) {
+    options.format = options.to_terminal() ? "table" : "tsv";
+  }
+  options.columns = line.values("columns");
+  options.header = !line.has("no-header");
+  options.null_separated = line.has("null");
+  options.with_trial = line.has("with-trial");
+  const auto digits =
+      line.convert("precision", [](const std::string& text) { return parse_integer(text, 1, max_precision); });
+  options.precision = static_cast<int>(digits.value_or(0));
+  options.nonfinite = line.value("nonfinite") == "null" ? NonFinite::null : NonFinite::string;
+  const std::string color = line.value("color").value_or("auto");
+  options.color = color == "always"  ? ColorChoice::always
+                  : color == "never" ? ColorChoice::never
+                                     : ColorChoice::automatic;
+  options.ascii = line.has("ascii") || !locale_is_utf8();
+  options.quiet = line.has("quiet");
+  return options;
+}
+
+bool OutputOptions::to_terminal() const noexcept { return !file && is_terminal(STDOUT_FILENO); }
+
+OutputFile OutputOptions::open(bool binary) const {
+  if (file) {
+    return OutputFile::file(*file);
+  }
+  if (quiet) {
+    return OutputFile::discard();
+  }
+  if (binary && to_terminal()) {
+    throw UsageError("the terminal cannot show " + format + ": give -o FILE or a pipe");
+  }
+  return OutputFile::standard();
+}
+
+}  // namespace smd::tool

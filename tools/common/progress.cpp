@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "progress.hpp"
+
+#include "terminal.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace smd::tool {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+bool line_is_there = false;
+
+void put(std::string_view text) noexcept {
+  // A display only: if it cannot be written, nothing is lost.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+}  // namespace
+
+Progress::Progress(std::string_view what, std::uint64_t total, std::optional<bool> wanted)
+    : what_(what),
+      total_(total),
+      shown_(wanted.value_or(is_terminal(STDERR_FILENO))),
+      next_(Clock::now() + std::chrono::seconds(1)) {}
+
+Progress::~Progress() { erase_line(); }
+
+void Progress::erase_line() {
+  if (line_is_there) {
+    put("\r\x1b[K");
+    line_is_there = false;
+  }
+}
+
+void Progress::update() {
+  const Clock::time_point now = Clock::now();
+  if (now < next_) {
+    return;
+  }
+  next_ = now + std::chrono::milliseconds(100);
+  std::string line = "\r" + what_ + " " + std::to_string(done_);
+  if (total_ > 0) {
+    line += " of " + std::to_string(total_) + " (" + std::to_string(std::min(done_, total_) * 100 / total_) + "%)";
+  }
+  put(line + "\x1b[K");
+  line_is_there = true;
+}
+
+}  // namespace smd::tool

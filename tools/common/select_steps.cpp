@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "selection.hpp"
+#include "text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd::tool {
+
+namespace {
+
+/// Steps to choose from, in one mode: `numbers[i]` is what the mode calls `steps[i]`; ascending by number.
+struct Candidates {
+  std::vector<std::int64_t> numbers;
+  std::vector<GlobalStep> steps;
+};
+
+class StepSelector {
+ public:
+  StepSelector(Trial& trial, const SelectionOptions& options, const StepSpec& spec, Diagnostics& messages,
+               const StepSource& source, std::string_view tensor)
+      : trial_(trial), options_(options), spec_(spec), messages_(messages), source_(source), tensor_(tensor) {}
+
+  std::vector<SelectedStep> select() {
+    if (trial_.listed_steps().empty()) {
+      if (trial_.ended()) {
+        messages_.fail("NoMoreData", trial_.name() + ": no step was saved", ExitStatus::no);
+      } else {
+        messages_.fail("StepNotYetAvailable", trial_.name() + ": no step saved yet", ExitStatus::no);
+      }
+      return {};
+    }
+    read_what_is_needed();
+    std::vector<GlobalStep> chosen;
+    bool told = false;
+    for (const Mode mode : options_.modes) {
+      Candidates candidates = candidates_in(mode, options_.incomplete);
+      if (candidates.steps.empty()) {
+        trial_.cover(StepRange());
+        const Candidates all = candidates_in(mode, options_.incomplete);
+        if (all.steps.empty()) {
+          tell_nothing_there(mode);
+          told = true;
+          continue;
+        }
+      }
+      const StepChoice choice = spec_.choose(candidates.numbers);
+      for (const std::size_t index : choice.indices) {
+        chosen.push_back(candidates.steps[index]);
+      }
+      for (const StepTerm* term : choice.missing) {
+        tell_missing(mode, *term);
+        told = true;
+      }
+    }
+    std::sort(chosen.begin(), chosen.end());
+    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+    std::vector<SelectedStep> result;
+    const auto every = static_cast<std::uint64_t>(options_.every);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      if (i % every == 0) {
+        result.push_back({chosen[i], trial_.mode(chosen[i]).value_or(Mode::global),
+                          trial_.mode_step(chosen[i]).value_or(ModeStep(chosen[i].value))});
+      }
+    }
+    if (result.empty() && !told) {
+      messages_.raise(ExitStatus::no);
+      messages_.info("no saved step is among those asked for");
+    }
+    return result;
+  }
+
+ private:
+  Candidates candidates_in(Mode mode, bool incomplete) const {
+    const std::vector<GlobalStep> steps = source_ ? source_(incomplete) : trial_.steps(incomplete);
+    Candidates result;
+    if (mode == Mode::global) {
+      result.steps = steps;
+      for (const GlobalStep step : steps) {
+        result.numbers.push_back(step.value);
+      }
+      return result;
+    }
+    std::vector<std::pair<std::int64_t, GlobalStep>> in_mode;
+    for (const GlobalStep step : steps) {
+      const std::optional<ModeStep> number = trial_.mode_step(step);
+      if (number && trial_.mode(step) == mode) {
+        in_mode.emplace_back(number->value, step);
+      }
+    }
+    std::sort(in_mode.begin(), in_mode.end());
+    for (const auto& [number, step] : in_mode) {
+      result.numbers.push_back(number);
+      result.steps.push_back(step);
+    }
+    return result;
+  }
+
+  // Whether each mode has so many steps that counting from an end is sure.
+  bool enough(std::size_t count) const {
+    return std::all_of(options_.modes.begin(), options_.modes.end(), [&](Mode mode) {
+      const Candidates candidates = candidates_in(mode, options_.incomplete);
+      std::vector<std::int64_t> distinct = candidates.numbers;
+      distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+      return distinct.size() >= count;
+    });
+  }
+
+  // The trial was opened with what `range_to_read` says for the whole SPEC, or with more. Index files count there by
+  // their names alone; here only complete steps of the mode (and of the tensor) do.
+  void read_what_is_needed() {
+    if (spec_.all()) {
+      return;
+    }
+    const StepNeed need = spec_.need();
+    if (need.kind == StepNeed::Kind::windows) {
+      // `range_to_read` gave the first window only, or all of a mode.
+      for (const StepNeed::Window& window : need.windows) {
+        if (&window != &need.windows.front() && options_.modes.size() == 1 && options_.modes.front() == Mode::global) {
+          std::optional<GlobalStep> end;
+          if (window.end) {
+            end = GlobalStep(*window.end);
+          }
+          trial_.cover(StepRange::between(GlobalStep(window.first), end));
+        }
+      }
+    } else if (need.kind != StepNeed::Kind::everything) {
+      const std::size_t listed = trial_.listed_steps().size();
+      std::size_t read = need.count;
+      while (read < listed && !enough(need.count)) {
+        read = std::max<std::size_t>(2 * read, 16);
+        trial_.cover(need.kind == StepNeed::Kind::newest ? StepRange::newest(read) : StepRange::oldest(read));
+      }
+    }
+  }
+
+  // Everything was read.
+  void tell_nothing_there(Mode mode) {
+    const std::vector<Mode> saved = trial_.modes();
+    if (mode != Mode::global && std::find(saved.begin(), saved.end(), mode) == saved.end()) {
+      std::string names;
+      for (const Mode other : saved) {
+        names += (names.empty() ? "" : ", ") + std::string(mode_text(other));
+      }
+      messages_.fail("StepUnavailable",
+                     "no step was saved in mode " + std::string(mode_text(mode)) +
+                         (names.empty() ? std::string("; steps were saved without a mode") : "; modes saved: " + names),
+                     ExitStatus::no);
+      return;
+    }
+    const Candidates incomplete = candidates_in(mode, true);
+    const std::string where = mode == Mode::global ? std::string() : " in mode " + std::string(mode_text(mode));
+    if (!incomplete.steps.empty()) {
+      messages_.fail("StepNotYetAvailable",
+                     subject() + "no step" + where + " is complete; --incomplete shows those there are",
+                     ExitStatus::no);
+    } else if (!tensor_.empty()) {
+      messages_.fail("TensorUnavailableForStep", quoted(tensor_) + " was not saved at any step" + where,
+                     ExitStatus::no);
+    } else {
+      messages_.fail("StepUnavailable", "no step" + where + " can be read", ExitStatus::no);
+    }
+  }
+
+  [[nodiscard]] std::string subject() const { return tensor_.empty() ? std::string() : quoted(tensor_) + ": "; }
+
+  void tell_missing(Mode mode, const StepTerm& term) {
+    trial_.cover(StepRange());
+    const Candidates all = candidates_in(mode, options_.incomplete);
+    const std::string kind = mode == Mode::global ? "step " : std::string(mode_text(mode)) + " step ";
+    if (term.number < 0 || term.oldest) {
+      messages_.fail("StepUnavailable",
+                     subject() + "there is no " + kind + term.text + ": " + std::to_string(all.numbers.size()) +
+                         (all.numbers.size() == 1 ? " step was saved" : " steps were saved"),
+                     ExitStatus::no);
+      return;
+    }
+    const std::string name = kind + std::to_string(term.number);
+    const Candidates incomplete = candidates_in(mode, true);
+    if (std::binary_search(incomplete.numbers.begin(), incomplete.numbers.end(), term.number)) {
+      messages_.fail("StepNotYetAvailable", subject() + name + " is not complete yet; --incomplete shows it",
+                     ExitStatus::no);
+      return;
+    }
+    const std::string others = modes_that_have(mode, term.number);
+    const Candidates trial_wide = source_ ? trial_candidates(mode) : all;
+    if (trial_wide.numbers.empty() || term.number > trial_wide.numbers.back()) {
+      const std::string last =
+          trial_wide.numbers.empty() ? "" : ": the last is " + std::to_string(trial_wide.numbers.back());
+      if (trial_.ended()) {
+        messages_.fail("NoMoreData", subject() + name + " never came, the job has ended" + last + others,
+                       ExitStatus::no);
+      } else {
+        messages_.fail("StepNotYetAvailable", subject() + name + " is not saved yet" + last + others, ExitStatus::no);
+      }
+      return;
+    }
+    const bool of_tensor =
+        !tensor_.empty() && std::binary_search(trial_wide.numbers.begin(), trial_wide.numbers.end(), term.number);
+    const std::string text =
+        of_tensor ? quoted(tensor_) + " was not saved at " + name : subject() + name + " was not saved";
+    messages_.fail(of_tensor ? "TensorUnavailableForStep" : "StepUnavailable",
+                   text + nearest_steps(all.numbers, term.number) + others, ExitStatus::no);
+  }
+
+  Candidates trial_candidates(Mode mode) const {
+    return StepSelector(trial_, options_, spec_, messages_, {}, {}).candidates_in(mode, options_.incomplete);
+  }
+
+  static std::string nearest_steps(const std::vector<std::int64_t>& numbers, std::int64_t wanted) {
+    const auto above = std::upper_bound(numbers.begin(), numbers.end(), wanted);
+    std::string text;
+    if (above != numbers.begin()) {
+      text += std::to_string(*std::prev(above));
+    }
+    if (above != numbers.end()) {
+      text += (text.empty() ? "" : " and ") + std::to_string(*above);
+    }
+    return text.empty() ? text : "; nearest: " + text;
+  }
+
+  std::string modes_that_have(Mode asked, std::int64_t number) const {
+    std::string names;
+    std::vector<Mode> modes = trial_.modes();
+    modes.push_back(Mode::global);
+    for (const Mode mode : modes) {
+      if (mode != asked && trial_.global_step(mode, ModeStep(number))) {
+        names += (names.empty() ? "" : ", ") + std::string(mode_text(mode));
+      }
+    }
+    return names.empty() ? names : "; there is a step " + std::to_string(number) + " in mode " + names;
+  }
+
+  Trial& trial_;
+  const SelectionOptions& options_;
+  const StepSpec& spec_;
+  Diagnostics& messages_;
+  StepSource source_;
+  std::string_view tensor_;
+};
+
+}  // namespace
+
+std::vector<SelectedStep> select_steps(Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
+                                       Diagnostics& messages, const StepSource& source, std::string_view tensor) {
+  const StepSpec& spec = options.steps ? *options.steps : fallback;
+  return StepSelector(trial, options, spec, messages, source, tensor).select();
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "selection.hpp"
+
+#include "text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd::tool {
+
+namespace {
+
+// Beyond so many windows their hull is read in one go.
+constexpr std::size_t most_windows = 8;
+
+StepRange range_of(const StepNeed::Window& window) {
+  std::optional<GlobalStep> end;
+  if (window.end) {
+    end = GlobalStep(*window.end);
+  }
+  return StepRange::between(GlobalStep(window.first), end);
+}
+
+StepNeed::Window hull(const std::vector<StepNeed::Window>& windows) {
+  StepNeed::Window result = windows.front();
+  for (const StepNeed::Window& window : windows) {
+    result.first = std::min(result.first, window.first);
+    result.end = result.end && window.end ? std::optional(std::max(*result.end, *window.end)) : std::nullopt;
+  }
+  return result;
+}
+
+bool only_global(std::span<const Mode> modes) { return modes.size() == 1 && modes.front() == Mode::global; }
+
+}  // namespace
+
+StepRange range_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes) {
+  if (!spec || spec->all()) {
+    return {};
+  }
+  const StepNeed need = spec->need();
+  switch (need.kind) {
+    case StepNeed::Kind::everything:
+      return {};
+    case StepNeed::Kind::newest:
+      return StepRange::newest(need.count);
+    case StepNeed::Kind::oldest:
+      return StepRange::oldest(need.count);
+    case StepNeed::Kind::windows:
+      break;
+  }
+  if (!only_global(modes)) {
+    return {};
+  }
+  return range_of(need.windows.size() > most_windows ? hull(need.windows) : need.windows.front());
+}
+
+std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
+  TensorQuery query;
+  query.regex = options.regexes;
+  query.exclude = options.excludes;
+  for (const std::string& name : options.names) {
+    if (require_tensor(trial, name, messages)) {
+      query.names.push_back(name);
+    }
+  }
+  const std::map<std::string, Collection> known =
+      options.collections.empty() ? std::map<std::string, Collection>() : trial.collections();
+  for (const std::string& name : options.collections) {
+    if (known.contains(name)) {
+      query.collections.push_back(name);
+      continue;
+    }
+    std::vector<std::string> names;
+    for (const auto& [key, collection] : known) {
+      names.push_back(key);
+    }
+    const std::vector<std::string> nearest = nearest_names(name, names);
+    const std::string hint = nearest.empty() ? "; there are " + quoted_list(names) : did_you_mean(nearest);
+    messages.fail("NotFound", "collection " + quoted(name) + " is not defined" + hint, ExitStatus::no);
+  }
+  if (options.selects_tensors() && query.names.empty() && query.regex.empty() && query.collections.empty()) {
+    return {};  // all that was asked for does not exist; an empty query would mean everything
+  }
+  if (std::find(options.modes.begin(), options.modes.end(), Mode::global) != options.modes.end()) {
+    return trial.tensor_names(query);
+  }
+  std::vector<std::string> result;
+  for (const Mode mode : options.modes) {
+    query.mode = mode;
+    std::vector<std::string> names = trial.tensor_names(query);
+    result.insert(result.end(), std::make_move_iterator(names.begin()), std::make_move_iterator(names.end()));
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) {
+  if (trial.has_tensor(name)) {
+    return true;
+  }
+  trial.cover(StepRange());
+  try {
+    [[maybe_unused]] const Tensor tensor = trial.tensor(name);
+    return true;
+  } catch (const TensorUnavailable& error) {
+    messages.fail("TensorUnavailable", quoted(name) + " was not saved" + did_you_mean(error.nearest), ExitStatus::no);
+    return false;
+  }
+}
+
+bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
+  if (!options.worker) {
+    return true;
+  }
+  std::vector<std::string> workers = trial.workers();
+  std::vector<std::string> writers = trial.writers();
+  workers.insert(workers.end(), std::make_move_iterator(writers.begin()), std::make_move_iterator(writers.end()));
+  std::sort(workers.begin(), workers.end());
+  workers.erase(std::unique(workers.begin(), workers.end()), workers.end());
+  if (std::binary_search(workers.begin(), workers.end(), *options.worker)) {
+    return true;
+  }
+  messages.fail("InvalidWorker",
+                "there is no worker " + quoted(*options.worker) + "; there are " + quoted_list(workers),
+                ExitStatus::no);
+  return false;
+}
+
+EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string> tensors,
+                       std::span<const SelectedStep> steps) {
+  EntryQuery query;
+  query.tensors = std::move(tensors);
+  query.steps.emplace();
+  for (const SelectedStep& step : steps) {
+    query.steps->push_back(step.step);
+  }
+  if (options.worker) {
+    query.workers.push_back(*options.worker);
+  }
+  query.first_worker_only = !options.worker && !options.all_workers;
+  query.include_incomplete = options.incomplete;
+  return query;
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "signals.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <climits>
+#include <cstring>
+
+namespace smd::tool {
+
+namespace {
+
+// A handler may only touch memory that is already there.
+struct Slot {
+  std::atomic<bool> used{false};
+  char path[PATH_MAX] = {};
+};
+constinit std::array<Slot, 8> slots;
+
+extern "C" void end_by_signal(int number) {
+  for (Slot& slot : slots) {
+    if (slot.used.load(std::memory_order_acquire)) {
+      unlink(slot.path);
+    }
+  }
+  // Kills the process as soon as the handler returns: until then the signal is blocked.
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+}  // namespace
+
+void install_signal_handlers() noexcept {
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction old = {};
+    // Whoever started us with the signal ignored (nohup, a shell's background job) wants it so.
+    if (sigaction(number, nullptr, &old) == 0 && old.sa_handler != SIG_IGN) {
+      struct sigaction action = {};
+      action.sa_handler = end_by_signal;
+      sigfillset(&action.sa_mask);
+      sigaction(number, &action, nullptr);
+    }
+  }
+  signal(SIGPIPE, SIG_DFL);
+  sigset_t pipe_only;
+  sigemptyset(&pipe_only);
+  sigaddset(&pipe_only, SIGPIPE);
+  sigprocmask(SIG_UNBLOCK, &pipe_only, nullptr);
+}
+
+bool remove_on_signal(const std::string& path) noexcept {
+  if (path.size() >= PATH_MAX) {
+    return false;
+  }
+  for (Slot& slot : slots) {
+    if (!slot.used.load(std::memory_order_relaxed)) {
+      std::memcpy(slot.path, path.c_str(), path.size() + 1);
+      slot.used.store(true, std::memory_order_release);
+      return true;
+    }
+  }
+  return false;
+}
+
+void forget_on_signal(const std::string& path) noexcept {
+  for (Slot& slot : slots) {
+    if (slot.used.load(std::memory_order_relaxed) && path == slot.path) {
+      slot.used.store(false, std::memory_order_release);
+    }
+  }
+}
+
+}  // namespace smd::tool
