@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/inflate.hpp"
+
+#include "hex.hpp"
+#include "wire/framing.hpp"
+
+#include <doctest/doctest.h>
+#include <zlib.h>
+#include <smd/limits.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+using namespace smd;
+using namespace smd::detail;
+using namespace smd::detail::wire;
+using namespace smd::test;
+
+namespace {
+
+constexpr int gzip = MAX_WBITS + 16;
+constexpr int zlib = MAX_WBITS;
+
+std::string compress(std::string_view text, int format) {
+  z_stream stream{};
+  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, format, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string out(deflateBound(&stream, text.size()) + 64, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+InflatedFile open(const std::string& file) {
+  return InflatedFile([&file](std::uint64_t offset, std::span<std::byte> into) -> Outcome<std::size_t> {
+    const std::size_t size = offset < file.size() ? std::min<std::size_t>(into.size(), file.size() - offset) : 0;
+    if (size != 0) {
+      std::memcpy(into.data(), file.data() + offset, size);
+    }
+    return size;
+  });
+}
+
+std::string text_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string noise(std::size_t size) {
+  std::mt19937_64 random(11);
+  std::string text(size, '\0');
+  for (char& c : text) {
+    c = static_cast<char>(random() % 7 + random() % 2 * 100);
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("compressed files are told by their bytes") {
+  CHECK(looks_compressed(bytes_of(compress("text", gzip))));
+  CHECK(looks_compressed(bytes_of(compress("text", zlib))));
+  // Python: zlib.compress(b"", 0), (b"", 1), (b"", 6), (b"", 9)
+  for (const char* head : {"7801", "785e", "789c", "78da"}) {
+    CHECK(looks_compressed(bytes_of(from_hex(head))));
+  }
+  CHECK_FALSE(looks_compressed(bytes_of(from_hex("7802"))));  // 0x7802 is no multiple of 31
+  CHECK_FALSE(looks_compressed(bytes_of(from_hex("1f8b07"))));
+  CHECK_FALSE(looks_compressed(bytes_of(from_hex("1f"))));
+  CHECK_FALSE(looks_compressed({}));
+  // A plain record of 0x0178 = 376 bytes begins as zlib's data does; the checksum of its length tells.
+  std::string plain;
+  append_record(plain, bytes_of(std::string(0x178, 'p')), Protection::unprotected);
+  CHECK(plain.substr(0, 2) == "\x78\x01");
+  CHECK_FALSE(looks_compressed(bytes_of(plain)));
+  CHECK(looks_compressed(bytes_of(compress(plain, zlib))));
+}
+
+TEST_CASE("bytes that Python's gzip and zlib wrote") {
+  // gzip.compress(b"hello, record\n" * 3, mtime=0), zlib.compress(the same)
+  const std::string text = "hello, record\nhello, record\nhello, record\n";
+  for (const char* hex : {"1f8b0800000000000203cb48cdc9c9d751284a4dce2f4ae1cac0c30300861794182a000000",
+                          "789ccb48cdc9c9d751284a4dce2f4ae1cac0c3030042950ebc"}) {
+    const std::string file = from_hex(hex);
+    CHECK(looks_compressed(bytes_of(file)));
+    auto inflated = open(file);
+    const auto all = inflated.read_range(0, text.size());
+    REQUIRE(all);
+    CHECK(text_of(*all) == text);
+    CHECK_FALSE(inflated.read_range(1, text.size()));
+    const auto part = inflated.read_range(7, 6);
+    REQUIRE(part);
+    CHECK(text_of(*part) == "record");
+  }
+}
+
+TEST_CASE("ranges, forward and back, of one member and of several") {
+  const std::string text = noise(3'000'000);
+  std::string members;
+  for (std::size_t at = 0; at < text.size(); at += 700'000) {
+    members += compress(std::string_view(text).substr(at, 700'000), gzip) + compress("", gzip);
+  }
+  for (const std::string& file : {compress(text, gzip), compress(text, zlib), members}) {
+    auto inflated = open(file);
+    const auto all = inflated.read_range(0, text.size());
+    REQUIRE_MESSAGE(all, all.problem().text);
+    CHECK(text_of(*all) == text);
+    std::mt19937_64 random(3);
+    for (int n = 0; n < 20; ++n) {
+      const std::size_t start = random() % text.size();
+      const std::size_t length = random() % (text.size() - start);
+      const auto range = inflated.read_range(start, length);
+      REQUIRE(range);
+      CHECK(text_of(*range) == text.substr(start, length));
+    }
+    std::vector<std::byte> into(100);
+    const auto last = inflated.read_at(text.size() - 40, into);
+    REQUIRE(last);
+    CHECK(*last == 40);
+    const auto past = inflated.read_at(text.size() + 1000, into);
+    REQUIRE(past);
+    CHECK(*past == 0);
+  }
+}
+
+TEST_CASE("a compressed file cut at every byte is damaged, at its end") {
+  const std::string text = noise(2000);
+  for (const int format : {gzip, zlib}) {
+    const std::string file = compress(text, format);
+    for (std::size_t size = 0; size < file.size(); ++size) {
+      const std::string part = file.substr(0, size);
+      auto inflated = open(part);
+      std::vector<std::byte> into(text.size() + 1);  // one more, so that the end is looked at
+      const auto got = inflated.read_at(0, into);
+      CAPTURE(size);
+      REQUIRE_FALSE(got);
+      CHECK(got.problem().kind == ProblemKind::damaged);
+      CHECK(got.problem().offset == size);
+    }
+  }
+}
+
+TEST_CASE("any flipped bit of a compressed file is damage, or changes nothing") {
+  const std::string text = noise(500);
+  std::size_t harmless = 0;
+  std::size_t damage = 0;
+  for (const int format : {gzip, zlib}) {
+    std::string file = compress(text, format);
+    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
+      file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << (bit % 8)));
+      auto inflated = open(file);
+      std::vector<std::byte> into(1 << 20);  // so that the end is reached, and checked
+      const auto got = inflated.read_at(0, into);
+      if (got) {
+        ++harmless;  // time, operating system and the like in gzip's header
+        CHECK(std::string_view(reinterpret_cast<const char*>(into.data()), *got) == text);
+      } else {
+        ++damage;
+        CHECK(got.problem().kind == ProblemKind::damaged);
+      }
+      file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << (bit % 8)));
+    }
+  }
+  CHECK(harmless > 0);
+  CHECK(harmless < 8 * 10);  // gzip's header is ten bytes
+  CHECK(damage > 1000);
+}
+
+TEST_CASE("what follows the compressed data is damage") {
+  for (const std::string& file :
+       {compress("text", gzip) + "x", compress("text", zlib) + "x", compress("text", zlib) + compress("more", zlib)}) {
+    auto inflated = open(file);
+    std::vector<std::byte> into(10);
+    const auto got = inflated.read_at(0, into);
+    REQUIRE_FALSE(got);
+    CHECK(got.problem().text == "bytes after the end of the compressed data");
+  }
+}
+
+TEST_CASE("ranges that no file has cost no memory") {
+  const std::string file = compress("text", gzip);
+  auto inflated = open(file);
+  for (const std::uint64_t length : {~std::uint64_t{0}, std::uint64_t{1} << 40, limits::record_bytes + 17}) {
+    const auto range = inflated.read_range(0, length);
+    REQUIRE_FALSE(range);
+    CHECK(range.problem().kind == ProblemKind::damaged);
+  }
+  const auto far = inflated.read_range(~std::uint64_t{0} - 5, 3);
+  REQUIRE_FALSE(far);
+  CHECK(far.problem().kind == ProblemKind::damaged);
+  const auto most = inflated.read_range(0, limits::record_bytes);  // 2 GiB, were it there
+  REQUIRE_FALSE(most);
+  CHECK(most.problem().kind == ProblemKind::damaged);
+}
+
+TEST_CASE("a failed read is passed on, and the next one starts anew") {
+  const std::string file = compress("text", gzip);
+  bool fail = true;
+  InflatedFile inflated([&](std::uint64_t offset, std::span<std::byte> into) -> Outcome<std::size_t> {
+    if (fail) {
+      return Problem{ProblemKind::io, "f", 1, "no luck"};
+    }
+    const std::size_t size = std::min<std::size_t>(into.size(), file.size() - offset);
+    std::memcpy(into.data(), file.data() + offset, size);
+    return size;
+  });
+  std::vector<std::byte> into(4);
+  const auto first = inflated.read_at(0, into);
+  REQUIRE_FALSE(first);
+  CHECK(first.problem() == Problem{ProblemKind::io, "f", 1, "no luck"});
+  fail = false;
+  const auto second = inflated.read_at(0, into);
+  REQUIRE(second);
+  CHECK(*second == 4);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/outline.hpp"
+
+#include "hex.hpp"
+#include "message_builder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+using namespace smd;
+using namespace smd::detail;
+using namespace smd::detail::wire;
+using namespace smd::test;
+
+namespace {
+
+/// What a caller does with a large record, from a payload in memory. Nothing: load it all.
+std::optional<Outcome<Value>> outline(std::string_view payload, std::string_view tag,
+                                      std::size_t head_bytes = outline_head_bytes) {
+  const auto bytes = bytes_of(payload);
+  const auto head = bytes.first(std::min(head_bytes, bytes.size()));
+  const auto place = find_content(head, bytes.size());
+  if (!place) {
+    return {};
+  }
+  REQUIRE(place->offset <= head.size());
+  REQUIRE(place->offset + place->bytes > head.size());
+  REQUIRE(place->offset + place->bytes <= bytes.size());
+  auto value = parse_outline(*place, head, bytes.subspan(place->offset + place->bytes), tag);
+  if (!value) {
+    return Outcome<Value>(std::move(value.problem()));
+  }
+  if (!*value) {
+    return {};
+  }
+  CHECK((*value)->bytes.empty());
+  // The elements are where it says: as the whole parser finds them.
+  const auto whole = parse_value(bytes, tag);
+  REQUIRE(whole);
+  if (whole->owned == nullptr) {
+    CHECK(whole->bytes.data() == bytes.data() + place->offset);
+  }
+  CHECK(whole->bytes.size() == place->bytes);
+  return Outcome<Value>(std::move(**value));
+}
+
+const std::string bulk(100'000, 'e');
+
+Message plugin(std::string_view name, std::string_view content) {
+  return Message().message(1, Message().text(1, name).text(2, content));
+}
+
+/// As the reference writes it: time, step, tag, type, shape, content, plugin data.
+Message usual(std::int64_t rows) {
+  const Message value = Message()
+                            .text(1, "big")
+                            .message(8, tensor_message(4, {rows, 1000}).text(4, bulk))
+                            .message(9, Message(plugin("mode_step", "12")).raw(plugin("mode", "2").bytes()));
+  return Message().fixed64(1, 0x41d9fc4000000000).varint(2, 30).message(5, Message().message(1, value));
+}
+
+}  // namespace
+
+TEST_CASE("a large record is outlined with all that it says") {
+  const auto value = outline(usual(100).bytes(), "big");
+  REQUIRE(value);
+  REQUIRE_MESSAGE(*value, value->problem().text);
+  CHECK((*value)->dtype == Dtype::uint8);
+  CHECK((*value)->shape == Shape{100, 1000});
+  CHECK((*value)->step == 30);
+  CHECK((*value)->mode_step == 12);
+  CHECK((*value)->mode == 2);
+  CHECK((*value)->wall_time == 1743847424.0);  // Python: struct.unpack("<d", struct.pack("<Q", 0x41d9fc4000000000))
+}
+
+TEST_CASE("an outline fails as the whole parser fails") {
+  const std::string payload = usual(99).bytes();
+  const auto value = outline(payload, "big");
+  REQUIRE(value);
+  REQUIRE_FALSE(*value);
+  CHECK(value->problem().text == "tensor 'big': 100000 bytes of content, but uint8 99x1000 needs 99000");
+  CHECK(value->problem() == parse_value(bytes_of(payload), "big").problem());
+  const auto other = outline(usual(100).bytes(), "other");
+  REQUIRE(other);
+  REQUIRE_FALSE(*other);
+  CHECK(other->problem().text == "record holds tensor 'big', not 'other'");
+}
+
+TEST_CASE("fields may come in any order around the elements") {
+  const Message tensor = Message().text(4, bulk).message(2, shape_message({100000})).varint(1, 4);
+  const Message value = Message().message(8, tensor).text(1, "big");
+  const auto parsed = outline(Message().message(5, Message().message(1, value)).varint(2, 7).bytes(), "big");
+  REQUIRE(parsed);
+  REQUIRE(*parsed);
+  CHECK((*parsed)->shape == Shape{100000});
+  CHECK((*parsed)->step == 7);
+}
+
+TEST_CASE("what is not plain is left to the whole parser") {
+  const Message tensor = tensor_message(4, {100000}).text(4, bulk);
+  const Message value = Message().text(1, "big").message(8, tensor);
+  const Message small = Message().text(1, "small").message(8, tensor_message(4, {1}).text(4, "x"));
+  const auto event = [](const Message& summary) { return Message().message(5, summary).bytes(); };
+  REQUIRE(outline(event(Message().message(1, value)), "big"));
+  // a second value, before and after
+  CHECK_FALSE(outline(event(Message().message(1, small).message(1, value)), "big"));
+  CHECK_FALSE(outline(event(Message().message(1, value).message(1, small)), "big"));
+  // a second content, which would replace the first
+  CHECK_FALSE(
+      outline(event(Message().message(1, Message().text(1, "big").message(8, Message(tensor).text(4, "y")))), "big"));
+  // a tensor in two pieces
+  CHECK_FALSE(outline(event(Message().message(1, Message(value).message(8, Message().varint(1, 4)))), "big"));
+  // values beside the content
+  CHECK_FALSE(
+      outline(event(Message().message(1, Message().text(1, "big").message(8, Message(tensor).varint(7, 1)))), "big"));
+  // groups
+  CHECK_FALSE(outline(Message().key(20, 3).key(20, 4).raw(event(Message().message(1, value))).bytes(), "big"));
+  // more after the elements than is worth reading
+  CHECK_FALSE(outline(event(Message().message(1, Message(value).text(7, std::string(70'000, 'n')))), "big"));
+  // no bulk: all of it is in the head
+  CHECK_FALSE(outline(event(Message().message(1, small)), "small"));
+  // strings, and another field of that size
+  CHECK_FALSE(outline(
+      event(Message().message(1, Message().text(1, "big").message(8, tensor_message(7, {1}).text(8, bulk)))), "big"));
+  CHECK_FALSE(outline(Message().text(4, bulk).bytes(), "big"));
+  CHECK_FALSE(outline("", "big"));
+}
+
+TEST_CASE("heads of every size either find the elements or do not") {
+  const std::string payload = usual(100).bytes();
+  const std::size_t begin = payload.find(bulk);
+  for (std::size_t head = 0; head < begin + 3; ++head) {
+    CAPTURE(head);
+    const auto value = outline(payload, "big", head);
+    CHECK(static_cast<bool>(value) == (head >= begin));
+    if (value) {
+      CHECK(*value);
+    }
+  }
+}
+
+TEST_CASE("with any bit flipped outside the elements, an outline agrees with the whole parser") {
+  const std::string sound = usual(100).bytes();
+  const std::size_t begin = sound.find(bulk);
+  std::size_t outlined = 0;
+  std::size_t refused = 0;
+  for (std::size_t bit = 0; bit < 8 * sound.size(); ++bit) {
+    if (bit == 8 * begin) {
+      bit += 8 * bulk.size();
+    }
+    std::string payload = sound;
+    payload[bit / 8] = static_cast<char>(payload[bit / 8] ^ (1 << (bit % 8)));
+    const auto part = outline(payload, "big");  // checks the place of the elements itself
+    if (!part) {
+      continue;
+    }
+    CAPTURE(bit);
+    const auto whole = parse_value(bytes_of(payload), "big");
+    REQUIRE(static_cast<bool>(*part) == static_cast<bool>(whole));
+    if (whole) {
+      ++outlined;
+      CHECK((*part)->dtype == whole->dtype);
+      CHECK((*part)->shape == whole->shape);
+      CHECK((*part)->step == whole->step);
+      CHECK((*part)->mode == whole->mode);
+      CHECK((*part)->mode_step == whole->mode_step);
+    } else {
+      ++refused;
+    }
+  }
+  CHECK(outlined > 100);
+  CHECK(refused > 100);
+}
