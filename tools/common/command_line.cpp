@@ -3,7 +3,7 @@
 
 #include "text.hpp"
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
