@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+
+#include <array>
+
+#include "common/operands.hpp"
+#include "view.hpp"
+
+namespace smd::tool::ls {
+namespace {
+
+constexpr std::array<OperandSpec, 1> operands = {{{"TRIAL", ValueKind::trial, true, true}}};
+
+constexpr std::array<Example, 3> examples = {{
+    {"which tensors were saved?", "smd-ls run"},
+    {"shape, dtype, steps and size of the gradients", "smd-ls -l -c gradients run"},
+    {"is the loss there? The status answers", "smd-ls -q run -n loss"},
+}};
+
+constexpr std::array<ExitNote, 5> exit_notes = {{
+    {ExitStatus::yes, "something was listed; with --check, nothing is damaged"},
+    {ExitStatus::no, "nothing was selected, or a tensor, step, mode, worker or collection named is not there"},
+    {ExitStatus::usage, "an option or a pattern is wrong"},
+    {ExitStatus::unreadable, "a trial cannot be read, or the results cannot be written"},
+    {ExitStatus::damaged, "something in a trial is damaged; the rest was listed"},
+}};
+
+constexpr std::array<Prose, 1> prose = {{
+    {"VIEWS",
+     "Names alone are printed by default, one per line, as raw bytes. JSON always has all that is known of a tensor: "
+     "shape, how many steps it was saved at, the first and the last of them, modes, workers, collections, what was "
+     "saved (value, shape, reductions such as abs_mean) and the length of its records in bytes. -l shows the same as "
+     "columns and adds the dtype, for which one record of each tensor is read.\n\n"
+     "Only steps that all workers have written count, unless --incomplete is given or the job has ended; --summary "
+     "counts all.\n\n"
+     "--check reads every file and record and lists what is wrong with them, with file and byte offset; -v adds how "
+     "many records carry no checksum of their contents. Names that do not belong in a trial are listed and do no "
+     "harm."},
+}};
+
+constexpr std::array<std::string_view, 2> see_also = {"smd-tensor(1)", "smd-trial(5)"};
+
+}  // namespace
+
+const CommandDefinition& LsCommand::definition() const {
+  static const CommandDefinition definition = {
+      .name = "smd-ls",
+      .synopsis = "[OPTION]... TRIAL...",
+      .summary = "List what a training job saved for debugging: tensors, steps, modes, workers, collections.",
+      .brief = "list what a training job saved",
+      .operands = operands,
+      .examples = examples,
+      .option_tables = {LsOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
+                        OutputOptions::table(), MessageOptions::table(), ReadingOptions::table()},
+      .formats = row_format_names(),
+      .exit_notes = exit_notes,
+      .prose = prose,
+      .see_also = see_also,
+  };
+  return definition;
+}
+
+void LsCommand::setup(const CommandLine& line) { options_ = LsOptions::from(line); }
+
+ExitStatus LsCommand::run(Diagnostics& messages) {
+  const std::unique_ptr<View> view = options_.view->make(options_);
+  const OutputOptions output = view->output();
+  OutputFile out = output.open();
+  RowWriter rows(out, output, view->columns(), may_be_several(options_.operands), messages);
+  bool found = false;
+  for_each_operand(options_.operands, output.null_separated, [&](const std::string& operand) {
+    found = view->show(operand, rows, messages) || found;
+    // With -q, the gravest status that can still come ends the work.
+    return !(output.quiet && messages.status() == ExitStatus::unreadable);
+  });
+  rows.finish();
+  out.close();
+  return found ? ExitStatus::yes : ExitStatus::no;
+}
+
+}  // namespace smd::tool::ls

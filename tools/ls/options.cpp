@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "common/text.hpp"
+#include "view.hpp"
+
+namespace smd::tool::ls {
+namespace {
+
+/// The view asked for. @throws UsageError for two of them.
+const ViewSpec& view_of(const CommandLine& line) {
+  const ViewSpec* chosen = nullptr;
+  for (const ViewSpec& view : views()) {
+    const bool asked = !view.option.empty() && (line.has(view.option) || (view.option == "summary" && line.has("get")));
+    if (!asked) {
+      continue;
+    }
+    if (chosen != nullptr) {
+      throw UsageError("--" + std::string(chosen->option) + " and --" + std::string(view.option) +
+                       ": one view at a time");
+    }
+    chosen = &view;
+  }
+  return chosen != nullptr ? *chosen : views().front();
+}
+
+/// The first selection option on the command line, or nullptr.
+const OptionSpec* selection_option(const CommandLine& line) {
+  const auto selects = [](std::span<const OptionSpec> table, const OptionSpec* option) {
+    return std::any_of(table.begin(), table.end(), [&](const OptionSpec& spec) { return spec.name == option->name; });
+  };
+  for (const GivenOption& given : line.given()) {
+    if (selects(SelectionOptions::table(), given.spec) || selects(SelectionOptions::name_table(), given.spec)) {
+      return given.spec;
+    }
+  }
+  return nullptr;
+}
+
+void check_key(const std::string& key) {
+  const std::span<const Column> columns = summary_columns();
+  std::vector<std::string> keys;
+  for (const Column& column : columns) {
+    keys.emplace_back(column.name);
+  }
+  if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
+    return;
+  }
+  const std::vector<std::string> nearest = nearest_names(key, keys);
+  throw UsageError("--get: " + quoted(key) + " is no key of the summary" +
+                   (nearest.empty() ? "; keys: " + quoted_list(keys, keys.size()) : did_you_mean(nearest)));
+}
+
+}  // namespace
+
+std::span<const OptionSpec> LsOptions::table() noexcept {
+  static const std::array<OptionSpec, 11> table = {{
+      {.short_name = 'l',
+       .name = "long",
+       .metavar = {},
+       .help = "all columns, and each tensor's dtype; with --steps, the time of each step",
+       .group = group::view},
+      {.name = "tree", .metavar = {}, .help = "names split at '/', with counts", .group = group::view},
+      {.name = "steps", .metavar = {}, .help = "one line per step", .group = group::view},
+      {.name = "modes", .metavar = {}, .help = "one line per mode: train, eval, …", .group = group::view},
+      {.name = "workers", .metavar = {}, .help = "one line per worker", .group = group::view},
+      {.name = "collections",
+       .metavar = {},
+       .help = "collections as the job configured them, and how much of each was saved",
+       .group = group::view},
+      {.name = "summary", .metavar = {}, .help = "the trial at a glance", .group = group::view},
+      {.name = "get",
+       .metavar = "KEY",
+       .help = "print one bare value of the summary",
+       .group = group::view,
+       .kind = ValueKind::text},
+      {.name = "locations",
+       .metavar = {},
+       .help = "where each record lies: file, offset, length",
+       .group = group::view},
+      {.name = "check",
+       .metavar = {},
+       .help = "read everything and list what is wrong; status 4 if something is damaged",
+       .group = group::view},
+      {.name = "find", .metavar = {}, .help = "list the trials at and below the operands", .group = group::view},
+  }};
+  return table;
+}
+
+LsOptions LsOptions::from(const CommandLine& line) {
+  LsOptions options;
+  options.view = &view_of(line);
+  options.details = line.has("long");
+  options.key = line.value("get");
+  if (options.details && !options.view->details) {
+    throw UsageError("--long does not go with --" + std::string(options.view->option));
+  }
+  if (const OptionSpec* option = selection_option(line); option != nullptr && !options.view->selects) {
+    throw UsageError("--" + std::string(option->name) + " does not go with --" + std::string(options.view->option) +
+                     ", which takes trials whole");
+  }
+  options.selection = SelectionOptions::from(line);
+  options.output = OutputOptions::from(line);
+  if (options.key) {
+    check_key(*options.key);
+    if (line.has("columns")) {
+      throw UsageError("--get and --columns: one of the two");
+    }
+  }
+  options.messages = MessageOptions::from(line);
+  options.reading = ReadingOptions::from(line);
+  options.operands = line.operands();
+  return options;
+}
+
+}  // namespace smd::tool::ls

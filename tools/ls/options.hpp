@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/command_line.hpp"
+#include "common/output_options.hpp"
+#include "common/reading_options.hpp"
+#include "common/selection.hpp"
+
+namespace smd::tool::ls {
+
+struct ViewSpec;
+
+/// What the command line asks of smd-ls.
+struct LsOptions {
+  const ViewSpec* view = nullptr;  ///< Never null once `from` made it.
+  bool details = false;            ///< -l
+  std::optional<std::string> key;  ///< --get
+  SelectionOptions selection;
+  OutputOptions output;
+  MessageOptions messages;
+  ReadingOptions reading;
+  std::vector<std::string> operands;
+
+  /// -l, the views, --get.
+  static std::span<const OptionSpec> table() noexcept;
+  /// @throws UsageError.
+  static LsOptions from(const CommandLine& line);
+
+  /// A table for people: lists may be abridged, times shown as dates.
+  [[nodiscard]] bool for_people() const noexcept { return output.format == "table"; }
+};
+
+}  // namespace smd::tool::ls

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "common/diagnostics.hpp"
+
+namespace smd::tool::ls {
+
+/// For operands that are not opened as trials: whatever the library throws in `work` is reported with its status and
+/// costs only this operand.
+void with_plain_operand(const std::string& operand, Diagnostics& messages, const std::function<void()>& work);
+
+}  // namespace smd::tool::ls

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tensor_facts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace smd::tool::ls {
+namespace {
+
+template <class T, class U>
+void insert_sorted(std::vector<T>& items, const U& item) {
+  const auto place = std::lower_bound(items.begin(), items.end(), item);
+  if (place == items.end() || *place != item) {
+    items.insert(place, T(item));
+  }
+}
+
+/// Adds up the entries of each tensor. Entries come by step, then worker.
+class Collector {
+ public:
+  Collector(const std::vector<std::string>& names, bool locate) : locate_(locate), seen_(names.size()) {
+    facts_.resize(names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      facts_[i].summary.tensor = names[i];
+    }
+  }
+
+  void add(const TensorEntry& entry) {
+    const auto place =
+        std::lower_bound(facts_.begin(), facts_.end(), entry.tensor,
+                         [](const TensorFacts& facts, std::string_view name) { return facts.summary.tensor < name; });
+    if (place == facts_.end() || place->summary.tensor != entry.tensor) {
+      return;
+    }
+    Seen& seen = seen_[static_cast<std::size_t>(place - facts_.begin())];
+    TensorSummary& summary = place->summary;
+    if (summary.steps == 0 || summary.last_step != entry.step) {
+      summary.first_step = summary.steps == 0 ? entry.step : summary.first_step;
+      summary.last_step = entry.step;
+      ++summary.steps;
+    }
+    insert_sorted(summary.modes, entry.mode);
+    insert_sorted(summary.workers, entry.worker);
+    for (const SavedReduction& reduction : entry.reductions) {
+      insert_sorted(seen.reductions, reduction.name);
+    }
+    seen.value = seen.value || entry.value.has_value();
+    summary.bytes += record_bytes(entry);
+    if (entry.shape) {
+      summary.shape = entry.shape;
+    }
+    if (locate_ && entry.value && (!place->value || seen.located != entry.step)) {
+      place->value = entry.value;
+      seen.located = entry.step;
+    }
+  }
+
+  std::vector<TensorFacts> take() && {
+    for (std::size_t i = 0; i < facts_.size(); ++i) {
+      std::vector<std::string>& saved = facts_[i].summary.saved;
+      if (seen_[i].value) {
+        saved.emplace_back("value");
+      }
+      if (facts_[i].summary.shape) {
+        saved.emplace_back("shape");
+      }
+      saved.insert(saved.end(), seen_[i].reductions.begin(), seen_[i].reductions.end());
+    }
+    std::erase_if(facts_, [](const TensorFacts& facts) { return facts.summary.steps == 0; });
+    return std::move(facts_);
+  }
+
+ private:
+  struct Seen {
+    bool value = false;
+    GlobalStep located;
+    std::vector<std::string> reductions;
+  };
+
+  bool locate_;
+  std::vector<TensorFacts> facts_;
+  std::vector<Seen> seen_;
+};
+
+/// Notes what a record says of itself, and reads no further.
+class HeadSink final : public BlockSink {
+ public:
+  bool begin(Dtype dtype, const Shape& shape) override {
+    dtype_ = dtype;
+    shape_ = shape;
+    return false;
+  }
+  bool block(std::span<const std::byte>) override { return false; }
+
+  [[nodiscard]] const std::optional<Dtype>& dtype() const noexcept { return dtype_; }
+  [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
+
+ private:
+  std::optional<Dtype> dtype_;
+  Shape shape_;
+};
+
+/// Where the latest values lie, without going through all entries: most tensors have one at their last step.
+void locate_values(const Trial& trial, std::vector<TensorFacts>& facts) {
+  EntryQuery query;
+  query.steps.emplace();
+  for (const TensorFacts& row : facts) {
+    query.steps->push_back(row.summary.last_step);
+    query.tensors.push_back(row.summary.tensor);
+  }
+  std::sort(query.steps->begin(), query.steps->end());
+  query.steps->erase(std::unique(query.steps->begin(), query.steps->end()), query.steps->end());
+  query.include_incomplete = true;
+  const auto row_of = [&](std::string_view tensor) {
+    return std::lower_bound(facts.begin(), facts.end(), tensor,
+                            [](const TensorFacts& row, std::string_view name) { return row.summary.tensor < name; });
+  };
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    const auto row = row_of(entry.tensor);
+    if (row != facts.end() && entry.step == row->summary.last_step && entry.value && !row->value) {
+      row->value = entry.value;
+    }
+    return true;
+  });
+  for (TensorFacts& row : facts) {
+    if (row.value || row.summary.saved.empty() || row.summary.saved.front() != "value") {
+      continue;
+    }
+    for (const TensorEntry& entry : trial.tensor(row.summary.tensor).entries()) {
+      row.value = entry.value ? entry.value : row.value;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<TensorFacts> tensor_facts(const Trial& trial, const Choice& choice, const std::vector<std::string>& names,
+                                      const SelectionOptions& options, bool locate) {
+  if (names.empty()) {
+    return {};
+  }
+  if (choice.every_step && choice.every_worker) {
+    std::vector<TensorFacts> facts;
+    for (TensorSummary& summary : trial.summaries(choice.every_tensor ? std::vector<std::string>() : names)) {
+      facts.push_back({std::move(summary), {}, {}});
+    }
+    if (locate) {
+      locate_values(trial, facts);
+    }
+    return facts;
+  }
+  EntryQuery query = query_for(choice, options);
+  query.tensors = names;
+  Collector collector(names, locate);
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    collector.add(entry);
+    return true;
+  });
+  return std::move(collector).take();
+}
+
+void read_types(const Trial& trial, std::vector<TensorFacts>& facts, Diagnostics& messages) {
+  for (TensorFacts& row : facts) {
+    if (!row.value) {
+      continue;
+    }
+    HeadSink sink;
+    if (const std::optional<Problem> problem = trial.read_blocks(*row.value, row.summary.tensor, sink)) {
+      messages.report(*problem, trial.path());
+      continue;
+    }
+    row.dtype = sink.dtype();
+    if (!row.summary.shape && row.dtype) {
+      row.summary.shape = sink.shape();
+    }
+  }
+}
+
+std::map<std::string, std::vector<std::string>, std::less<>> collections_of(const Trial& trial) {
+  std::map<std::string, std::vector<std::string>, std::less<>> result;
+  for (const auto& [name, collection] : trial.collections()) {
+    TensorQuery query;
+    query.collections = {name};
+    for (std::string& tensor : trial.tensor_names(query)) {
+      result[std::move(tensor)].push_back(name);
+    }
+  }
+  return result;
+}
+
+}  // namespace smd::tool::ls

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view.hpp"
+
+#include <array>
+
+#include "common/operands.hpp"
+
+namespace smd::tool::ls {
+
+std::span<const ViewSpec> views() noexcept {
+  static constexpr std::array<ViewSpec, 10> table = {{
+      {"", true, true, make_names_view},
+      {"tree", true, false, make_tree_view},
+      {"steps", true, true, make_steps_view},
+      {"modes", true, false, make_modes_view},
+      {"workers", true, false, make_workers_view},
+      {"collections", true, false, make_collections_view},
+      {"summary", false, false, make_summary_view},
+      {"locations", true, false, make_locations_view},
+      {"check", false, false, make_check_view},
+      {"find", false, false, make_find_view},
+  }};
+  return table;
+}
+
+bool TrialView::show(const std::string& operand, RowWriter& rows, Diagnostics& messages) {
+  rows.set_trial(operand);
+  bool found = false;
+  with_trial(operand, options().reading.trial_options(range()), messages,
+             [&](Trial& trial) { found = show_trial(trial, rows, messages); });
+  return found;
+}
+
+StepRange TrialView::range() const { return range_to_read(options().selection.steps, options().selection.modes); }
+
+}  // namespace smd::tool::ls

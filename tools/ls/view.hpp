@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <smd/trial.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/diagnostics.hpp"
+#include "common/row_writer.hpp"
+#include "options.hpp"
+
+namespace smd::tool::ls {
+
+/// One way to look at what operands name.
+class View {
+ public:
+  /// `options` must outlive the view.
+  explicit View(const LsOptions& options) noexcept : options_(options) {}
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
+  virtual ~View() = default;
+
+  /// In order; valid as long as the view.
+  [[nodiscard]] virtual std::span<const Column> columns() const = 0;
+  /// How rows are printed; views may adapt what was asked for.
+  [[nodiscard]] virtual OutputOptions output() const { return options_.output; }
+  /// Prints the rows of one operand. Returns whether there was something: nothing at all gives status 1.
+  virtual bool show(const std::string& operand, RowWriter& rows, Diagnostics& messages) = 0;
+
+ protected:
+  [[nodiscard]] const LsOptions& options() const noexcept { return options_; }
+
+ private:
+  const LsOptions& options_;
+};
+
+/// A view of trials, opened before.
+class TrialView : public View {
+ public:
+  using View::View;
+  bool show(const std::string& operand, RowWriter& rows, Diagnostics& messages) final;
+
+ protected:
+  /// What to read on opening: by default what the selected steps need.
+  [[nodiscard]] virtual StepRange range() const;
+  virtual bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) = 0;
+};
+
+/// A view as the command line knows it.
+struct ViewSpec {
+  std::string_view option;  ///< Long name of the option that asks for it; empty: shown if no other is asked for.
+  bool selects = true;      ///< Selection options narrow it.
+  bool details = false;     ///< -l adds to it.
+  std::unique_ptr<View> (*make)(const LsOptions& options) = nullptr;
+};
+
+/// All views. A new one is a file with its maker, a line here and an option in `LsOptions::table`.
+[[nodiscard]] std::span<const ViewSpec> views() noexcept;
+
+std::unique_ptr<View> make_names_view(const LsOptions& options);
+std::unique_ptr<View> make_tree_view(const LsOptions& options);
+std::unique_ptr<View> make_steps_view(const LsOptions& options);
+std::unique_ptr<View> make_modes_view(const LsOptions& options);
+std::unique_ptr<View> make_workers_view(const LsOptions& options);
+std::unique_ptr<View> make_collections_view(const LsOptions& options);
+std::unique_ptr<View> make_summary_view(const LsOptions& options);
+std::unique_ptr<View> make_locations_view(const LsOptions& options);
+std::unique_ptr<View> make_check_view(const LsOptions& options);
+std::unique_ptr<View> make_find_view(const LsOptions& options);
+
+/// The keys that `--get` takes: those of the summary.
+[[nodiscard]] std::span<const Column> summary_columns() noexcept;
+
+}  // namespace smd::tool::ls

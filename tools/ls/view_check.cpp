@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "plain_operand.hpp"
+#include "view.hpp"
+
+namespace smd::tool::ls {
+namespace {
+
+constexpr std::array<Column, 3> check_columns = {{{"file"}, {"offset", Align::right}, {"problem"}}};
+
+/// What a finding of a full check says about the trial. What may still come is no fault; what can never come is one.
+ExitStatus verdict(ProblemKind kind) noexcept {
+  switch (kind) {
+    case ProblemKind::not_yet:
+      return ExitStatus::yes;
+    case ProblemKind::absent:
+      return ExitStatus::damaged;
+    default:
+      return status_of(kind);
+  }
+}
+
+std::string report_text(const CheckReport& report) {
+  std::string text = std::to_string(report.index_files) + " index files, " + std::to_string(report.event_files) +
+                     " event files, " + std::to_string(report.records) + " records, " + std::to_string(report.bytes) +
+                     " bytes read";
+  if (report.unprotected != 0) {
+    text += "; " + std::to_string(report.unprotected) +
+            " records are unprotected: they carry no checksum of their contents, so nobody can tell whether a bit of "
+            "them was flipped";
+  }
+  return text;
+}
+
+class CheckView final : public View {
+ public:
+  using View::View;
+
+  [[nodiscard]] std::span<const Column> columns() const override { return check_columns; }
+
+  bool show(const std::string& operand, RowWriter& rows, Diagnostics& messages) override {
+    rows.set_trial(operand);
+    with_plain_operand(operand, messages, [&] {
+      const CheckReport report = check_trial(operand, options().reading.trial_options(), [&](const Problem& problem) {
+        rows.row({problem.file.empty() ? Cell() : Cell(problem.file), problem.offset ? Cell(*problem.offset) : Cell(),
+                  problem.text});
+        messages.raise(verdict(problem.kind));
+      });
+      messages.info(operand + ": " + report_text(report));
+    });
+    return true;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_check_view(const LsOptions& options) { return std::make_unique<CheckView>(options); }
+
+}  // namespace smd::tool::ls

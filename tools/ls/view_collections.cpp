@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+
+#include "choice.hpp"
+#include "common/text.hpp"
+#include "text_cells.hpp"
+#include "view.hpp"
+
+namespace smd::tool::ls {
+namespace {
+
+constexpr std::array<Column, 5> collection_columns = {
+    {{"collection"}, {"tensors", Align::right}, {"tensors_saved", Align::right}, {"regex"}, {"reductions"}}};
+
+class CollectionsView final : public TrialView {
+ public:
+  using TrialView::TrialView;
+
+  [[nodiscard]] std::span<const Column> columns() const override { return collection_columns; }
+
+ protected:
+  bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
+    const std::map<std::string, Collection> collections = trial.collections();
+    const std::vector<std::string> asked = collections_asked(collections, messages);
+    if (asked.empty() && !options().selection.collections.empty()) {
+      return false;
+    }
+    const std::optional<std::vector<std::string>> tensors = tensors_asked(trial, messages);
+    for (const auto& [name, collection] : collections) {
+      if (asked.empty() || std::find(asked.begin(), asked.end(), name) != asked.end()) {
+        print(trial, collection, name, tensors, rows);
+      }
+    }
+    return true;
+  }
+
+ private:
+  /// Those of -c that there are; says which are not.
+  std::vector<std::string> collections_asked(const std::map<std::string, Collection>& known,
+                                             Diagnostics& messages) const {
+    std::vector<std::string> asked;
+    std::vector<std::string> names;
+    std::transform(known.begin(), known.end(), std::back_inserter(names), [](const auto& item) { return item.first; });
+    for (const std::string& name : options().selection.collections) {
+      if (known.contains(name)) {
+        asked.push_back(name);
+        continue;
+      }
+      const std::vector<std::string> nearest = nearest_names(name, names);
+      messages.fail("NotFound",
+                    "collection " + quoted(name) + " is not defined" +
+                        (nearest.empty() ? "; there are " + quoted_list(names) : did_you_mean(nearest)),
+                    ExitStatus::no);
+    }
+    return asked;
+  }
+
+  /// The tensors that the rest of the selection leaves; nothing if that is all of them.
+  std::optional<std::vector<std::string>> tensors_asked(Trial& trial, Diagnostics& messages) const {
+    SelectionOptions rest = options().selection;
+    rest.collections.clear();
+    const bool narrows = rest.selects_tensors() || !rest.excludes.empty() || rest.steps || rest.modes_given ||
+                         rest.every != 1 || rest.worker;
+    if (!narrows) {
+      return std::nullopt;
+    }
+    const std::optional<Choice> choice = choose(trial, rest, messages);
+    return choice ? saved_names(trial, *choice, rest, messages) : std::vector<std::string>();
+  }
+
+  void print(const Trial& trial, const Collection& collection, const std::string& name,
+             const std::optional<std::vector<std::string>>& tensors, RowWriter& rows) const {
+    const bool people = options().for_people();
+    std::size_t count = 0;
+    if (rows.wants("tensors_saved")) {
+      TensorQuery query;
+      query.collections = {name};
+      std::vector<std::string> saved = trial.tensor_names(query);
+      if (tensors) {
+        std::vector<std::string> both;
+        std::set_intersection(saved.begin(), saved.end(), tensors->begin(), tensors->end(), std::back_inserter(both));
+        saved = std::move(both);
+      }
+      count = saved.size();
+    }
+    const auto list = [](const std::vector<std::string>& items) { return Cell(ListCell{items}); };
+    const std::string reductions =
+        people && collection.reduction_config ? abridged(collection.reduction_config->reductions) : std::string();
+    rows.row({name, collection.tensor_names.size(),
+              people && count == 0 ? Cell("configured, nothing saved") : Cell(count), list(collection.include_regex),
+              !collection.reduction_config ? Cell()
+              : people                     ? Cell(reductions)
+                                           : list(collection.reduction_config->reductions)});
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_collections_view(const LsOptions& options) {
+  return std::make_unique<CollectionsView>(options);
+}
+
+}  // namespace smd::tool::ls

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <tuple>
+
+#include "choice.hpp"
+#include "common/selection.hpp"
+#include "view.hpp"
+
+namespace smd::tool::ls {
+namespace {
+
+constexpr std::array<Column, 8> location_columns = {{{"tensor"},
+                                                     {"step", Align::right},
+                                                     {"mode"},
+                                                     {"mode_step", Align::right},
+                                                     {"worker"},
+                                                     {"file"},
+                                                     {"offset", Align::right},
+                                                     {"length", Align::right}}};
+
+/// Prints the records of entries as they come, by step, then by the name that the record bears: a reduction's is
+/// `smdebug/reductions/…`. Only what sorts after such names has to wait for the end of its step.
+class RecordPrinter {
+ public:
+  explicit RecordPrinter(RowWriter& rows) : rows_(rows) {}
+
+  void add(const TensorEntry& entry) {
+    if (!held_.empty() && held_.front().step != entry.step) {
+      print_held();
+    }
+    if (entry.value) {
+      if (entry.tensor < first_reduction) {
+        print(entry.tensor, entry.worker, entry, *entry.value);
+      } else {
+        hold(std::string(entry.tensor), entry, *entry.value);
+      }
+    }
+    for (const SavedReduction& reduction : entry.reductions) {
+      hold(reduction_tensor_name(reduction.name, entry.tensor), entry, reduction.location);
+    }
+  }
+
+  void finish() { print_held(); }
+
+ private:
+  static constexpr std::string_view first_reduction = "smdebug/reductions/";
+
+  struct Step {
+    GlobalStep step;
+    Mode mode;
+    ModeStep mode_step;
+  };
+  struct Held : Step {
+    std::string tensor;
+    std::string_view worker;  // borrowed from the trial
+    TensorLocation location;
+  };
+
+  template <class StepLike>
+  void print(std::string_view tensor, std::string_view worker, const StepLike& step, const TensorLocation& location) {
+    rows_.row({tensor, step.step.value, mode_text(step.mode), step.mode_step.value, worker, location.file,
+               location.offset, location.length});
+  }
+
+  void hold(std::string tensor, const TensorEntry& entry, const TensorLocation& location) {
+    held_.push_back({{entry.step, entry.mode, entry.mode_step}, std::move(tensor), entry.worker, location});
+  }
+
+  void print_held() {
+    std::sort(held_.begin(), held_.end(),
+              [](const Held& a, const Held& b) { return std::tie(a.tensor, a.worker) < std::tie(b.tensor, b.worker); });
+    for (const Held& record : held_) {
+      print(record.tensor, record.worker, record, record.location);
+    }
+    held_.clear();
+  }
+
+  RowWriter& rows_;
+  std::vector<Held> held_;  // all of one step
+};
+
+class LocationsView final : public TrialView {
+ public:
+  using TrialView::TrialView;
+
+  [[nodiscard]] std::span<const Column> columns() const override { return location_columns; }
+
+ protected:
+  bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
+    const std::optional<Choice> choice = choose(trial, options().selection, messages);
+    if (!choice) {
+      return false;
+    }
+    const std::size_t before = rows.rows();
+    RecordPrinter printer(rows);
+    trial.for_each_entry(query_for(*choice, options().selection), [&](const TensorEntry& entry) {
+      printer.add(entry);
+      return !options().output.quiet || rows.rows() == before;
+    });
+    printer.finish();
+    return rows.rows() != before;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_locations_view(const LsOptions& options) { return std::make_unique<LocationsView>(options); }
+
+}  // namespace smd::tool::ls

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "tensor_facts.hpp"
+#include "text_cells.hpp"
+#include "view.hpp"
+
+namespace smd::tool::ls {
+namespace {
+
+/// The default view: tensor names; with -l, or in JSON, all about them.
+class NamesView final : public TrialView {
+ public:
+  explicit NamesView(const LsOptions& options) : TrialView(options) {
+    const bool all = options.details;
+    columns_ = {{{"tensor"},
+                 {"shape", Align::left, all},
+                 {"steps", Align::right, all},
+                 {"first_step", Align::right, all},
+                 {"last_step", Align::right, all},
+                 {"modes", Align::left, all},
+                 {"workers", Align::left, all},
+                 {"collections", Align::left, all},
+                 {"saved", Align::left, all},
+                 {"bytes", Align::right, all},
+                 {"dtype", Align::left, all, all}}};
+  }
+
+  [[nodiscard]] std::span<const Column> columns() const override { return columns_; }
+
+ protected:
+  [[nodiscard]] StepRange range() const override { return only_asks() ? StepRange::newest(1) : TrialView::range(); }
+
+  bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
+    if (only_asks()) {
+      if (newest_step_answers(trial)) {
+        return true;
+      }
+      trial.cover(StepRange());
+    }
+    const std::optional<Choice> choice = choose(trial, options().selection, messages);
+    if (!choice) {
+      return false;
+    }
+    const std::vector<std::string> names = saved_names(trial, *choice, options().selection, messages);
+    if (!options().output.quiet) {
+      print(trial, *choice, names, rows, messages);
+    }
+    return !names.empty();
+  }
+
+ private:
+  /// With -q and all steps to choose from, one that has what is asked for will do.
+  [[nodiscard]] bool only_asks() const {
+    const SelectionOptions& selection = options().selection;
+    return options().output.quiet && !selection.steps && !selection.modes_given && selection.every == 1 &&
+           !selection.worker;
+  }
+
+  [[nodiscard]] bool newest_step_answers(const Trial& trial) const {
+    const SelectionOptions& selection = options().selection;
+    const std::size_t known = trial.steps(true).size();
+    if (known == 0 || (!selection.incomplete && trial.steps(false).size() != known)) {
+      return false;
+    }
+    // Each thing named must be there; of patterns and the rest, anything.
+    const auto saved = [&](const std::string& name) { return trial.has_tensor(name); };
+    if (!std::all_of(selection.names.begin(), selection.names.end(), saved)) {
+      return false;
+    }
+    const auto defined = [&](const std::string& name) { return trial.collection(name).has_value(); };
+    if (!std::all_of(selection.collections.begin(), selection.collections.end(), defined)) {
+      return false;
+    }
+    TensorQuery query;
+    query.names = selection.names;
+    query.regex = selection.regexes;
+    query.collections = selection.collections;
+    query.exclude = selection.excludes;
+    return !trial.tensor_names(query).empty();
+  }
+
+  void print(const Trial& trial, const Choice& choice, const std::vector<std::string>& names, RowWriter& rows,
+             Diagnostics& messages) const {
+    constexpr std::array<std::string_view, 9> facts = {"shape", "steps",   "first_step", "last_step", "modes",
+                                                       "saved", "workers", "bytes",      "dtype"};
+    const bool wants_collections = rows.wants("collections");
+    if (!wants_collections && std::none_of(facts.begin(), facts.end(), [&](auto key) { return rows.wants(key); })) {
+      std::array<Cell, column_count> cells;
+      for (const std::string& name : names) {
+        cells.front() = Cell(name);
+        rows.row(cells);
+      }
+      return;
+    }
+    const bool wants_type = rows.wants("dtype") || rows.wants("shape");
+    std::vector<TensorFacts> all = tensor_facts(trial, choice, names, options().selection, wants_type);
+    if (wants_type) {
+      read_types(trial, all, messages);
+    }
+    const auto collections = wants_collections ? collections_of(trial) : decltype(collections_of(trial))();
+    for (const TensorFacts& tensor : all) {
+      const auto member = collections.find(tensor.summary.tensor);
+      print_row(tensor, member == collections.end() ? std::vector<std::string>() : member->second, rows);
+    }
+  }
+
+  void print_row(const TensorFacts& tensor, const std::vector<std::string>& collections, RowWriter& rows) const {
+    const TensorSummary& summary = tensor.summary;
+    const std::vector<std::string> modes = mode_texts(summary.modes);
+    const std::array<std::span<const std::string>, 4> lists = {modes, summary.workers, collections, summary.saved};
+    std::array<std::string, 4> texts;
+    std::array<Cell, 4> cells;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      texts[i] = options().for_people() ? abridged(lists[i]) : std::string();
+      cells[i] = options().for_people() ? Cell(texts[i]) : Cell(ListCell{lists[i]});
+    }
+    rows.row({summary.tensor, summary.shape ? Cell(ShapeCell{*summary.shape}) : Cell(), summary.steps,
+              summary.first_step.value, summary.last_step.value, cells[0], cells[1], cells[2], cells[3], summary.bytes,
+              tensor.dtype ? Cell(to_string(*tensor.dtype)) : Cell()});
+  }
+
+  static constexpr std::size_t column_count = 11;
+  std::array<Column, column_count> columns_;
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_names_view(const LsOptions& options) { return std::make_unique<NamesView>(options); }
+
+}  // namespace smd::tool::ls

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "choice.hpp"
+#include "common/selection.hpp"
+#include "text_cells.hpp"
+#include "view.hpp"
+
+namespace smd::tool::ls {
+namespace {
+
+/// When each of the steps was written: the time in its smallest record. Steps without a readable one have none.
+std::vector<std::optional<double>> step_times(const Trial& trial, const std::vector<StepInfo>& steps, EntryQuery query,
+                                              Diagnostics& messages) {
+  struct Smallest {
+    TensorLocation location;
+    std::string tensor;
+  };
+  std::vector<std::optional<Smallest>> smallest(steps.size());
+  std::size_t at = 0;
+  const auto consider = [&](const TensorLocation& location, std::string tensor) {
+    if (!smallest[at] || location.length < smallest[at]->location.length) {
+      smallest[at] = {location, std::move(tensor)};
+    }
+  };
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    while (at < steps.size() && steps[at].step < entry.step) {
+      ++at;
+    }
+    if (at < steps.size() && steps[at].step == entry.step) {
+      if (entry.value) {
+        consider(*entry.value, std::string(entry.tensor));
+      }
+      for (const SavedReduction& reduction : entry.reductions) {
+        consider(reduction.location, reduction_tensor_name(reduction.name, entry.tensor));
+      }
+    }
+    return at < steps.size();
+  });
+  std::vector<TensorLocation> locations;
+  std::vector<std::string> tensors;
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < smallest.size(); ++i) {
+    if (smallest[i]) {
+      locations.push_back(std::move(smallest[i]->location));
+      tensors.push_back(std::move(smallest[i]->tensor));
+      rows.push_back(i);
+    }
+  }
+  std::vector<std::optional<double>> times(steps.size());
+  trial.read(locations, tensors, [&](std::size_t i, ReadResult&& result) {
+    if (result.problem) {
+      messages.report(*result.problem, trial.path());
+    } else {
+      times[rows[i]] = result.wall_time;
+    }
+    return true;
+  });
+  return times;
+}
+
+class StepsView final : public TrialView {
+ public:
+  explicit StepsView(const LsOptions& options)
+      : TrialView(options),
+        columns_{{{"step", Align::right},
+                  {"mode"},
+                  {"mode_step", Align::right},
+                  {"tensors", Align::right},
+                  {"workers"},
+                  {"complete"},
+                  {"bytes", Align::right},
+                  {"wall_time", options.for_people() ? Align::left : Align::right, options.details, options.details}}} {
+  }
+
+  [[nodiscard]] std::span<const Column> columns() const override { return columns_; }
+
+ protected:
+  bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
+    const std::optional<Choice> choice = choose(trial, options().selection, messages);
+    if (!choice) {
+      return false;
+    }
+    const std::vector<StepInfo> steps = saved_steps(trial, *choice, options().selection);
+    if (options().output.quiet) {
+      return !steps.empty();
+    }
+    std::vector<std::optional<double>> times(steps.size());
+    if (rows.wants("wall_time")) {
+      times = step_times(trial, steps, query_for(*choice, options().selection), messages);
+    }
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const StepInfo& info = steps[i];
+      const bool people = options().for_people();
+      const std::string workers = people ? abridged(info.workers) : std::string();
+      const std::string date = people && times[i] ? date_text(*times[i]) : std::string();
+      rows.row({info.step.value, mode_text(info.mode), info.mode_step.value, info.tensors,
+                people ? Cell(workers) : Cell(ListCell{info.workers}), info.complete, info.bytes,
+                !times[i] ? Cell()
+                : people  ? Cell(date)
+                          : Cell(*times[i])});
+    }
+    return !steps.empty();
+  }
+
+ private:
+  std::array<Column, 8> columns_;
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_steps_view(const LsOptions& options) { return std::make_unique<StepsView>(options); }
+
+}  // namespace smd::tool::ls

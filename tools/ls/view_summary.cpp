@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "text_cells.hpp"
+#include "view.hpp"
+
+namespace smd::tool::ls {
+namespace {
+
+constexpr std::array<Column, 10> keys = {{{"status"},
+                                          {"tensors", Align::right},
+                                          {"collections"},
+                                          {"workers"},
+                                          {"modes"},
+                                          {"steps", Align::right},
+                                          {"first_step", Align::right},
+                                          {"last_step", Align::right},
+                                          {"last_complete_step", Align::right},
+                                          {"bytes", Align::right}}};
+constexpr std::array<Column, 2> sheet_columns = {{{"key"}, {"value"}}};
+
+/// What the summary says, of all steps, complete or not. Only what is wanted is worked out.
+struct Summary {
+  std::string_view status;
+  std::size_t tensors = 0;
+  std::vector<std::string> collections;
+  std::vector<std::string> workers;
+  std::vector<std::string> modes;
+  std::vector<GlobalStep> steps;
+  std::optional<GlobalStep> last_complete;
+  std::uint64_t bytes = 0;
+
+  template <class Wants>
+  Summary(const Trial& trial, Wants&& wants)
+      : status(trial.ended() ? "ended" : "running"),
+        steps(trial.steps(true)),
+        last_complete(trial.last_complete_step()) {
+    if (wants("tensors")) {
+      tensors = trial.tensor_names().size();
+    }
+    if (wants("collections")) {
+      for (const auto& [name, collection] : trial.collections()) {
+        collections.push_back(name);
+      }
+    }
+    if (wants("workers")) {
+      std::set<std::string> all;
+      for (std::vector<std::string> some : {trial.workers(), trial.writers()}) {
+        all.insert(some.begin(), some.end());
+      }
+      workers.assign(all.begin(), all.end());
+    }
+    if (wants("modes") || wants("bytes")) {
+      std::set<Mode> seen;
+      for (const StepInfo& info : trial.step_infos()) {
+        seen.insert(info.mode);
+        bytes += info.bytes;
+      }
+      modes = mode_texts(std::vector<Mode>(seen.begin(), seen.end()));
+    }
+  }
+
+  /// In the order of `keys`; borrowed from here.
+  [[nodiscard]] std::array<Cell, keys.size()> cells() const {
+    const auto number = [](const std::optional<GlobalStep>& step) { return step ? Cell(step->value) : Cell(); };
+    return {status,
+            tensors,
+            ListCell{collections},
+            ListCell{workers},
+            ListCell{modes},
+            steps.size(),
+            steps.empty() ? Cell() : Cell(steps.front().value),
+            steps.empty() ? Cell() : Cell(steps.back().value),
+            number(last_complete),
+            bytes};
+  }
+};
+
+/// A row, or, for people who did not choose columns, a sheet with a line for each key.
+class SummaryView final : public TrialView {
+ public:
+  using TrialView::TrialView;
+
+  [[nodiscard]] std::span<const Column> columns() const override {
+    return sheet() ? std::span<const Column>(sheet_columns) : std::span<const Column>(keys);
+  }
+
+  [[nodiscard]] OutputOptions output() const override {
+    OutputOptions changed = options().output;
+    if (options().key) {
+      changed.columns = {*options().key};
+    }
+    if (options().key || sheet()) {
+      changed.header = false;
+    }
+    return changed;
+  }
+
+ protected:
+  [[nodiscard]] StepRange range() const override {
+    // The newest index file alone tells the last step, unless it is damaged or empty.
+    return options().key == "last_step" ? StepRange::newest(1) : StepRange();
+  }
+
+  bool show_trial(Trial& trial, RowWriter& rows, Diagnostics&) override {
+    if (options().output.quiet) {
+      return true;
+    }
+    if (options().key == "last_step" && trial.steps(true).empty()) {
+      trial.cover(StepRange());
+    }
+    const bool as_sheet = sheet();
+    const Summary summary(trial, [&](std::string_view key) { return as_sheet || rows.wants(key); });
+    const std::array<Cell, keys.size()> cells = summary.cells();
+    if (!as_sheet) {
+      rows.row(cells);
+      return true;
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      rows.row({keys[i].name, cells[i]});
+    }
+    return true;
+  }
+
+ private:
+  [[nodiscard]] bool sheet() const {
+    return options().for_people() && !options().key && options().output.columns.empty();
+  }
+};
+
+}  // namespace
+
+std::span<const Column> summary_columns() noexcept { return keys; }
+
+std::unique_ptr<View> make_summary_view(const LsOptions& options) { return std::make_unique<SummaryView>(options); }
+
+}  // namespace smd::tool::ls

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "choice.hpp"
+#include "view.hpp"
+
+namespace smd::tool::ls {
+namespace {
+
+constexpr std::array<Column, 3> worker_columns = {{{"worker"}, {"steps", Align::right}, {"tensors", Align::right}}};
+
+struct Work {
+  std::size_t steps = 0;
+  std::size_t tensors = 0;
+};
+using WorkByName = std::map<std::string, Work, std::less<>>;
+
+void count_steps(const Trial& trial, const Choice& choice, const SelectionOptions& options, WorkByName& workers) {
+  for (const StepInfo& info : saved_steps(trial, choice, options)) {
+    for (const std::string& worker : info.workers) {
+      ++workers[worker].steps;
+    }
+  }
+}
+
+void count_tensors(const Trial& trial, const Choice& choice, const SelectionOptions& options, WorkByName& workers) {
+  if (choice.every_step && choice.every_worker) {
+    for (const TensorSummary& summary : trial.summaries(choice.tensors)) {
+      for (const std::string& worker : summary.workers) {
+        ++workers[worker].tensors;
+      }
+    }
+    return;
+  }
+  std::map<std::string_view, std::set<std::string_view>> tensors;  // names are borrowed from the trial
+  trial.for_each_entry(query_for(choice, options), [&](const TensorEntry& entry) {
+    tensors[entry.worker].insert(entry.tensor);
+    return true;
+  });
+  for (const auto& [worker, names] : tensors) {
+    workers[std::string(worker)].tensors = names.size();
+  }
+}
+
+class WorkersView final : public TrialView {
+ public:
+  using TrialView::TrialView;
+
+  [[nodiscard]] std::span<const Column> columns() const override { return worker_columns; }
+
+ protected:
+  bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
+    WorkByName workers;
+    const std::optional<Choice> choice = choose(trial, options().selection, messages);
+    if (!choice || choice->everything()) {
+      // Also those that have only announced themselves.
+      for (std::string& worker : trial.workers()) {
+        workers[std::move(worker)];
+      }
+    }
+    if (choice) {
+      count_steps(trial, *choice, options().selection, workers);
+      count_tensors(trial, *choice, options().selection, workers);
+    } else if (!trial.listed_steps().empty()) {
+      return false;  // steps there are; those asked for are not
+    }
+    for (const auto& [worker, work] : workers) {
+      rows.row({worker, work.steps, work.tensors});
+    }
+    return !workers.empty();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_workers_view(const LsOptions& options) { return std::make_unique<WorkersView>(options); }
+
+}  // namespace smd::tool::ls
