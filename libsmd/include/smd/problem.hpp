@@ -19,11 +19,12 @@ enum class ProblemKind : std::uint8_t {
   io,             ///< Reading failed, or memory or descriptors ran out.
   network,        ///< The remote store did not answer, or not sensibly.
   damaged,        ///< What is there is not what it claims to be.
+  warning,        ///< Not damage, but answers may be less than they seem: a worker's file is missing, say.
   note,           ///< Worth saying, harms nothing.
 };
 
 /// The stable tag used in messages: `NotYet`, `Absent`, `NotFound`, `AccessDenied`, `ReadError`, `Network`, `Damaged`,
-/// `Note`.
+/// `Warning`, `Note`.
 [[nodiscard]] SMD_EXPORT std::string_view to_string(ProblemKind kind) noexcept;
 
 /// One trouble with one place: what, where, in words for a person. A value, not an exception.

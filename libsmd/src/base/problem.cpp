@@ -21,6 +21,8 @@ std::string_view to_string(ProblemKind kind) noexcept {
       return "Network";
     case ProblemKind::damaged:
       return "Damaged";
+    case ProblemKind::warning:
+      return "Warning";
     case ProblemKind::note:
       return "Note";
   }

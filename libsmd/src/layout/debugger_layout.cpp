@@ -16,6 +16,15 @@
 
 namespace smd::detail::layout {
 
+Listing::Listing(const Listing* before) {
+  if (before != nullptr) {
+    *this = Listing(*before);
+    files.clear();
+    files.reserve(before->files.size() + 64);
+    notes.clear();
+  }
+}
+
 std::string Listing::path(const StepFile& file) const {
   std::string path(folders[file.folder]);
   path.push_back('/');
@@ -59,7 +68,7 @@ void add_index_file(Listing& listing, std::uint32_t folder, std::string_view lea
   }
   StepFile file{name->step, listing.worker_parts.add(name->worker_part), folder, no_id};
   if (file.worker == listing.workers.size()) {
-    listing.workers.push_back(worker_name(name->worker_part));
+    listing.workers.push_back(std::make_shared<const std::string>(worker_name(name->worker_part)));
   }
   if (leaf != index_leaf(file.step, name->worker_part)) {
     file.leaf = listing.leaves.add(leaf);
@@ -71,7 +80,7 @@ void rank_workers(Listing& listing) {
   std::vector<std::uint32_t> order(listing.workers.size());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tie(listing.workers[a], a) < std::tie(listing.workers[b], b);
+    return std::tie(*listing.workers[a], a) < std::tie(*listing.workers[b], b);
   });
   listing.worker_rank.resize(order.size());
   for (std::uint32_t rank = 0; rank < order.size(); ++rank) {
@@ -95,16 +104,9 @@ void sort_files(Listing& listing) {
 }
 
 Outcome<Listing> DebuggerLayout::list(storage::Storage& storage, const Listing* before) const {
-  Listing listing;
+  Listing listing(before);
   // Asked first: a job that ends while we list must not look ended with its last steps missing.
   listing.ended = ended(storage);
-  if (before != nullptr) {
-    listing.folders = before->folders;
-    listing.worker_parts = before->worker_parts;
-    listing.leaves = before->leaves;
-    listing.workers = before->workers;
-    listing.files.reserve(before->files.size() + 64);
-  }
   std::vector<std::string> folders{std::string(index_folder)};
   while (!folders.empty()) {
     const std::string folder = std::move(folders.back());

@@ -33,10 +33,15 @@ struct StepFile {
 
 /// What a listing shows without opening anything. Ids stay the same in later listings of the same trial.
 struct Listing {
+  Listing() = default;
+  /// Nothing listed yet, but the ids of an earlier listing.
+  explicit Listing(const Listing* before);
+
   NameTable folders;
   NameTable worker_parts;
   NameTable leaves;
-  std::vector<std::string> workers;        ///< By worker id: the worker's name.
+  /// By worker id: the worker's name. Later listings share the texts, so views of them stay valid.
+  std::vector<std::shared_ptr<const std::string>> workers;
   std::vector<std::uint32_t> worker_rank;  ///< By worker id: its place in the byte order of names.
   std::vector<StepFile> files;             ///< By step, then worker's name, then path.
   std::vector<Problem> notes;              ///< Names that mean nothing; folders that cannot be read.

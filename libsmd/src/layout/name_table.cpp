@@ -12,18 +12,8 @@ constexpr std::size_t first_slots = 64;
 constexpr std::size_t chunk_bytes = 16 * 1024;
 }  // namespace
 
-NameTable::NameTable(const NameTable& other) {
-  for (const std::string_view text : other.texts_) {
-    add(text);
-  }
-}
-
-NameTable& NameTable::operator=(const NameTable& other) {
-  if (this != &other) {
-    *this = NameTable(other);
-  }
-  return *this;
-}
+NameTable::NameTable(const NameTable& other)
+    : texts_(other.texts_), slots_(other.slots_), chunks_(other.chunks_) {}  // both go on in chunks of their own
 
 std::uint32_t NameTable::add(std::string_view text) {
   if ((texts_.size() + 1) * 2 > slots_.size()) {
@@ -63,7 +53,7 @@ std::string_view NameTable::keep(std::string_view text) {
   }
   if (text.size() > chunk_left_) {
     chunk_left_ = std::max(chunk_bytes, text.size());
-    chunk_next_ = chunks_.emplace_back(std::make_unique_for_overwrite<char[]>(chunk_left_)).get();
+    chunk_next_ = chunks_.emplace_back(new char[chunk_left_]).get();
   }
   char* const kept = chunk_next_;
   std::memcpy(kept, text.data(), text.size());

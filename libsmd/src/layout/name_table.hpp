@@ -9,14 +9,15 @@
 
 namespace smd::detail::layout {
 
-/// Gives each distinct text a number, in order of first sight. Texts live as long as the table and do not move.
+/// Gives each distinct text a number, in order of first sight. Texts do not move, and live as long as the table or any
+/// copy of it: copies share them.
 class NameTable {
  public:
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
   NameTable() = default;
   NameTable(const NameTable& other);
-  NameTable& operator=(const NameTable& other);
+  NameTable& operator=(const NameTable& other) = delete;
   NameTable(NameTable&&) noexcept = default;
   NameTable& operator=(NameTable&&) noexcept = default;
   ~NameTable() = default;
@@ -35,7 +36,7 @@ class NameTable {
 
   std::vector<std::string_view> texts_;
   std::vector<std::uint32_t> slots_;  // open addressing; a power of two, at most half full
-  std::vector<std::unique_ptr<char[]>> chunks_;
+  std::vector<std::shared_ptr<char[]>> chunks_;
   std::size_t chunk_left_ = 0;
   char* chunk_next_ = nullptr;
 };

@@ -76,4 +76,14 @@ std::string event_path(std::int64_t step, std::string_view worker_part) {
   return path;
 }
 
+std::optional<std::int64_t> event_file_step(std::string_view path) noexcept {
+  if (!path.starts_with(events_folder) || !path.ends_with(".tfevents")) {
+    return std::nullopt;
+  }
+  const std::string_view leaf = path.substr(path.rfind('/') + 1);
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(leaf.data(), leaf.data() + leaf.size(), step);
+  return error == std::errc{} && end != leaf.data() + leaf.size() && *end == '_' ? std::optional(step) : std::nullopt;
+}
+
 }  // namespace smd::detail::layout

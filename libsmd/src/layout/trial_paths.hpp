@@ -34,4 +34,7 @@ void append_step_digits(std::string& text, std::int64_t step);
 [[nodiscard]] std::string index_leaf(std::int64_t step, std::string_view worker_part);
 [[nodiscard]] std::string event_path(std::int64_t step, std::string_view worker_part);
 
+/// The step in the name of an event file that lies where the grammar puts it; nothing for other paths.
+[[nodiscard]] std::optional<std::int64_t> event_file_step(std::string_view path) noexcept;
+
 }  // namespace smd::detail::layout

@@ -69,10 +69,9 @@ class Catalog {
   [[nodiscard]] const layout::NameTable& tensors() const noexcept { return *tensors_; }
   [[nodiscard]] const layout::NameTable& reductions() const noexcept { return *reductions_; }
   [[nodiscard]] const layout::NameTable& originals() const noexcept { return *originals_; }
+  /// Names as index files have them, by the ids in `ItemList::names`: the tags of records.
+  [[nodiscard]] const layout::NameTable& stored_names() const noexcept { return *stored_; }
   [[nodiscard]] const layout::NameTable& paths() const noexcept { return *paths_; }
-  /// Tables in which every name borrowed from this catalog lives.
-  [[nodiscard]] const std::shared_ptr<const layout::NameTable>& tensor_table() const noexcept { return tensors_; }
-
   /// Tensor ids in the byte order of names, and by id the place in it.
   [[nodiscard]] const std::vector<std::uint32_t>& sorted_tensors() const noexcept { return *sorted_; }
   [[nodiscard]] const std::vector<std::uint32_t>& tensor_rank() const noexcept { return *rank_; }

@@ -63,7 +63,7 @@ struct Snapshot {
   [[nodiscard]] std::vector<std::int64_t> global_steps(Mode mode, std::int64_t number) const;
   [[nodiscard]] StepState state(StepKey key) const;
   [[nodiscard]] std::string_view worker(const layout::StepRow& row) const noexcept {
-    return listing->workers[row.file.worker];
+    return *listing->workers[row.file.worker];
   }
 };
 

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reduce/accumulator.hpp"
+
+#include "reduce/block_moments.hpp"
+#include "reduce/doubles.hpp"
+#include "reduce/kernels.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace smd::detail::reduce {
+namespace {
+
+DoubleDouble to_pair(Int128 value) {
+  const auto high = static_cast<double>(value);
+  // high may have been rounded up past the largest Int128; sums of counted integers never come near.
+  return {high, static_cast<double>(value - static_cast<Int128>(high))};
+}
+
+int exponent_below(double value) {
+  int exponent = 0;
+  (void)std::frexp(value, &exponent);
+  return exponent;
+}
+
+bool odd_signs(const double* values, std::size_t n) {
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    bits ^= std::bit_cast<std::uint64_t>(values[i]);
+  }
+  return (bits >> 63) != 0;
+}
+
+Int128 integer_from(bool is_signed, std::uint64_t bits) {
+  return is_signed ? Int128{static_cast<std::int64_t>(bits)} : static_cast<Int128>(bits);
+}
+
+// Least |x| of signed 64-bit integers.
+Int128 smallest_size(const std::byte* source, std::size_t n) {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint64_t bits;
+    std::memcpy(&bits, source + i * sizeof bits, sizeof bits);
+    least = std::min(least, (bits >> 63) != 0 ? ~bits + 1 : bits);
+  }
+  return static_cast<Int128>(least);
+}
+
+}  // namespace
+
+void Specials::add(double value) noexcept {
+  if (std::isnan(value)) {
+    ++nan;
+  } else {
+    ++(value > 0 ? posinf : neginf);
+  }
+}
+
+void Specials::merge(const Specials& other) noexcept {
+  nan += other.nan;
+  posinf += other.posinf;
+  neginf += other.neginf;
+}
+
+void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool keep_values) {
+  if (n == 0) {
+    return;
+  }
+  const std::size_t item = item_size(type);
+  if (groups_.values && keep_values && !is_complex(type)) {
+    keep(type, source, n);
+  }
+  for (std::size_t start = 0; start < n; start += block_size) {
+    add_block(type, source + start * item, std::min(block_size, n - start));
+  }
+}
+
+void Accumulator::keep(Dtype type, const std::byte* source, std::size_t n) {
+  if (type == Dtype::float32) {
+    const std::size_t before = kept_.narrow.size();
+    kept_.narrow.resize(before + n);
+    std::memcpy(kept_.narrow.data() + before, source, n * sizeof(float));
+    return;
+  }
+  if (type == Dtype::float64) {
+    const std::size_t before = kept_.wide.size();
+    kept_.wide.resize(before + n);
+    std::memcpy(kept_.wide.data() + before, source, n * sizeof(double));
+    return;
+  }
+  const bool narrow = item_size(type) <= 2;
+  const auto size = static_cast<std::int64_t>(n);
+  for_doubles(TensorView(type, {&size, 1}, {source, n * item_size(type)}),
+              [this, narrow](const double* values, std::size_t part) {
+                if (narrow) {
+                  for (std::size_t i = 0; i < part; ++i) {
+                    kept_.narrow.push_back(static_cast<float>(values[i]));
+                  }
+                } else {
+                  kept_.wide.insert(kept_.wide.end(), values, values + part);
+                }
+              });
+}
+
+void Accumulator::add_block(Dtype type, const std::byte* source, std::size_t n) {
+  count_ += n;
+  if (type == Dtype::int64 || type == Dtype::uint64) {
+    return add_wide_integers(type == Dtype::int64, source, n);
+  }
+  if (is_complex(type)) {
+    return add_complex(type, source, n);
+  }
+  alignas(64) double decoded[block_size + block_padding];
+  const double* values = decoded;
+  BlockRange range;
+  if (type == Dtype::float64 && n == block_size) {
+    // Whole blocks of doubles are read where they are: kernels load without regard to alignment.
+    values = reinterpret_cast<const double*>(source);
+    range = kernels().range(values, n);
+    if (!range.finite) {
+      kernels().decode(type, source, n, decoded, range);
+      values = decoded;
+    }
+  } else {
+    kernels().decode(type, source, n, decoded, range);
+  }
+  if (!is_floating(type)) {
+    return add_integers(values, n, range);
+  }
+  integers_ = false;
+  std::size_t left = n;
+  if (!range.finite) {
+    add_specials(values, n, decoded, left);
+    if (left == 0) {
+      return;
+    }
+    range = kernels().range(decoded, left);
+  }
+  switch (type) {
+    case Dtype::float32:
+      return add_floats(24, -149, values, left, range);
+    case Dtype::float16:
+      return add_floats(11, -24, values, left, range);
+    case Dtype::bfloat16:
+      return add_floats(8, -133, values, left, range);
+    default:
+      return add_floats(53, -1074, values, left, range);
+  }
+}
+
+// Counts what is not finite and moves the rest together, in order.
+void Accumulator::add_specials(const double* values, std::size_t n, double* finite, std::size_t& left) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double value = values[i];
+    if (std::isfinite(value)) {
+      finite[kept++] = value;
+      continue;
+    }
+    specials_.add(value);
+    if (value < 0) {
+      ++negative_;
+      negative_infinities_odd_ = !negative_infinities_odd_;
+    }
+  }
+  std::fill(finite + kept, finite + std::min(n, kept + block_padding), 0.0);
+  left = kept;
+}
+
+void Accumulator::add_order(const double* values, std::size_t n, const BlockRange& range) {
+  double min = range.min;
+  double max = range.max;
+  // Which of two equal zeros a minimum gives is chance; make it -0.0, and the maximum +0.0.
+  if (min == 0) {
+    const auto is_negative = [](double value) { return std::signbit(value); };
+    min = !(min_ < 0) && std::any_of(values, values + n, is_negative) ? -0.0 : 0.0;
+  }
+  if (max == 0) {
+    const auto is_positive = [](double value) { return !std::signbit(value); };
+    max = !(max_ > 0) && !std::any_of(values, values + n, is_positive) ? -0.0 : 0.0;
+  }
+  if (min < min_ || (min == min_ && std::signbit(min))) {
+    min_ = min;
+  }
+  if (max > max_ || (max == max_ && !std::signbit(max))) {
+    max_ = max;
+  }
+  if (groups_.abs_min && abs_min_ != 0) {
+    const bool mixed = range.min <= 0 && range.max >= 0;
+    const double least =
+        mixed ? kernels().smallest_magnitude(values, n) : std::min(std::fabs(range.min), std::fabs(range.max));
+    abs_min_ = std::min(abs_min_, least);
+  }
+}
+
+void Accumulator::add_floats(int precision, int lowest_exponent, const double* values, std::size_t n,
+                             const BlockRange& range) {
+  add_order(values, n, range);
+  if (groups_.signs) {
+    kernels().count_zero_negative(values, n, zero_, negative_);
+  }
+  if (groups_.product) {
+    add_product(values, n, range);
+  }
+  if (!groups_.sum && !groups_.moments && !groups_.magnitudes) {
+    return;
+  }
+  const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
+  Grain grain;
+  if (largest > 0) {
+    grain.top = exponent_below(largest);
+    grain.unit = std::max(exponent_below(range.smallest) - precision, lowest_exponent);
+  }
+  const BlockFigures figures = block_figures(values, n, range, grain, groups_, &sum_);
+  abs_sum_ = reduce::add(abs_sum_, figures.abs_moments.sum);
+  if (groups_.moments) {
+    moments_.merge(figures.moments);
+  }
+  if (groups_.abs_moments) {
+    abs_moments_.merge(figures.abs_moments);
+  }
+}
+
+void Accumulator::add_integer_order(Int128 min, Int128 max, Int128 abs_min) {
+  // Of the first elements there is nothing to compare with yet.
+  const bool first = max_ == -std::numeric_limits<double>::infinity();
+  min_integer_ = first ? min : std::min(min, min_integer_);
+  max_integer_ = first ? max : std::max(max, max_integer_);
+  abs_min_integer_ = first ? abs_min : std::min(abs_min, abs_min_integer_);
+  min_ = std::min(min_, static_cast<double>(min));
+  max_ = std::max(max_, static_cast<double>(max));
+  abs_min_ = std::min(abs_min_, static_cast<double>(abs_min));
+}
+
+// Of at most 32 bits: every sum of a block is exact in double.
+void Accumulator::add_integers(const double* values, std::size_t n, const BlockRange& range) {
+  double abs_min = 0;
+  if (groups_.abs_min && abs_min_ != 0) {
+    const bool mixed = range.min < 0 && range.max > 0;
+    abs_min = mixed ? kernels().smallest_magnitude(values, n) : std::min(std::fabs(range.min), std::fabs(range.max));
+  }
+  add_integer_order(static_cast<std::int64_t>(range.min), static_cast<std::int64_t>(range.max),
+                    static_cast<std::int64_t>(abs_min));
+  if (groups_.signs) {
+    kernels().count_zero_negative(values, n, zero_, negative_);
+  }
+  if (groups_.product) {
+    add_product(values, n, range);
+  }
+  if (!groups_.sum && !groups_.moments && !groups_.magnitudes) {
+    return;
+  }
+  const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
+  const BlockFigures figures =
+      block_figures(values, n, range, {0, largest > 0 ? exponent_below(largest) : 0}, groups_, nullptr);
+  sum_integer_ += static_cast<std::int64_t>(figures.moments.sum.hi);
+  abs_sum_integer_ += static_cast<std::int64_t>(figures.abs_moments.sum.hi);
+  if (groups_.moments) {
+    moments_.merge(figures.moments);
+  }
+  if (groups_.abs_moments) {
+    abs_moments_.merge(figures.abs_moments);
+  }
+}
+
+void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std::size_t n) {
+  const Kernels& kernel = kernels();
+  IntegerRange bits;
+  kernel.integer_range(is_signed, source, n, bits);
+  const Int128 min = integer_from(is_signed, bits.min);
+  const Int128 max = integer_from(is_signed, bits.max);
+  const bool mixed = min < 0 && max > 0;
+  Int128 abs_min = 0;
+  if (groups_.abs_min && abs_min_ != 0) {
+    abs_min = mixed ? smallest_size(source, n) : (max <= 0 ? -max : min);
+  }
+  add_integer_order(min, max, abs_min);
+  alignas(64) double values[block_size + block_padding];
+  if (groups_.signs || groups_.product) {
+    round_integers(is_signed, source, n, values);
+    const BlockRange range = kernel.range(values, n);
+    if (groups_.signs) {
+      kernel.count_zero_negative(values, n, zero_, negative_);
+    }
+    if (groups_.product) {
+      add_product(values, n, range);
+    }
+  }
+  const bool magnitudes = groups_.magnitudes || groups_.abs_moments;
+  if (!groups_.sum && !groups_.moments && !magnitudes) {
+    return;
+  }
+  constexpr Int128 word = Int128{1} << 32;
+  std::uint64_t low = 0;
+  std::int64_t high = 0;
+  kernel.integer_sum(is_signed, false, source, n, low, high);
+  const Int128 sum = static_cast<Int128>(low) + high * word;
+  sum_integer_ += sum;
+  Int128 abs_sum = max <= 0 ? -sum : sum;
+  if (magnitudes && mixed) {
+    kernel.integer_sum(is_signed, true, source, n, low, high);
+    abs_sum = static_cast<Int128>(low) + high * word;
+  }
+  abs_sum_integer_ += magnitudes ? abs_sum : 0;
+  if (!groups_.moments) {
+    return;
+  }
+  // Distances from the least element are exact integers, and become doubles with one rounding.
+  Groups squares;
+  squares.moments = true;
+  const auto distances = [&](bool magnitude, Int128 base, Int128 reach, Int128 total) {
+    kernel.integer_decode(is_signed, magnitude, source, n, static_cast<std::uint64_t>(base), values);
+    const auto top = static_cast<double>(reach - base);
+    const BlockRange range = {0, top, 1, true};
+    Moments block = block_figures(values, n, range, {0, top > 0 ? exponent_below(top) : 0}, squares, nullptr).moments;
+    block.sum = to_pair(total);
+    return block;
+  };
+  const Moments block = distances(false, min, max, sum);
+  moments_.merge(block);
+  if (!groups_.abs_moments) {
+    return;
+  }
+  if (!mixed) {
+    Moments same = block;
+    same.sum = to_pair(abs_sum);
+    abs_moments_.merge(same);
+  } else {
+    abs_moments_.merge(distances(true, 0, std::max(-min, max), abs_sum));
+  }
+}
+
+void Accumulator::add_product(const double* values, std::size_t n, const BlockRange& range) {
+  const bool has_zero = range.min <= 0 && range.max >= 0 && kernels().smallest_magnitude(values, n) == 0;
+  if (has_zero || product_.mantissa.hi == 0) {
+    product_.multiply_by_zero(odd_signs(values, n));
+    return;
+  }
+  const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
+  const double smallest = std::min(std::fabs(range.min), std::fabs(range.max));
+  const int reach =
+      std::max(std::abs(exponent_below(largest)), std::abs(exponent_below(std::min(smallest, range.smallest)) - 1));
+  if (reach > 450) {
+    for (std::size_t i = 0; i < n; ++i) {
+      product_.multiply_by({values[i], 0}, 0);
+    }
+    return;
+  }
+  double high = 0;
+  double low = 0;
+  std::int64_t exponent = 0;
+  kernels().product(values, n, static_cast<std::size_t>(900 / std::max(reach, 1)), high, low, exponent);
+  product_.multiply_by(quick_two_sum(high, low), exponent);
+}
+
+void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n) {
+  integers_ = false;
+  complex_ = true;
+  alignas(64) double real[block_size + block_padding] = {};
+  alignas(64) double imaginary[block_size + block_padding] = {};
+  alignas(64) double modulus[block_size + block_padding] = {};
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    double re;
+    double im;
+    if (type == Dtype::complex64) {
+      float parts[2];
+      std::memcpy(parts, source + i * sizeof parts, sizeof parts);
+      re = parts[0];
+      im = parts[1];
+    } else {
+      double parts[2];
+      std::memcpy(parts, source + i * sizeof parts, sizeof parts);
+      re = parts[0];
+      im = parts[1];
+    }
+    if (re == 0 && im == 0) {
+      zero_ += groups_.signs ? 1 : 0;
+    }
+    if (std::isfinite(re) && std::isfinite(im)) {
+      real[left] = re;
+      imaginary[left] = im;
+      modulus[left] = std::hypot(re, im);
+      if (std::isfinite(modulus[left])) {
+        ++left;
+        continue;
+      }
+      // Finite parts, infinite modulus: too large for sums of |x|, fine for the rest. Taken as infinite in all.
+    }
+    const bool nan = std::isnan(re) || std::isnan(im);
+    specials_.add(nan ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity());
+    if (nan && policy_ == NanPolicy::omit) {
+      continue;
+    }
+    // Sums go part by part: a NaN or infinite real part leaves the imaginary sum alone.
+    if (std::isfinite(re)) {
+      sum_.add(re);
+    } else {
+      real_specials_.add(re);
+    }
+    if (std::isfinite(im)) {
+      imaginary_sum_.add(im);
+    } else {
+      imaginary_specials_.add(im);
+    }
+  }
+  if (left == 0) {
+    return;
+  }
+  std::fill(real + left, real + std::min(left + block_padding, block_size + block_padding), 0.0);
+  std::fill(imaginary + left, imaginary + std::min(left + block_padding, block_size + block_padding), 0.0);
+  std::fill(modulus + left, modulus + std::min(left + block_padding, block_size + block_padding), 0.0);
+  const auto figures = [&](const double* values, ExactSum& sum) {
+    const BlockRange range = kernels().range(values, left);
+    const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
+    Grain grain;
+    if (largest > 0) {
+      grain = {std::max(exponent_below(range.smallest) - 53, -1074), exponent_below(largest)};
+    }
+    return block_figures(values, left, range, grain, groups_, &sum).moments;
+  };
+  const Moments re = figures(real, sum_);
+  const Moments im = figures(imaginary, imaginary_sum_);
+  ExactSum unused;
+  const Moments sizes = figures(modulus, unused);
+  if (groups_.moments) {
+    moments_.merge(re);
+    imaginary_moments_.merge(im);
+  }
+  if (groups_.magnitudes || groups_.abs_moments) {
+    abs_sum_ = reduce::add(abs_sum_, sizes.sum);
+  }
+  if (groups_.abs_moments) {
+    abs_moments_.merge(sizes);
+  }
+  const BlockRange range = kernels().range(modulus, left);
+  min_ = std::min(min_, range.min);  // of |x|: order of complex numbers themselves is refused
+  max_ = std::max(max_, range.max);
+  abs_min_ = std::min(abs_min_, range.min);
+  if (groups_.product) {
+    add_product(modulus, left, range);
+  }
+}
+
+void Accumulator::merge(const Accumulator& other) {
+  if (other.count_ == 0) {
+    return;
+  }
+  if (integers_ && other.integers_) {
+    if (count_ == 0) {
+      min_integer_ = other.min_integer_;
+      max_integer_ = other.max_integer_;
+      abs_min_integer_ = other.abs_min_integer_;
+    } else {
+      min_integer_ = std::min(min_integer_, other.min_integer_);
+      max_integer_ = std::max(max_integer_, other.max_integer_);
+      abs_min_integer_ = std::min(abs_min_integer_, other.abs_min_integer_);
+    }
+  }
+  count_ += other.count_;
+  specials_.merge(other.specials_);
+  zero_ += other.zero_;
+  negative_ += other.negative_;
+  integers_ = integers_ && other.integers_;
+  complex_ = complex_ || other.complex_;
+  if (other.min_ < min_ || (other.min_ == min_ && std::signbit(other.min_))) {
+    min_ = other.min_;
+  }
+  if (other.max_ > max_ || (other.max_ == max_ && !std::signbit(other.max_))) {
+    max_ = other.max_;
+  }
+  abs_min_ = std::min(abs_min_, other.abs_min_);
+  sum_integer_ += other.sum_integer_;
+  abs_sum_integer_ += other.abs_sum_integer_;
+  sum_.add(other.sum_);
+  abs_sum_ = reduce::add(abs_sum_, other.abs_sum_);
+  moments_.merge(other.moments_);
+  abs_moments_.merge(other.abs_moments_);
+  product_.merge(other.product_);
+  negative_infinities_odd_ = negative_infinities_odd_ != other.negative_infinities_odd_;
+  real_specials_.merge(other.real_specials_);
+  imaginary_specials_.merge(other.imaginary_specials_);
+  imaginary_sum_.add(other.imaginary_sum_);
+  imaginary_moments_.merge(other.imaginary_moments_);
+  kept_.narrow.insert(kept_.narrow.end(), other.kept_.narrow.begin(), other.kept_.narrow.end());
+  kept_.wide.insert(kept_.wide.end(), other.kept_.wide.begin(), other.kept_.wide.end());
+}
+
+}  // namespace smd::detail::reduce

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/dtype.hpp>
+#include <smd/reduction.hpp>
+
+#include "reduce/exact_sum.hpp"
+#include "reduce/int128.hpp"
+#include "reduce/moments.hpp"
+#include "reduce/product.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace smd::detail::reduce {
+
+struct BlockRange;
+
+/// Which groups of figures are wanted. Order and the count of special elements are always kept.
+struct Groups {
+  bool sum = false;          ///< The exact sum.
+  bool moments = false;      ///< Sum and squared distances.
+  bool magnitudes = false;   ///< Sum of |x|.
+  bool abs_moments = false;  ///< Squared distances of |x|.
+  bool abs_min = false;
+  bool product = false;
+  bool signs = false;   ///< How many are zero, how many negative.
+  bool values = false;  ///< Keep the elements.
+
+  bool operator==(const Groups&) const = default;
+};
+
+/// How many elements, or parts of complex elements, are not finite.
+struct Specials {
+  std::uint64_t nan = 0;
+  std::uint64_t posinf = 0;
+  std::uint64_t neginf = 0;
+
+  [[nodiscard]] std::uint64_t all() const noexcept { return nan + posinf + neginf; }
+  void add(double value) noexcept;
+  void merge(const Specials& other) noexcept;
+};
+
+/// Elements kept for percentiles: narrow if float holds them exactly, else rounded to double.
+struct KeptValues {
+  std::vector<float> narrow;
+  std::vector<double> wide;
+};
+
+/// Everything known of the elements seen so far. Finite elements go into the figures, the others are only counted:
+/// what they do to a result is decided at the end.
+class Accumulator {
+ public:
+  Accumulator(const Groups& groups, NanPolicy policy) noexcept : groups_(groups), policy_(policy) {}
+
+  /// @param source `n` whole elements of a storage type (no quantised one, no string).
+  /// @param keep whether to keep elements if the groups ask for it.
+  void add(Dtype type, const std::byte* source, std::size_t n, bool keep);
+  void merge(const Accumulator& other);
+
+  Groups groups_;
+  NanPolicy policy_;
+  std::uint64_t count_ = 0;
+  Specials specials_;  ///< Of complex elements: nan if a part is NaN, else posinf if a part is infinite.
+  std::uint64_t zero_ = 0;
+  std::uint64_t negative_ = 0;
+  bool integers_ = true;
+  bool complex_ = false;
+  double min_ = std::numeric_limits<double>::infinity();
+  double max_ = -std::numeric_limits<double>::infinity();
+  double abs_min_ = std::numeric_limits<double>::infinity();
+  Int128 min_integer_ = 0;  ///< min_ and max_ exactly, if integers_ and count_ is not 0.
+  Int128 max_integer_ = 0;
+  Int128 abs_min_integer_ = 0;  ///< Likewise.
+  Int128 sum_integer_ = 0;      ///< Of elements of integer type,
+  Int128 abs_sum_integer_ = 0;
+  ExactSum sum_;  ///< and of all others.
+  DoubleDouble abs_sum_;
+  Moments moments_;
+  Moments abs_moments_;
+  Product product_;
+  bool negative_infinities_odd_ = false;
+
+  // Complex numbers: real parts are in the fields above.
+  Specials real_specials_;
+  Specials imaginary_specials_;
+  ExactSum imaginary_sum_;
+  Moments imaginary_moments_;
+
+  KeptValues kept_;
+
+ private:
+  void add_block(Dtype type, const std::byte* source, std::size_t n);
+  void add_floats(int precision, int lowest_exponent, const double* values, std::size_t n, const BlockRange& range);
+  void add_integers(const double* values, std::size_t n, const BlockRange& range);
+  void add_wide_integers(bool is_signed, const std::byte* source, std::size_t n);
+  void add_complex(Dtype type, const std::byte* source, std::size_t n);
+  void add_specials(const double* values, std::size_t n, double* finite, std::size_t& left);
+  void add_order(const double* values, std::size_t n, const BlockRange& range);
+  void add_integer_order(Int128 min, Int128 max, Int128 abs_min);
+  void add_product(const double* values, std::size_t n, const BlockRange& range);
+  void keep(Dtype type, const std::byte* source, std::size_t n);
+};
+
+}  // namespace smd::detail::reduce

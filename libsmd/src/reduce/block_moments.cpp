@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reduce/block_moments.hpp"
+
+#include "reduce/accumulator.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace smd::detail::reduce {
+namespace {
+
+constexpr int block_bits = 11;
+static_assert(block_size == std::size_t{1} << block_bits);
+
+// An accumulator that starts at 1.5 * 2^k stays in its binade while the sum stays within 2^(k-1).
+double bias_for(int top) { return std::ldexp(1.5, top + block_bits + 1); }
+
+// The exponent e with |x| < 2^e; no less than where squares would underflow.
+int top_of(double magnitude) {
+  int exponent = -400;
+  if (magnitude > 0) {
+    (void)std::frexp(magnitude, &exponent);
+  }
+  return exponent;
+}
+
+// From sum and sum of squares, both to 2^-90 or better. `loss`: the share of the squares that is left.
+DoubleDouble centred(DoubleDouble squares, DoubleDouble sum, std::size_t n) {
+  const DoubleDouble rest = add(squares, negate(divide(multiply(sum, sum), static_cast<double>(n))));
+  return rest.hi > 0 ? rest : DoubleDouble{};
+}
+
+// The mean is far from 0 as against the spread: take it off first, so that nothing is left to cancel.
+DoubleDouble centred_after_shift(const double* values, std::size_t n, bool magnitude, double low, double high,
+                                 DoubleDouble sum) {
+  alignas(64) double shifted[block_size + block_padding];
+  const double mean = sum.hi / static_cast<double>(n);
+  kernels().shift(values, n, magnitude, mean, shifted);
+  const double reach = std::max(std::fabs(high - mean), std::fabs(low - mean));
+  if (reach == 0) {
+    return {};
+  }
+  SumPlan plan;
+  plan.squares = true;
+  plan.sum_bias = bias_for(top_of(reach));
+  plan.square_bias = bias_for(2 * top_of(reach));
+  BlockSums sums;
+  kernels().sums(shifted, n, plan, sums);
+  return centred(two_sum(sums.square, sums.square_low), two_sum(sums.sum, sums.sum_low), n);
+}
+
+// Sums of |x| and of x when the grain is too fine for the kernels: one by one.
+void sum_one_by_one(const double* values, std::size_t n, const Groups& groups, ExactSum& sum, DoubleDouble& total,
+                    DoubleDouble& magnitudes) {
+  ExactSum block;
+  for (std::size_t i = 0; i < n; ++i) {
+    block.add(values[i]);
+  }
+  total = block.pair();
+  sum.add(block);
+  if (groups.magnitudes || groups.abs_moments) {
+    ExactSum sizes;
+    for (std::size_t i = 0; i < n; ++i) {
+      sizes.add(std::fabs(values[i]));
+    }
+    magnitudes = sizes.pair();
+  }
+}
+
+}  // namespace
+
+BlockFigures block_figures(const double* values, std::size_t n, const BlockRange& range, Grain grain,
+                           const Groups& groups, ExactSum* exact) {
+  const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
+  // Squares of what lies beyond these leave double's range, or lose their low parts below it.
+  if (groups.moments && (largest > 0x1p400 || (largest < 0x1p-300 && largest > 0))) {
+    alignas(64) double scaled[block_size + block_padding];
+    const double by = largest > 1 ? 0x1p-600 : 0x1p600;
+    for (std::size_t i = 0; i < n; ++i) {
+      scaled[i] = values[i] * by;
+    }
+    std::fill(scaled + n, scaled + n + block_padding / 2, 0.0);
+    const BlockRange inner = {range.min * by, range.max * by, range.smallest * by, true};
+    const int power = largest > 1 ? 600 : -600;
+    const Grain finer = {std::max(grain.unit - power, -1074), grain.top - power};
+    // Sums scale back exactly, or overflow as they must; of squares what lies beyond double's range is lost, as in
+    // NumPy.
+    BlockFigures figures = block_figures(scaled, n, inner, finer, groups, nullptr);
+    ExactSum sums;
+    DoubleDouble total;
+    DoubleDouble magnitudes;
+    sum_one_by_one(values, n, groups, exact != nullptr ? *exact : sums, total, magnitudes);
+    const double back = 1 / by;
+    figures.moments.sum = total;
+    figures.moments.squares = scale(scale(figures.moments.squares, back), back);
+    figures.abs_moments.sum = magnitudes;
+    figures.abs_moments.squares = scale(scale(figures.abs_moments.squares, back), back);
+    return figures;
+  }
+
+  BlockFigures figures;
+  figures.moments.n = n;
+  figures.abs_moments.n = n;
+  SumPlan plan;
+  plan.magnitudes = groups.magnitudes || groups.abs_moments;
+  plan.squares = groups.moments;
+  plan.square_bias = bias_for(2 * top_of(largest));
+  const bool direct = grain.top + block_bits - grain.unit <= 53;
+  // What additions drop is below 2^(top - 30) in all, so that its sum is exact too if it spans no more than 53 bits.
+  const bool biased = grain.top - 30 - grain.unit <= 53 && grain.top < 1000;
+  plan.sum_bias = direct ? 0 : bias_for(std::min(grain.top, 1000));
+  BlockSums sums;
+  if (direct || biased || plan.squares || exact == nullptr) {
+    kernels().sums(values, n, plan, sums);
+  }
+  if (direct || biased || exact == nullptr) {
+    figures.moments.sum = two_sum(sums.sum, sums.sum_low);
+    figures.abs_moments.sum = two_sum(sums.magnitude, sums.magnitude_low);
+    if (exact != nullptr) {
+      exact->add(sums.sum);
+      if (!direct) {
+        exact->add(sums.sum_low);
+      }
+    }
+  } else {
+    sum_one_by_one(values, n, groups, *exact, figures.moments.sum, figures.abs_moments.sum);
+  }
+  if (!groups.moments) {
+    return figures;
+  }
+  // Above this share of the squares, what they lose by taking off the mean leaves far more than 53 bits. Without fused
+  // multiplication wide squares are only good to 53 bits themselves.
+  const bool wide = grain.top - grain.unit > 26;
+  const double enough = kernels().fused || !wide ? 0x1p-25 : 0.75;
+  const DoubleDouble squares = two_sum(sums.square, sums.square_low);
+  figures.moments.squares = centred(squares, figures.moments.sum, n);
+  if (!(figures.moments.squares.hi >= enough * squares.hi)) {
+    figures.moments.squares = centred_after_shift(values, n, false, range.min, range.max, figures.moments.sum);
+  }
+  if (groups.abs_moments) {
+    figures.abs_moments.squares = centred(squares, figures.abs_moments.sum, n);
+    if (!(figures.abs_moments.squares.hi >= enough * squares.hi)) {
+      figures.abs_moments.squares = centred_after_shift(values, n, true, 0, largest, figures.abs_moments.sum);
+    }
+  }
+  return figures;
+}
+
+}  // namespace smd::detail::reduce

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "reduce/exact_sum.hpp"
+#include "reduce/kernels.hpp"
+#include "reduce/moments.hpp"
+
+namespace smd::detail::reduce {
+
+struct Groups;
+
+/// What one block of finite doubles adds up to.
+struct BlockFigures {
+  Moments moments;      ///< `squares` only if asked for.
+  Moments abs_moments;  ///< Likewise.
+};
+
+/// How finely a block's elements are grained: every one is a multiple of 2^unit, and below 2^top in size.
+struct Grain {
+  int unit = 0;
+  int top = 0;
+};
+
+/// Sums, and squared distances from the block's own means. The sum goes to `exact`, without error, if that is not null;
+/// otherwise the two parts of `moments.sum` hold it to about 106 bits.
+/// @param values followed by zeros up to the padding.
+BlockFigures block_figures(const double* values, std::size_t n, const BlockRange& range, Grain grain,
+                           const Groups& groups, ExactSum* exact);
+
+}  // namespace smd::detail::reduce

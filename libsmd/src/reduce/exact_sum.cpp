@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reduce/exact_sum.hpp"
+
+#include "reduce/int128.hpp"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace smd::detail::reduce {
+namespace {
+
+constexpr std::int64_t chunk_mask = (std::int64_t{1} << 32) - 1;
+constexpr int lowest_exponent = -1074;
+
+}  // namespace
+
+void ExactSum::add(double value) noexcept {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  auto exponent = static_cast<unsigned>(bits >> 52) & 2047U;
+  std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
+  if (exponent != 0) {
+    fraction |= std::uint64_t{1} << 52;
+    --exponent;  // so that exponent counts from 2^-1074, as for denormals
+  }
+  const unsigned index = exponent >> 5;
+  const unsigned shift = exponent & 31U;
+  const auto low = static_cast<std::int64_t>((fraction << shift) & static_cast<std::uint64_t>(chunk_mask));
+  const auto high = static_cast<std::int64_t>(fraction >> (32 - shift));
+  const std::int64_t sign = -static_cast<std::int64_t>(bits >> 63);  // 0 or -1
+  chunk_[index] += (low ^ sign) - sign;
+  chunk_[index + 1] += (high ^ sign) - sign;
+  if (++since_carry_ >= additions_before_carry) {
+    carry();
+  }
+}
+
+void ExactSum::add(const ExactSum& other) noexcept {
+  ExactSum tidy = other;
+  tidy.carry();
+  carry();
+  for (std::size_t i = 0; i < chunks; ++i) {
+    chunk_[i] += tidy.chunk_[i];
+  }
+  carry();
+}
+
+// Leaves every chunk but the highest within 0 … 2^32 - 1; the highest takes the sign.
+void ExactSum::carry() noexcept {
+  for (std::size_t i = 0; i + 1 < chunks; ++i) {
+    chunk_[i + 1] += chunk_[i] >> 32;
+    chunk_[i] &= chunk_mask;
+  }
+  since_carry_ = 0;
+}
+
+double ExactSum::rounded() const noexcept {
+  ExactSum tidy = *this;
+  tidy.carry();
+  const bool negative = tidy.chunk_[chunks - 1] < 0;
+  if (negative) {
+    for (std::int64_t& chunk : tidy.chunk_) {
+      chunk = -chunk;
+    }
+    tidy.carry();
+  }
+  std::size_t top = chunks;
+  while (top > 0 && tidy.chunk_[top - 1] == 0) {
+    --top;
+  }
+  if (top == 0) {
+    return 0;
+  }
+  if (top == chunks && tidy.chunk_[chunks - 1] > chunk_mask) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return negative ? -infinity : infinity;
+  }
+  // The highest 64 bits below the leading one, and whether anything lies beneath them.
+  const auto part = [&tidy](std::size_t i) { return static_cast<std::uint64_t>(tidy.chunk_[i]); };
+  const int leading = std::bit_width(part(top - 1));  // 1 … 32
+  Uint128 window = part(top - 1);
+  std::size_t next = top - 1;
+  for (int taken = 0; taken < 2; ++taken) {
+    window <<= 32;
+    if (next > 0) {
+      window |= part(--next);
+    } else {
+      // Below the lowest chunk there are only zeros.
+    }
+  }
+  bool sticky = false;
+  for (std::size_t i = 0; i < next; ++i) {
+    sticky = sticky || part(i) != 0;
+  }
+  // window has leading + 64 bits; its unit is 2^unit.
+  const int width = leading + 64;
+  const int unit = lowest_exponent + 32 * (static_cast<int>(top) - 1) - 64;
+  // Denormals keep fewer bits: none below 2^-1074.
+  int drop = width - 53;
+  if (unit + drop < lowest_exponent) {
+    drop = lowest_exponent - unit;
+  }
+  auto kept = static_cast<std::uint64_t>(window >> drop);
+  const Uint128 rest = window & ((static_cast<Uint128>(1) << drop) - 1);
+  const Uint128 half = static_cast<Uint128>(1) << (drop - 1);
+  if (rest > half || (rest == half && (sticky || (kept & 1) != 0))) {
+    ++kept;
+  }
+  const double magnitude = std::ldexp(static_cast<double>(kept), unit + drop);
+  return negative ? -magnitude : magnitude;
+}
+
+DoubleDouble ExactSum::pair() const noexcept {
+  const double high = rounded();
+  if (!std::isfinite(high)) {
+    return {high, 0};
+  }
+  ExactSum rest = *this;
+  rest.carry();
+  rest.add(-high);
+  return {high, rest.rounded()};
+}
+
+}  // namespace smd::detail::reduce

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "reduce/double_double.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace smd::detail::reduce {
+
+/// The sum of any number of finite doubles without any rounding, as a fixed-point number wide enough for all of them:
+/// Neal, "Fast exact summation using small and large superaccumulators", 2015. Addition is exact, so the order and
+/// the grouping of what is added cannot be seen in the result. Under 600 bytes; up to 2^63 additions.
+class ExactSum {
+ public:
+  /// @param value finite.
+  void add(double value) noexcept;
+  void add(const ExactSum& other) noexcept;
+
+  /// The sum, correctly rounded (to nearest, ties to even); infinite if it exceeds double's range.
+  [[nodiscard]] double rounded() const noexcept;
+  /// The sum as two doubles: the rounded sum, and what that leaves, rounded.
+  [[nodiscard]] DoubleDouble pair() const noexcept;
+
+ private:
+  void carry() noexcept;
+
+  // chunk_[i] counts units of 2^(32 i - 1074). Additions are below 2^53 each, so that 2^10 of them fit before carrying.
+  static constexpr int chunks = 67;
+  static constexpr int additions_before_carry = 1 << 9;
+  std::array<std::int64_t, chunks> chunk_{};
+  int since_carry_ = 0;
+};
+
+}  // namespace smd::detail::reduce

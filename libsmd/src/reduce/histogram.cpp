@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/error.hpp>
+#include <smd/reduction.hpp>
+
+#include "reduce/doubles.hpp"
+#include "reduce/kernels.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace smd {
+
+Histogram::Histogram(std::uint64_t bins, double low, double high) {
+  if (bins == 0 || bins > (std::uint64_t{1} << 24)) {
+    throw InvalidArgument("number of bins must be 1 to 16777216");
+  }
+  if (!std::isfinite(low) || !std::isfinite(high) || low > high || !std::isfinite(high - low)) {
+    throw InvalidArgument("bounds of a histogram must be finite and in order");
+  }
+  if (low == high) {
+    low -= 0.5;
+    high += 0.5;
+  }
+  // numpy.linspace
+  const double step = (high - low) / static_cast<double>(bins);
+  edges_.resize(bins + 1);
+  for (std::uint64_t i = 0; i <= bins; ++i) {
+    edges_[i] = static_cast<double>(i) * step + low;
+  }
+  edges_.back() = high;
+  counts_.resize(bins);
+  per_unit_ = static_cast<double>(bins) / (high - low);
+}
+
+void Histogram::add(const TensorView& view) {
+  if (!is_real(view.dtype())) {
+    throw InvalidArgument("no histogram of " + std::string(to_string(view.dtype())));
+  }
+  const double low = edges_.front();
+  const double high = edges_.back();
+  const std::size_t last = counts_.size() - 1;
+  detail::reduce::for_doubles(view, [&](const double* values, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double value = values[i];
+      if (!(value >= low && value <= high)) {
+        ++(std::isnan(value) ? nan_ : (value < low ? below_ : above_));
+        continue;
+      }
+      // A guess that may be one off by rounding; the edges decide.
+      auto bin = std::min(static_cast<std::size_t>((value - low) * per_unit_), last);
+      if (value < edges_[bin]) {
+        --bin;
+      } else if (bin != last && value >= edges_[bin + 1]) {
+        ++bin;
+      }
+      ++counts_[bin];
+    }
+  });
+}
+
+void Histogram::merge(const Histogram& other) {
+  if (edges_ != other.edges_) {
+    throw InvalidArgument("histograms of different bins cannot be merged");
+  }
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    counts_[i] += other.counts_[i];
+  }
+  below_ += other.below_;
+  above_ += other.above_;
+  nan_ += other.nan_;
+}
+
+}  // namespace smd

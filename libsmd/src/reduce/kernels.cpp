@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reduce/kernels.hpp"
+
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+// The baseline, SSE4, AVX2 and AVX-512 differ enough to matter; the steps between them do not.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "reduce/kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace smd::detail::reduce {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Doubles = hn::ScalableTag<double>;
+constexpr bool fused_multiply = HWY_NATIVE_FMA != 0;
+
+template <class T>
+HWY_INLINE const T* typed(const std::byte* bytes) {
+  // Only ever handed to unaligned vector loads.
+  return reinterpret_cast<const T*>(bytes);
+}
+
+// Calls step(source, out) for every whole step of `width` elements; the rest, filled up with its last element, goes
+// through a copy. Extremes do not change by repetition, and `out` has padding.
+template <class T, class Step>
+HWY_INLINE void each(const std::byte* source, std::size_t n, std::size_t width, const Step& step) {
+  std::size_t i = 0;
+  for (; i + width <= n; i += width) {
+    step(typed<T>(source) + i, i);
+  }
+  if (i < n) {
+    HWY_ALIGN T rest[block_padding];
+    std::memcpy(rest, source + i * sizeof(T), (n - i) * sizeof(T));
+    for (std::size_t k = n - i; k < width; ++k) {
+      rest[k] = rest[k - 1];
+    }
+    step(rest, i);
+  }
+}
+
+HWY_INLINE void clear_padding(double* out, std::size_t n) {
+  const Doubles d;
+  const auto zero = hn::Zero(d);
+  for (std::size_t i = n; i < n + block_padding / 2; i += hn::Lanes(d)) {
+    hn::StoreU(zero, d, out + i);
+  }
+}
+
+template <class D, class V>
+HWY_INLINE double smallest_of(D d, V v) {
+  return static_cast<double>(hn::GetLane(hn::MinOfLanes(d, v)));
+}
+template <class D, class V>
+HWY_INLINE double largest_of(D d, V v) {
+  return static_cast<double>(hn::GetLane(hn::MaxOfLanes(d, v)));
+}
+
+// Single precision, or half precision widened to it: `load` gives a full vector of floats.
+template <class T, class Load>
+HWY_INLINE void decode_floats(const std::byte* source, std::size_t n, double* out, BlockRange& range,
+                              const Load& load) {
+  const hn::ScalableTag<float> df;
+  const hn::RebindToUnsigned<decltype(df)> du;
+  const Doubles d;
+  const std::size_t lanes = hn::Lanes(df);
+  const float infinity = std::numeric_limits<float>::infinity();
+  auto min = hn::Set(df, infinity);
+  auto max = hn::Set(df, -infinity);
+  auto smallest = hn::Set(du, ~std::uint32_t{0});
+  auto taint = hn::Zero(df);
+  const auto one = hn::Set(du, std::uint32_t{1});
+  each<T>(source, n, lanes, [&](const T* from, std::size_t at) HWY_ATTR {
+    const auto v = load(df, from);
+    min = hn::Min(min, v);
+    max = hn::Max(max, v);
+    // As integers |x| - 1 wraps for 0, so that the least is the least that is not 0.
+    smallest = hn::Min(smallest, hn::Sub(hn::BitCast(du, hn::Abs(v)), one));
+    taint = hn::MulAdd(v, hn::Zero(df), taint);
+#if HWY_TARGET == HWY_SCALAR
+    hn::StoreU(hn::PromoteTo(d, v), d, out + at);
+#else
+    const hn::Half<hn::ScalableTag<float>> dh;
+    hn::StoreU(hn::PromoteTo(d, hn::LowerHalf(dh, v)), d, out + at);
+    hn::StoreU(hn::PromoteTo(d, hn::UpperHalf(dh, v)), d, out + at + lanes / 2);
+#endif
+  });
+  clear_padding(out, n);
+  range.min = smallest_of(df, min);
+  range.max = largest_of(df, max);
+  const std::uint32_t bits = hn::GetLane(hn::MinOfLanes(du, smallest)) + 1U;
+  range.smallest = bits == 0 ? std::numeric_limits<double>::infinity() : std::bit_cast<float>(bits);
+  range.finite = hn::GetLane(hn::SumOfLanes(df, taint)) == 0;
+}
+
+struct LoadFloat {
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, const float* from) const {
+    return hn::LoadU(d, from);
+  }
+};
+struct LoadHalf {
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, const std::uint16_t* from) const {
+    const hn::Rebind<hwy::float16_t, D> dh;
+    const hn::Rebind<std::uint16_t, D> du;
+    return hn::PromoteTo(d, hn::BitCast(dh, hn::LoadU(du, from)));
+  }
+};
+struct LoadBfloat {
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, const std::uint16_t* from) const {
+    const hn::Rebind<std::uint16_t, D> du;
+    const hn::RebindToUnsigned<D> wide;
+    return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(du, from))));
+  }
+};
+
+BlockRange range_of(const double* values, std::size_t n) {
+  const Doubles d;
+  const double infinity = std::numeric_limits<double>::infinity();
+  auto min = hn::Set(d, infinity);
+  auto max = hn::Set(d, -infinity);
+  auto smallest = hn::Set(d, infinity);
+  auto taint = hn::Zero(d);
+  const auto step = [&](const double* from, std::size_t) HWY_ATTR {
+    const auto v = hn::LoadU(d, from);
+    min = hn::Min(min, v);
+    max = hn::Max(max, v);
+    const auto magnitude = hn::Abs(v);
+    smallest = hn::Min(smallest, hn::IfThenElse(hn::Eq(magnitude, hn::Zero(d)), hn::Set(d, infinity), magnitude));
+    taint = hn::MulAdd(v, hn::Zero(d), taint);
+  };
+  each<double>(reinterpret_cast<const std::byte*>(values), n, hn::Lanes(d), step);
+  BlockRange range;
+  range.min = smallest_of(d, min);
+  range.max = largest_of(d, max);
+  range.smallest = smallest_of(d, smallest);
+  range.finite = hn::GetLane(hn::SumOfLanes(d, taint)) == 0;
+  return range;
+}
+
+// Integers of at most 32 bits.
+template <class T>
+HWY_INLINE void decode_integers(const std::byte* source, std::size_t n, double* out, BlockRange& range) {
+  const Doubles d;
+  const hn::Rebind<std::int32_t, Doubles> dw;
+  const hn::Rebind<T, Doubles> dt;
+  const std::size_t lanes = hn::Lanes(d);
+  auto min = hn::Set(d, std::numeric_limits<double>::infinity());
+  auto max = hn::Set(d, -std::numeric_limits<double>::infinity());
+  each<T>(source, n, lanes, [&](const T* from, std::size_t at) HWY_ATTR {
+    hn::Vec<Doubles> v;
+    if constexpr (sizeof(T) < 4) {
+      v = hn::PromoteTo(d, hn::PromoteTo(dw, hn::LoadU(dt, from)));
+    } else if constexpr (std::is_signed_v<T>) {
+      v = hn::PromoteTo(d, hn::LoadU(dt, from));
+    } else {
+      // 2^32 has to be added back where the sign bit was set.
+      const auto flipped = hn::Xor(hn::LoadU(dt, from), hn::Set(dt, std::uint32_t{1} << 31));
+      v = hn::Add(hn::PromoteTo(d, hn::BitCast(dw, flipped)), hn::Set(d, 2147483648.0));
+    }
+    min = hn::Min(min, v);
+    max = hn::Max(max, v);
+    hn::StoreU(v, d, out + at);
+  });
+  clear_padding(out, n);
+  range = {smallest_of(d, min), largest_of(d, max), 1, true};
+}
+
+void decode(Dtype type, const std::byte* source, std::size_t n, double* out, BlockRange& range) {
+  switch (type) {
+    case Dtype::float32:
+      return decode_floats<float>(source, n, out, range, LoadFloat());
+    case Dtype::float16:
+      return decode_floats<std::uint16_t>(source, n, out, range, LoadHalf());
+    case Dtype::bfloat16:
+      return decode_floats<std::uint16_t>(source, n, out, range, LoadBfloat());
+    case Dtype::int8:
+      return decode_integers<std::int8_t>(source, n, out, range);
+    case Dtype::uint8:
+      return decode_integers<std::uint8_t>(source, n, out, range);
+    case Dtype::int16:
+      return decode_integers<std::int16_t>(source, n, out, range);
+    case Dtype::uint16:
+      return decode_integers<std::uint16_t>(source, n, out, range);
+    case Dtype::int32:
+      return decode_integers<std::int32_t>(source, n, out, range);
+    case Dtype::uint32:
+      return decode_integers<std::uint32_t>(source, n, out, range);
+    case Dtype::boolean: {
+      // Any byte that is not 0 is true.
+      HWY_ALIGN std::uint8_t truth[block_size];
+      for (std::size_t i = 0; i < n; ++i) {
+        truth[i] = source[i] != std::byte{0} ? 1 : 0;
+      }
+      return decode_integers<std::uint8_t>(reinterpret_cast<const std::byte*>(truth), n, out, range);
+    }
+    default:
+      std::memcpy(out, source, n * sizeof(double));
+      clear_padding(out, n);
+      range = range_of(out, n);
+  }
+}
+
+template <class T>
+HWY_INLINE void extremes_of_integers(const std::byte* source, std::size_t n, IntegerRange& range) {
+  const hn::ScalableTag<T> d;
+  auto min = hn::Set(d, std::numeric_limits<T>::max());
+  auto max = hn::Set(d, std::numeric_limits<T>::min());
+  each<T>(source, n, hn::Lanes(d), [&](const T* from, std::size_t) HWY_ATTR {
+    const auto v = hn::LoadU(d, from);
+    min = hn::Min(min, v);
+    max = hn::Max(max, v);
+  });
+  range.min = static_cast<std::uint64_t>(hn::GetLane(hn::MinOfLanes(d, min)));
+  range.max = static_cast<std::uint64_t>(hn::GetLane(hn::MaxOfLanes(d, max)));
+}
+
+void integer_range(bool is_signed, const std::byte* source, std::size_t n, IntegerRange& range) {
+  if (is_signed) {
+    extremes_of_integers<std::int64_t>(source, n, range);
+  } else {
+    extremes_of_integers<std::uint64_t>(source, n, range);
+  }
+}
+
+// |x| of the smallest integer is 2^63, which fits once the bits are read as unsigned.
+template <class D, class V>
+HWY_INLINE hn::Vec<D> magnitude_bits(D du, V v, bool take) {
+  const hn::RebindToSigned<D> di;
+  const auto as_signed = hn::BitCast(di, v);
+  const auto sign = hn::BroadcastSignBit(as_signed);
+  return take ? hn::BitCast(du, hn::Sub(hn::Xor(as_signed, sign), sign)) : v;
+}
+
+void integer_decode(bool is_signed, bool magnitude, const std::byte* source, std::size_t n, std::uint64_t base,
+                    double* out) {
+  const Doubles d;
+  const hn::RebindToUnsigned<Doubles> du;
+  const bool take = is_signed && magnitude;
+  const auto from_base = hn::Set(du, base);
+  // Halves, each laid into the fraction of a power of two, as doubles: 2^84 + high * 2^32, and 2^52 + low. What is
+  // subtracted and added then is exact up to the last, which rounds once.
+  const auto high_bits = hn::Set(du, std::uint64_t{0x4530000000000000});
+  const auto low_bits = hn::Set(du, std::uint64_t{0x4330000000000000});
+  const auto low_mask = hn::Set(du, std::uint64_t{0xFFFFFFFF});
+  const auto both = hn::Set(d, 0x1p84 + 0x1p52);
+  each<std::uint64_t>(source, n, hn::Lanes(d), [&](const std::uint64_t* from, std::size_t at) HWY_ATTR {
+    const auto v = hn::Sub(magnitude_bits(du, hn::LoadU(du, from), take), from_base);
+    const auto high = hn::BitCast(d, hn::Or(hn::ShiftRight<32>(v), high_bits));
+    const auto low = hn::BitCast(d, hn::Or(hn::And(v, low_mask), low_bits));
+    hn::StoreU(hn::Add(hn::Sub(high, both), low), d, out + at);
+  });
+  clear_padding(out, n);
+}
+
+void integer_sum(bool is_signed, bool magnitude, const std::byte* source, std::size_t n, std::uint64_t& low,
+                 std::int64_t& high) {
+  const hn::ScalableTag<std::uint64_t> du;
+  const hn::RebindToSigned<decltype(du)> di;
+  const bool take = is_signed && magnitude;
+  const bool keep_sign = is_signed && !magnitude;
+  const auto mask = hn::Set(du, std::uint64_t{0xFFFFFFFF});
+  auto lows = hn::Zero(du);
+  auto highs = hn::Zero(di);
+  const std::size_t lanes = hn::Lanes(du);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto v = magnitude_bits(du, hn::LoadU(du, typed<std::uint64_t>(source) + i), take);
+    lows = hn::Add(lows, hn::And(v, mask));
+    const auto shifted = hn::ShiftRight<32>(v);
+    // For a signed number the upper half of the high word is its sign.
+    const auto sign = hn::AndNot(mask, hn::BitCast(du, hn::BroadcastSignBit(hn::BitCast(di, v))));
+    highs = hn::Add(highs, hn::BitCast(di, keep_sign ? hn::Or(shifted, sign) : shifted));
+  }
+  low = hn::GetLane(hn::SumOfLanes(du, lows));
+  high = hn::GetLane(hn::SumOfLanes(di, highs));
+  for (; i < n; ++i) {
+    std::uint64_t bits;
+    std::memcpy(&bits, source + i * sizeof bits, sizeof bits);
+    const bool negative = is_signed && (bits >> 63) != 0;
+    if (negative && magnitude) {
+      bits = ~bits + 1;
+    }
+    low += bits & 0xFFFFFFFF;
+    high += negative && !magnitude ? static_cast<std::int64_t>(bits) >> 32 : static_cast<std::int64_t>(bits >> 32);
+  }
+}
+
+// One accumulator of SumPlan's kind.
+template <bool biased>
+struct Lane {
+  hn::Vec<Doubles> sum;
+  hn::Vec<Doubles> low;
+
+  HWY_INLINE void start(double bias) {
+    sum = hn::Set(Doubles(), bias);
+    low = hn::Zero(Doubles());
+  }
+  HWY_INLINE void add(hn::Vec<Doubles> v) {
+    const auto next = hn::Add(sum, v);
+    if constexpr (biased) {
+      low = hn::Add(low, hn::Sub(v, hn::Sub(next, sum)));
+    }
+    sum = next;
+  }
+  HWY_INLINE void add_square(hn::Vec<Doubles> v) {
+    if constexpr (fused_multiply) {
+      const auto next = hn::MulAdd(v, v, sum);
+      low = hn::Add(low, hn::MulSub(v, v, hn::Sub(next, sum)));
+      sum = next;
+    } else {
+      add(hn::Mul(v, v));
+    }
+  }
+};
+
+template <bool biased>
+HWY_INLINE void finish(const Lane<biased>& a, const Lane<biased>& b, double bias, double& high, double& low) {
+  const Doubles d;
+  const auto offset = hn::Set(d, bias);
+  high = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Sub(a.sum, offset), hn::Sub(b.sum, offset))));
+  low = hn::GetLane(hn::SumOfLanes(d, hn::Add(a.low, b.low)));
+}
+
+template <bool biased, bool magnitudes, bool squares>
+HWY_INLINE void sums_as(const double* values, std::size_t n, const SumPlan& plan, BlockSums& result) {
+  const Doubles d;
+  const std::size_t lanes = hn::Lanes(d);
+  Lane<biased> sum[2];
+  Lane<biased> magnitude[2];
+  Lane<true> square[2];
+  for (int k = 0; k < 2; ++k) {
+    sum[k].start(plan.sum_bias);
+    magnitude[k].start(plan.sum_bias);
+    square[k].start(plan.square_bias);
+  }
+  for (std::size_t i = 0; i < n; i += 2 * lanes) {
+    const auto v0 = hn::LoadU(d, values + i);
+    const auto v1 = hn::LoadU(d, values + i + lanes);
+    sum[0].add(v0);
+    sum[1].add(v1);
+    if constexpr (magnitudes) {
+      magnitude[0].add(hn::Abs(v0));
+      magnitude[1].add(hn::Abs(v1));
+    }
+    if constexpr (squares) {
+      square[0].add_square(v0);
+      square[1].add_square(v1);
+    }
+  }
+  finish(sum[0], sum[1], plan.sum_bias, result.sum, result.sum_low);
+  if constexpr (magnitudes) {
+    finish(magnitude[0], magnitude[1], plan.sum_bias, result.magnitude, result.magnitude_low);
+  }
+  if constexpr (squares) {
+    finish(square[0], square[1], plan.square_bias, result.square, result.square_low);
+  }
+}
+
+template <bool biased>
+HWY_INLINE void sums_chosen(const double* values, std::size_t n, const SumPlan& plan, BlockSums& result) {
+  if (plan.magnitudes && plan.squares) {
+    sums_as<biased, true, true>(values, n, plan, result);
+  } else if (plan.magnitudes) {
+    sums_as<biased, true, false>(values, n, plan, result);
+  } else if (plan.squares) {
+    sums_as<biased, false, true>(values, n, plan, result);
+  } else {
+    sums_as<biased, false, false>(values, n, plan, result);
+  }
+}
+
+void sums(const double* values, std::size_t n, const SumPlan& plan, BlockSums& result) {
+  if (plan.sum_bias != 0) {
+    sums_chosen<true>(values, n, plan, result);
+  } else {
+    sums_chosen<false>(values, n, plan, result);
+  }
+}
+
+void shift(const double* values, std::size_t n, bool magnitude, double by, double* out) {
+  const Doubles d;
+  const auto offset = hn::Set(d, by);
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto v = hn::LoadU(d, values + i);
+    hn::StoreU(hn::Sub(magnitude ? hn::Abs(v) : v, offset), d, out + i);
+  }
+  clear_padding(out, n);
+}
+
+double smallest_magnitude(const double* values, std::size_t n) {
+  const Doubles d;
+  auto smallest = hn::Set(d, std::numeric_limits<double>::infinity());
+  each<double>(reinterpret_cast<const std::byte*>(values), n, hn::Lanes(d),
+               [&](const double* from, std::size_t)
+                   HWY_ATTR { smallest = hn::Min(smallest, hn::Abs(hn::LoadU(d, from))); });
+  return smallest_of(d, smallest);
+}
+
+void count_zero_negative(const double* values, std::size_t n, std::uint64_t& zero, std::uint64_t& negative) {
+  const Doubles d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t zeros = 0;
+  std::size_t negatives = 0;
+  // The padding is zeros.
+  for (std::size_t i = 0; i < n; i += lanes) {
+    const auto v = hn::LoadU(d, values + i);
+    zeros += hn::CountTrue(d, hn::Eq(v, hn::Zero(d)));
+    negatives += hn::CountTrue(d, hn::Lt(v, hn::Zero(d)));
+  }
+  zero += zeros - (n % lanes == 0 ? 0 : lanes - n % lanes);
+  negative += negatives;
+}
+
+// a * b without error is product + error.
+HWY_INLINE void two_product(hn::Vec<Doubles> a, hn::Vec<Doubles> b, hn::Vec<Doubles>& product,
+                            hn::Vec<Doubles>& error) {
+  product = hn::Mul(a, b);
+  if constexpr (fused_multiply) {
+    error = hn::MulSub(a, b, product);
+  } else {
+    // Veltkamp and Dekker: halves of 26 bits, whose products are exact.
+    const auto splitter = hn::Set(Doubles(), 134217729.0);
+    const auto scaled_a = hn::Mul(a, splitter);
+    const auto high_a = hn::Sub(scaled_a, hn::Sub(scaled_a, a));
+    const auto low_a = hn::Sub(a, high_a);
+    const auto scaled_b = hn::Mul(b, splitter);
+    const auto high_b = hn::Sub(scaled_b, hn::Sub(scaled_b, b));
+    const auto low_b = hn::Sub(b, high_b);
+    error = hn::Sub(hn::Mul(high_a, high_b), product);
+    error = hn::Add(error, hn::Mul(high_a, low_b));
+    error = hn::Add(error, hn::Mul(low_a, high_b));
+    error = hn::Add(error, hn::Mul(low_a, low_b));
+  }
+}
+
+void product(const double* values, std::size_t n, std::size_t group, double& high, double& low,
+             std::int64_t& exponent) {
+  const Doubles d;
+  const hn::RebindToSigned<Doubles> di;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto one = hn::Set(d, 1.0);
+  hn::Vec<Doubles> main[2] = {one, one};
+  hn::Vec<Doubles> rest[2] = {hn::Zero(d), hn::Zero(d)};
+  auto exponents = hn::Zero(di);
+  const auto bias = hn::Set(di, std::int64_t{1023});
+  const auto exponent_mask = hn::Set(di, std::int64_t{0x7FF});
+  const auto normalise = [&](int k) HWY_ATTR {
+    const auto power = hn::Sub(hn::And(hn::ShiftRight<52>(hn::BitCast(di, main[k])), exponent_mask), bias);
+    exponents = hn::Add(exponents, power);
+    const auto back = hn::BitCast(d, hn::ShiftLeft<52>(hn::Sub(bias, power)));
+    main[k] = hn::Mul(main[k], back);
+    rest[k] = hn::Mul(rest[k], back);
+  };
+  const auto times = [&](int k, hn::Vec<Doubles> v) HWY_ATTR {
+    hn::Vec<Doubles> next;
+    hn::Vec<Doubles> error;
+    two_product(main[k], v, next, error);
+    rest[k] = hn::MulAdd(rest[k], v, error);
+    main[k] = next;
+  };
+  std::size_t i = 0;
+  std::size_t until = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    times(0, hn::LoadU(d, values + i));
+    times(1, hn::LoadU(d, values + i + lanes));
+    if (++until == group) {
+      normalise(0);
+      normalise(1);
+      until = 0;
+    }
+  }
+  for (; i < n; i += lanes) {
+    normalise(0);
+    auto v = hn::LoadU(d, values + i);
+    if (n - i < lanes) {
+      v = hn::IfThenElse(hn::FirstN(d, n - i), v, one);
+    }
+    times(0, v);
+  }
+  normalise(0);
+  normalise(1);
+  HWY_ALIGN double parts[2][2][64];
+  HWY_ALIGN std::int64_t powers[64];
+  for (int k = 0; k < 2; ++k) {
+    hn::Store(main[k], d, parts[k][0]);
+    hn::Store(rest[k], d, parts[k][1]);
+  }
+  hn::Store(exponents, di, powers);
+  high = 1;
+  low = 0;
+  exponent = 0;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    exponent += powers[lane];
+    for (int k = 0; k < 2; ++k) {
+      const double factor = parts[k][0][lane];
+      const double next = high * factor;
+      const double error = std::fma(high, factor, -next);
+      low = low * factor + high * parts[k][1][lane] + error;
+      high = next;
+    }
+  }
+}
+
+template <class T>
+HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, bool magnitude, T from, T to, T* out,
+                                  std::size_t& found) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto lower = hn::Set(d, from);
+  const auto upper = hn::Set(d, to);
+  std::size_t below = 0;
+  std::size_t count = 0;
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    auto v = hn::LoadU(d, typed<T>(source) + i);
+    v = magnitude ? hn::Abs(v) : v;
+    const auto under = hn::Lt(v, lower);
+    const auto inside = hn::AndNot(under, hn::Le(v, upper));
+    below += hn::CountTrue(d, under);
+    const std::size_t more = hn::CountTrue(d, inside);
+    hn::StoreU(hn::Compress(v, inside), d, out + count);
+    count += more;
+  }
+  for (; i < n; ++i) {
+    T v;
+    std::memcpy(&v, source + i * sizeof(T), sizeof(T));
+    v = magnitude ? std::fabs(v) : v;
+    if (v < from) {
+      ++below;
+    } else if (v <= to) {
+      out[count++] = v;
+    }
+  }
+  found = count;
+  return below;
+}
+
+std::size_t between_float(const std::byte* source, std::size_t n, bool magnitude, float from, float to, float* out,
+                          std::size_t& found) {
+  return between_of<float>(source, n, magnitude, from, to, out, found);
+}
+
+std::size_t between_double(const std::byte* source, std::size_t n, bool magnitude, double from, double to, double* out,
+                           std::size_t& found) {
+  return between_of<double>(source, n, magnitude, from, to, out, found);
+}
+
+extern const Kernels table;
+const Kernels table = {hwy::TargetName(HWY_TARGET),
+                       fused_multiply,
+                       decode,
+                       integer_range,
+                       integer_decode,
+                       integer_sum,
+                       range_of,
+                       sums,
+                       shift,
+                       smallest_magnitude,
+                       count_zero_negative,
+                       product,
+                       between_float,
+                       between_double};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace smd::detail::reduce
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace smd::detail::reduce {
+namespace {
+
+std::vector<const Kernels*> find_kernels() {
+  std::vector<const Kernels*> found;
+#if HWY_ARCH_X86
+#if HWY_TARGETS & HWY_AVX3
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd")) {
+    found.push_back(&N_AVX3::table);
+  }
+#endif
+#if HWY_TARGETS & HWY_AVX2
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+      __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c")) {
+    found.push_back(&N_AVX2::table);
+  }
+#endif
+#if HWY_TARGETS & HWY_SSE4
+  if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("aes")) {
+    found.push_back(&N_SSE4::table);
+  }
+#endif
+#endif
+  found.push_back(&HWY_STATIC_DISPATCH(table));
+  return found;
+}
+
+std::atomic<const Kernels*> current = nullptr;
+
+}  // namespace
+
+std::vector<const Kernels*> available_kernels() { return find_kernels(); }
+
+const Kernels& kernels() noexcept {
+  const Kernels* chosen = current.load(std::memory_order_acquire);
+  if (chosen == nullptr) {
+    chosen = find_kernels().front();
+    current.store(chosen, std::memory_order_release);
+  }
+  return *chosen;
+}
+
+void choose_kernels(const Kernels& chosen) noexcept { current.store(&chosen, std::memory_order_release); }
+
+}  // namespace smd::detail::reduce
+#endif

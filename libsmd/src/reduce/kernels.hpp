@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/dtype.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+/// The inner loops, compiled for several instruction sets; the best one that the machine has is taken at run time.
+/// All work on one block of at most `block_size` elements: decoded once to doubles, then read from the first-level
+/// cache as often as the reductions asked for need.
+namespace smd::detail::reduce {
+
+inline constexpr std::size_t block_size = 2048;
+/// Kernels may read and write so many doubles past a block's end.
+inline constexpr std::size_t block_padding = 64;
+
+/// What decoding a block finds on its way. Of a block that holds NaN or infinities only `finite` means anything.
+struct BlockRange {
+  double min = 0;
+  double max = 0;
+  double smallest = 0;  ///< The least |x| that is not 0; infinite if there is none. 1 for integers.
+  bool finite = true;
+};
+
+/// What 64-bit integers give besides; sums are exact.
+struct IntegerRange {
+  std::uint64_t min = 0;  ///< The integer's bits.
+  std::uint64_t max = 0;
+};
+
+/// How to sum a block. With a bias, an accumulator starts there: large enough that every addend leaves it in its
+/// binade, so that what an addition drops is known exactly, and is summed by itself.
+struct SumPlan {
+  bool magnitudes = false;  ///< Sum |x| too.
+  bool squares = false;     ///< Sum x^2 too.
+  double sum_bias = 0;      ///< 0: x and |x| can be summed as they are, without error.
+  double square_bias = 0;
+};
+
+/// Each sum is high + low; high parts are exact.
+struct BlockSums {
+  double sum = 0, sum_low = 0;
+  double magnitude = 0, magnitude_low = 0;
+  double square = 0, square_low = 0;
+};
+
+struct Kernels {
+  const char* name;
+  /// False: squares of doubles lose their low part, since there is no fused multiply-add.
+  bool fused;
+  /// Elements of a type of at most 32 bits, or float64, to doubles.
+  void (*decode)(Dtype type, const std::byte* source, std::size_t n, double* out, BlockRange& range);
+  void (*integer_range)(bool is_signed, const std::byte* source, std::size_t n, IntegerRange& range);
+  /// x - base, or |x| - base, of 64-bit integers, to doubles; base is not above any of them.
+  void (*integer_decode)(bool is_signed, bool magnitude, const std::byte* source, std::size_t n, std::uint64_t base,
+                         double* out);
+  /// Sums of the low and of the high halves: the sum is low + high * 2^32.
+  void (*integer_sum)(bool is_signed, bool magnitude, const std::byte* source, std::size_t n, std::uint64_t& low,
+                      std::int64_t& high);
+  BlockRange (*range)(const double* values, std::size_t n);
+  void (*sums)(const double* values, std::size_t n, const SumPlan& plan, BlockSums& sums);
+  /// out = x - shift, or |x| - shift; and zeros up to the padding. In place is allowed.
+  void (*shift)(const double* values, std::size_t n, bool magnitude, double shift, double* out);
+  double (*smallest_magnitude)(const double* values, std::size_t n);
+  void (*count_zero_negative)(const double* values, std::size_t n, std::uint64_t& zero, std::uint64_t& negative);
+  /// Product of all, none of them 0, as (high + low) * 2^exponent. No `group` neighbours' product leaves
+  /// 2^-900 … 2^900.
+  void (*product)(const double* values, std::size_t n, std::size_t group, double& high, double& low,
+                  std::int64_t& exponent);
+  /// Elements between two bounds, both included, are appended to `out` (which has room for n + 64); how many lie below.
+  std::size_t (*between_float)(const std::byte* source, std::size_t n, bool magnitude, float from, float to, float* out,
+                               std::size_t& found);
+  std::size_t (*between_double)(const std::byte* source, std::size_t n, bool magnitude, double from, double to,
+                                double* out, std::size_t& found);
+};
+
+/// Those of this machine. Chosen once, at first use.
+const Kernels& kernels() noexcept;
+
+/// All that this machine can run, best first; and a way to take another than the best. For tests and benchmarks.
+std::vector<const Kernels*> available_kernels();
+void choose_kernels(const Kernels& chosen) noexcept;
+
+}  // namespace smd::detail::reduce

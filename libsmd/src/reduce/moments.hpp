@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "reduce/double_double.hpp"
+
+#include <cstdint>
+
+namespace smd::detail::reduce {
+
+/// Number, sum, and sum of squared distances from the mean.
+struct Moments {
+  std::uint64_t n = 0;
+  DoubleDouble sum;
+  DoubleDouble squares;
+
+  /// Chan, Golub, LeVeque, 1979: the distance of the two means adds d^2 * na * nb / (na + nb).
+  void merge(const Moments& other) noexcept {
+    if (other.n == 0) {
+      return;
+    }
+    if (n == 0) {
+      *this = other;
+      return;
+    }
+    const auto na = static_cast<double>(n);
+    const auto nb = static_cast<double>(other.n);
+    DoubleDouble distance;
+    if (n == other.n) {
+      // Equal parts: (b - a)^2 / (2 n), one division instead of four.
+      distance = add(other.sum, negate(sum));
+      squares = add(squares, divide(multiply(distance, distance), 2 * na));
+    } else {
+      distance = add(divide(other.sum, nb), negate(divide(sum, na)));
+      const DoubleDouble weight = divide(two_product(na, nb), na + nb);
+      squares = add(squares, multiply(multiply(distance, distance), weight));
+    }
+    squares = add(squares, other.squares);
+    sum = add(sum, other.sum);
+    n += other.n;
+  }
+
+  /// Sum of the squares of the elements themselves. Nothing cancels: both parts are positive.
+  [[nodiscard]] DoubleDouble square_sum() const noexcept {
+    return n == 0 ? DoubleDouble{} : add(squares, divide(multiply(sum, sum), static_cast<double>(n)));
+  }
+};
+
+}  // namespace smd::detail::reduce

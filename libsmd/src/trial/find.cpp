@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/trial_paths.hpp"
+
+#include <smd/error.hpp>
+#include <smd/trial.hpp>
+
+#include <boost/filesystem.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace smd {
+
+namespace {
+
+namespace fs = boost::filesystem;
+
+Problem trouble(const std::string& path, const boost::system::error_code& error) {
+  namespace errc = boost::system::errc;
+  if (error == errc::no_such_file_or_directory) {
+    return {ProblemKind::not_found, path, {}, "no such file or directory"};
+  }
+  if (error == errc::permission_denied || error == errc::operation_not_permitted) {
+    return {ProblemKind::access_denied, path, {}, "permission denied"};
+  }
+  return {ProblemKind::io, path, {}, error.message()};
+}
+
+bool is_trial(const fs::path& folder) {
+  boost::system::error_code error;
+  return fs::is_directory(folder / std::string(detail::layout::collections_folder), error);
+}
+
+/// Names of the folders in a folder; symbolic links are none.
+std::vector<fs::path> subfolders(const fs::path& folder, boost::system::error_code& error) {
+  std::vector<fs::path> found;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    boost::system::error_code ignored;
+    if (it->symlink_status(ignored).type() == fs::directory_file) {
+      found.push_back(it->path());
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> find_trials(const std::string& place, std::vector<Problem>* problems) {
+  boost::system::error_code error;
+  const fs::file_status status = fs::status(place, error);
+  if (status.type() == fs::file_not_found) {
+    throw ReadError({ProblemKind::not_found, place, {}, "no such file or directory"});
+  }
+  if (error) {
+    throw ReadError(trouble(place, error));
+  }
+  if (status.type() != fs::directory_file) {
+    throw ReadError({ProblemKind::not_found, place, {}, "is not a directory"});
+  }
+  std::vector<std::string> trials;
+  std::vector<fs::path> todo{fs::path(place)};
+  while (!todo.empty()) {
+    const fs::path folder = std::move(todo.back());
+    todo.pop_back();
+    if (is_trial(folder)) {
+      trials.push_back(folder.string());
+      continue;  // trials do not nest
+    }
+    error.clear();
+    for (fs::path& below : subfolders(folder, error)) {
+      todo.push_back(std::move(below));
+    }
+    if (error) {
+      Problem problem = trouble(folder.string(), error);
+      if (folder == fs::path(place)) {
+        throw ReadError(std::move(problem));
+      }
+      if (problems != nullptr) {
+        problems->push_back(std::move(problem));
+      }
+    }
+  }
+  std::sort(trials.begin(), trials.end());
+  return trials;
+}
+
+}  // namespace smd

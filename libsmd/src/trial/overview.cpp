@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions about the whole catalog: one row a step, one row a tensor, one row an entry.
+#include "trial/trial_impl.hpp"
+
+#include <smd/trial.hpp>
+
+#include <algorithm>
+#include <tuple>
+
+namespace smd {
+
+using detail::layout::StepRow;
+using detail::trial::Item;
+using detail::trial::no_id;
+using detail::trial::ShapeList;
+using detail::trial::Snapshot;
+using detail::trial::Step;
+
+namespace {
+
+std::uint64_t payload_bytes(const detail::layout::Payload& payload) {
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 0; i < payload.count; ++i) {
+    bytes += payload.lengths[i];
+  }
+  return bytes;
+}
+
+/// What one tensor amounts to, in ids; becomes a `TensorSummary`.
+struct Tally {
+  std::size_t steps = 0;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  std::uint64_t bytes = 0;
+  std::uint8_t modes = 0;
+  bool value = false;
+  std::vector<std::uint32_t> workers;
+  std::vector<std::uint32_t> reductions;
+  const ShapeList::Saved* shape = nullptr;
+
+  void saw(const StepRow& row) {
+    if (steps == 0 || last != row.file.step) {
+      ++steps;
+    }
+    if (steps == 1) {
+      first = row.file.step;
+    }
+    last = row.file.step;
+    modes = static_cast<std::uint8_t>(modes | (1u << static_cast<unsigned>(row.mode)));
+    add_once(workers, row.file.worker);
+  }
+  static void add_once(std::vector<std::uint32_t>& ids, std::uint32_t id) {
+    if (ids.empty() || (ids.back() != id && std::find(ids.begin(), ids.end(), id) == ids.end())) {
+      ids.push_back(id);
+    }
+  }
+};
+
+TensorSummary summary(const Snapshot& snapshot, std::uint32_t tensor, const Tally& tally) {
+  TensorSummary row;
+  row.tensor = std::string(snapshot.catalog.tensors()[tensor]);
+  row.steps = tally.steps;
+  row.first_step = GlobalStep(tally.first);
+  row.last_step = GlobalStep(tally.last);
+  row.bytes = tally.bytes;
+  for (const Mode mode : {Mode::train, Mode::eval, Mode::predict, Mode::global}) {
+    if ((tally.modes >> static_cast<unsigned>(mode) & 1u) != 0) {
+      row.modes.push_back(mode);
+    }
+  }
+  for (const std::uint32_t worker : tally.workers) {
+    row.workers.push_back(*snapshot.listing->workers[worker]);
+  }
+  std::sort(row.workers.begin(), row.workers.end());
+  row.workers.erase(std::unique(row.workers.begin(), row.workers.end()), row.workers.end());
+  for (const std::uint32_t reduction : tally.reductions) {
+    row.saved.emplace_back(snapshot.catalog.reductions()[reduction]);
+  }
+  std::sort(row.saved.begin(), row.saved.end());
+  if (tally.shape != nullptr) {
+    row.saved.insert(row.saved.begin(), "shape");
+    row.shape = tally.shape->shape;
+  }
+  if (tally.value) {
+    row.saved.insert(row.saved.begin(), "value");
+  }
+  return row;
+}
+
+}  // namespace
+
+std::vector<StepInfo> Trial::step_infos() const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  std::vector<StepInfo> infos;
+  infos.reserve(snapshot->steps.size());
+  std::vector<std::uint32_t> tensors;
+  for (const Step& step : snapshot->steps) {
+    StepInfo info;
+    info.step = GlobalStep(step.number);
+    info.mode = step.mode;
+    info.mode_step = ModeStep(step.mode_step);
+    info.complete = snapshot->complete(step.number);
+    tensors.clear();
+    for (const StepRow& row : snapshot->rows_of(step)) {
+      const std::string_view worker = snapshot->worker(row);
+      if (info.workers.empty() || info.workers.back() != worker) {
+        info.workers.emplace_back(worker);
+      }
+      info.bytes += payload_bytes(snapshot->catalog.payload(row));
+      for (const Item& item : snapshot->catalog.items(row).items) {
+        tensors.push_back(item.tensor);
+      }
+      if (const ShapeList* const shapes = snapshot->catalog.shapes(row)) {
+        for (const ShapeList::Saved& saved : shapes->shapes) {
+          tensors.push_back(saved.tensor);
+        }
+      }
+    }
+    std::sort(tensors.begin(), tensors.end());
+    info.tensors = static_cast<std::size_t>(std::unique(tensors.begin(), tensors.end()) - tensors.begin());
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& names) const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  const detail::trial::Catalog& catalog = snapshot->catalog;
+  std::vector<Tally> tallies(catalog.tensors().size());
+  for (const StepRow& row : catalog.rows()) {
+    const detail::layout::Payload& payload = catalog.payload(row);
+    for (const Item& item : catalog.items(row).items) {
+      Tally& tally = tallies[item.tensor];
+      tally.saw(row);
+      tally.bytes += payload.lengths[item.position];
+      if (item.reduction == no_id) {
+        tally.value = true;
+      } else {
+        Tally::add_once(tally.reductions, item.reduction);
+      }
+    }
+    if (const ShapeList* const shapes = catalog.shapes(row)) {
+      for (const ShapeList::Saved& saved : shapes->shapes) {
+        tallies[saved.tensor].saw(row);
+        tallies[saved.tensor].shape = &saved;
+      }
+    }
+  }
+  std::vector<TensorSummary> rows;
+  std::vector<bool> wanted(tallies.size(), names.empty());
+  for (const std::string& name : names) {
+    if (const std::uint32_t id = catalog.tensors().find(name); id != no_id) {
+      wanted[id] = true;
+    }
+  }
+  for (const std::uint32_t id : catalog.sorted_tensors()) {
+    if (wanted[id] && tallies[id].steps > 0) {
+      rows.push_back(summary(*snapshot, id, tallies[id]));
+    }
+  }
+  return rows;
+}
+
+void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(const TensorEntry&)>& visit) const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  const detail::trial::Catalog& catalog = snapshot->catalog;
+  detail::trial::TensorSet wanted(catalog.tensors().size(), query.tensors.empty());
+  for (const std::string& name : query.tensors) {
+    if (const std::uint32_t id = catalog.tensors().find(name); id != no_id) {
+      wanted[id] = true;
+    }
+  }
+  const auto wants_worker = [&](std::string_view worker) {
+    return query.workers.empty() ||
+           std::find(query.workers.begin(), query.workers.end(), worker) != query.workers.end();
+  };
+  struct Found {
+    std::uint32_t rank = 0;  ///< Place of the tensor in byte order.
+    std::uint32_t row = 0;   ///< Place of the row in the step: by worker, the last of one worker counts.
+    std::uint32_t tensor = 0;
+  };
+  std::vector<Found> found;
+  for (const Step& step : snapshot->steps) {
+    const bool asked =
+        !query.steps || std::binary_search(query.steps->begin(), query.steps->end(), GlobalStep(step.number));
+    if (!asked || (!query.include_incomplete && !snapshot->complete(step.number))) {
+      continue;
+    }
+    found.clear();
+    const std::span<const StepRow> rows = snapshot->rows_of(step);
+    for (std::uint32_t r = 0; r < rows.size(); ++r) {
+      const StepRow& row = rows[r];
+      if ((query.mode && *query.mode != Mode::global && row.mode != *query.mode) ||
+          !wants_worker(snapshot->worker(row))) {
+        continue;
+      }
+      std::uint32_t last = no_id;
+      for (const Item& item : catalog.items(row).items) {
+        if (item.tensor != last && wanted[item.tensor]) {
+          found.push_back({catalog.tensor_rank()[item.tensor], r, item.tensor});
+        }
+        last = item.tensor;
+      }
+      if (const ShapeList* const shapes = catalog.shapes(row)) {
+        for (const ShapeList::Saved& saved : shapes->shapes) {
+          if (wanted[saved.tensor] && catalog.items(row).of(saved.tensor).empty()) {
+            found.push_back({catalog.tensor_rank()[saved.tensor], r, saved.tensor});
+          }
+        }
+      }
+    }
+    std::sort(found.begin(), found.end(),
+              [](const Found& a, const Found& b) { return std::tie(a.rank, a.row) < std::tie(b.rank, b.row); });
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const bool same_tensor = i + 1 < found.size() && found[i + 1].tensor == found[i].tensor;
+      if (same_tensor && rows[found[i + 1].row].file.worker == rows[found[i].row].file.worker) {
+        continue;
+      }
+      const auto entry = impl_->entry(*snapshot, rows[found[i].row], found[i].tensor);
+      if (entry && !visit(*entry)) {
+        return;
+      }
+      if (query.first_worker_only) {
+        while (i + 1 < found.size() && found[i + 1].tensor == found[i].tensor) {
+          ++i;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace smd

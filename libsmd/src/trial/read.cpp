@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/parallel.hpp"
+#include "trial/record_reader.hpp"
+#include "trial/trial_impl.hpp"
+
+#include <smd/error.hpp>
+#include <smd/trial.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace smd {
+
+namespace {
+
+/// Records read by one thread in one go: enough to be worth handing over, few enough to keep all threads busy.
+constexpr std::size_t batch_records = 32;
+constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;
+/// Values that are read but not yet taken may hold this much in all.
+constexpr std::uint64_t in_flight_bytes = std::uint64_t{48} << 20;
+
+struct Batch {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+std::vector<Batch> batches(std::span<const TensorLocation> locations, std::uint64_t& largest) {
+  std::vector<Batch> result;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < locations.size(); ++i) {
+    if (result.empty() || i - result.back().begin == batch_records || bytes + locations[i].length > batch_bytes) {
+      result.push_back({i, i});
+      bytes = 0;
+    }
+    bytes += locations[i].length;
+    largest = std::max(largest, bytes);
+    result.back().end = i + 1;
+  }
+  return result;
+}
+
+}  // namespace
+
+void detail::trial::TrialState::read(const Snapshot& snapshot, std::span<const TensorLocation> locations,
+                                     std::span<const std::string> tensors, unsigned wanted_jobs,
+                                     const std::function<bool(std::size_t, ReadResult&&)>& take) const {
+  std::uint64_t largest = 1;
+  const std::vector<Batch> work = batches(locations, largest);
+  // Large values one at a time: memory stays near that of one.
+  const auto window = static_cast<std::size_t>(std::max<std::uint64_t>(in_flight_bytes / largest, 1));
+  const unsigned threads =
+      static_cast<unsigned>(std::min<std::size_t>({jobs(wanted_jobs), window, std::max<std::size_t>(work.size(), 1)}));
+  std::vector<std::unique_ptr<RecordReader>> readers(threads);
+  const auto read_one = [&](std::size_t i, unsigned worker) {
+    if (!readers[worker]) {
+      readers[worker] = std::make_unique<detail::trial::RecordReader>(*storage_, options_.verify);
+    }
+    ReadResult result;
+    auto record = readers[worker]->read(locations[i], tensors[i]);
+    if (!record && record.problem().kind == ProblemKind::io) {
+      readers[worker]->close();  // perhaps for want of descriptors: once more with one fewer
+      record = readers[worker]->read(locations[i], tensors[i]);
+    }
+    if (record) {
+      result.value = std::move(record->value);
+      result.wall_time = record->wall_time;
+    } else {
+      result.problem = judge(std::move(record.problem()), locations[i], snapshot);
+    }
+    return result;
+  };
+  parallel_ordered(
+      threads, work.size(), std::min<std::size_t>(window, std::size_t{threads} * 4),
+      [&](std::size_t b, unsigned worker) {
+        std::vector<ReadResult> results;
+        results.reserve(work[b].end - work[b].begin);
+        for (std::size_t i = work[b].begin; i < work[b].end; ++i) {
+          results.push_back(read_one(i, worker));
+        }
+        return results;
+      },
+      [&](std::size_t b, std::vector<ReadResult>&& results) {
+        for (std::size_t i = 0; i < results.size(); ++i) {
+          if (!take(work[b].begin + i, std::move(results[i]))) {
+            return false;
+          }
+        }
+        return true;
+      });
+}
+
+void Trial::read(std::span<const TensorLocation> locations, std::span<const std::string> tensors,
+                 const std::function<bool(std::size_t, ReadResult&&)>& take, const ReadOptions& options) const {
+  if (tensors.size() != locations.size()) {
+    throw InvalidArgument("Trial::read wants one tensor name for each location");
+  }
+  impl_->read(*impl_->snapshot(), locations, tensors, options.jobs, take);
+}
+
+std::optional<Problem> Trial::read_blocks(const TensorLocation& location, std::string_view tensor,
+                                          BlockSink& sink) const {
+  const std::shared_ptr<const detail::trial::Snapshot> snapshot = impl_->snapshot();
+  detail::trial::RecordReader reader(impl_->storage(), impl_->options().verify);
+  if (auto status = reader.stream(location, tensor, sink); !status) {
+    return impl_->judge(std::move(status.problem()), location, *snapshot);
+  }
+  return std::nullopt;
+}
+
+}  // namespace smd

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/tensor.hpp>
+
+#include "base/escape.hpp"
+#include "trial/tensor_impl.hpp"
+#include "trial/trial_impl.hpp"
+
+#include <smd/error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace smd {
+
+using detail::trial::Item;
+using detail::trial::no_id;
+using detail::trial::RecordReader;
+
+Tensor::Tensor(std::shared_ptr<const Impl> impl) noexcept : impl_(std::move(impl)) {}
+Tensor::Tensor(const Tensor&) = default;
+Tensor::Tensor(Tensor&&) noexcept = default;
+Tensor& Tensor::operator=(const Tensor&) = default;
+Tensor& Tensor::operator=(Tensor&&) noexcept = default;
+Tensor::~Tensor() = default;
+
+const Tensor::Impl::StepRow& Tensor::Impl::row(const Snapshot& snapshot, StepKey step,
+                                               const std::optional<std::string>& worker) const {
+  const Rows all = rows_at(snapshot, step);
+  if (all.empty()) {
+    detail::trial::throw_no_step(snapshot, step);
+  }
+  const Rows rows = rows_with(snapshot, all, id(snapshot));
+  if (rows.empty()) {
+    throw TensorUnavailableForStep(
+        "'" + detail::printable(name) + "' was not saved at " + detail::trial::describe(step), name, step, {});
+  }
+  if (!worker) {
+    return *rows.front();
+  }
+  std::vector<std::string> writers;
+  for (const StepRow* const candidate : rows) {
+    if (snapshot.worker(*candidate) == *worker) {
+      return *candidate;
+    }
+    writers.emplace_back(snapshot.worker(*candidate));
+  }
+  std::string list;
+  for (const std::string& writer : writers) {
+    list += (list.empty() ? "" : ", ") + detail::printable(writer);
+  }
+  throw InvalidWorker("worker '" + detail::printable(*worker) + "' did not save '" + detail::printable(name) + "' at " +
+                          detail::trial::describe(step) + "; these did: " + list,
+                      *worker, std::move(writers));
+}
+
+std::optional<TensorLocation> Tensor::Impl::location(const Snapshot& snapshot, const StepRow& row,
+                                                     std::string_view reduction) const {
+  for (const Item& item : snapshot.catalog.items(row).of(id(snapshot))) {
+    const bool wanted =
+        item.reduction == no_id ? reduction.empty() : snapshot.catalog.reductions()[item.reduction] == reduction;
+    if (wanted) {
+      return trial->location(snapshot, row, item.position);
+    }
+  }
+  return std::nullopt;
+}
+
+void Tensor::Impl::throw_not_saved(const Snapshot& snapshot, const StepRow& row, StepKey step,
+                                   std::string_view what) const {
+  const std::optional<TensorEntry> entry = trial->entry(snapshot, row, id(snapshot));
+  std::vector<std::string> saved;
+  for (const SavedReduction& reduction : entry->reductions) {
+    saved.push_back(reduction.name);
+  }
+  if (entry->shape) {
+    saved.emplace_back("shape");
+  }
+  std::string list;
+  for (const std::string& item : saved) {
+    list += (list.empty() ? "; saved instead: " : ", ") + detail::printable(item);
+  }
+  throw TensorUnavailableForStep("no " + std::string(what) + " of '" + detail::printable(name) + "' was saved at " +
+                                     detail::trial::describe(step) + list,
+                                 name, step, std::move(saved));
+}
+
+TensorValue Tensor::Impl::read(const Snapshot& snapshot, const StepRow& row, StepKey step, std::string_view reduction,
+                               bool shape_only) const {
+  const std::optional<TensorLocation> place = location(snapshot, row, reduction);
+  if (!place) {
+    throw_not_saved(snapshot, row, step, reduction.empty() ? "value" : reduction);
+  }
+  RecordReader reader(trial->storage(), trial->options().verify);
+  const std::string tag = reduction.empty() ? name : reduction_tensor_name(reduction, name);
+  auto record = shape_only ? reader.peek(*place, tag) : reader.read(*place, tag);
+  if (record) {
+    return std::move(record->value);
+  }
+  Problem problem = trial->judge(std::move(record.problem()), *place, snapshot);
+  if (problem.kind == ProblemKind::absent) {
+    throw TensorUnavailableForStep(to_string(problem), name, step, {});
+  }
+  if (problem.kind == ProblemKind::not_yet) {
+    throw StepNotYetAvailable(to_string(problem), step);
+  }
+  throw ReadError(std::move(problem));
+}
+
+std::vector<std::pair<ModeStep, const Tensor::Impl::StepRow*>> Tensor::Impl::rows_of_mode(
+    const Snapshot& snapshot, Mode mode, const std::optional<std::string>& worker) const {
+  std::vector<std::pair<ModeStep, const StepRow*>> result;
+  const Tensor tensor(std::make_shared<const Impl>(*this));
+  for (const ModeStep step : tensor.steps(mode)) {
+    for (const StepRow* const row : rows_with(snapshot, rows_at(snapshot, {mode, step}), id(snapshot))) {
+      if (!worker || snapshot.worker(*row) == *worker) {
+        result.emplace_back(step, row);
+        break;
+      }
+    }
+  }
+  return result;
+}
+
+const std::string& Tensor::name() const noexcept { return impl_->name; }
+
+std::optional<std::string> Tensor::original_name() const {
+  const auto snapshot = impl_->trial->snapshot();
+  const std::uint32_t id = impl_->id(*snapshot);
+  for (const auto& row : snapshot->catalog.rows()) {
+    const detail::trial::ShapeList* const shapes = snapshot->catalog.shapes(row);
+    const detail::trial::ShapeList::Saved* const saved = shapes == nullptr ? nullptr : shapes->of(id);
+    if (saved != nullptr) {
+      return saved->original == no_id ? impl_->name : std::string(snapshot->catalog.originals()[saved->original]);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<GlobalStep> Tensor::steps(bool show_incomplete_steps) const {
+  std::vector<GlobalStep> steps;
+  for (const ModeStep step : this->steps(Mode::global, show_incomplete_steps)) {
+    steps.emplace_back(step.value);
+  }
+  return steps;
+}
+
+std::vector<ModeStep> Tensor::steps(Mode mode, bool show_incomplete_steps) const {
+  const auto snapshot = impl_->trial->snapshot();
+  const std::uint32_t id = impl_->id(*snapshot);
+  std::vector<ModeStep> steps;
+  for (const detail::trial::Step& step : snapshot->steps) {
+    if (!show_incomplete_steps && !snapshot->complete(step.number)) {
+      continue;
+    }
+    for (const auto& row : snapshot->rows_of(step)) {
+      if (mode == Mode::global) {
+        if (has_tensor(*snapshot, row, id)) {
+          steps.emplace_back(step.number);
+          break;
+        }
+      } else if (row.mode == mode && has_tensor(*snapshot, row, id)) {
+        steps.emplace_back(row.mode_step);
+      }
+    }
+  }
+  // Several workers, or a job restarted, give a mode step more than once.
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
+
+TensorValue Tensor::value(StepKey step, const std::optional<std::string>& worker) const {
+  const auto snapshot = impl_->trial->snapshot();
+  if (!worker) {
+    // The first by name that has the value, rather than one that saved only reductions or a shape.
+    for (const auto* row : rows_with(*snapshot, rows_at(*snapshot, step), impl_->id(*snapshot))) {
+      if (impl_->location(*snapshot, *row, {})) {
+        return impl_->read(*snapshot, *row, step, {});
+      }
+    }
+  }
+  return impl_->read(*snapshot, impl_->row(*snapshot, step, worker), step, {});
+}
+
+std::map<ModeStep, TensorValue> Tensor::values(Mode mode, const std::optional<std::string>& worker) const {
+  const auto snapshot = impl_->trial->snapshot();
+  std::vector<ModeStep> steps;
+  std::vector<TensorLocation> locations;
+  for (const auto& [step, row] : impl_->rows_of_mode(*snapshot, mode, worker)) {
+    if (auto place = impl_->location(*snapshot, *row, {})) {
+      steps.push_back(step);
+      locations.push_back(std::move(*place));
+    }
+  }
+  std::map<ModeStep, TensorValue> values;
+  const std::vector<std::string> names(locations.size(), impl_->name);
+  impl_->trial->read(*snapshot, locations, names, 0, [&](std::size_t i, ReadResult&& result) {
+    if (result.problem) {
+      throw ReadError(std::move(*result.problem));
+    }
+    values.emplace(steps[i], std::move(*result.value));
+    return true;
+  });
+  return values;
+}
+
+Shape Tensor::shape(StepKey step, const std::optional<std::string>& worker) const {
+  const auto snapshot = impl_->trial->snapshot();
+  const auto& row = impl_->row(*snapshot, step, worker);
+  if (const std::optional<TensorEntry> entry = impl_->trial->entry(*snapshot, row, impl_->id(*snapshot));
+      entry->shape) {
+    return *entry->shape;
+  }
+  return impl_->read(*snapshot, row, step, {}, true).shape();
+}
+
+std::map<ModeStep, Shape> Tensor::shapes(Mode mode, const std::optional<std::string>& worker) const {
+  const auto snapshot = impl_->trial->snapshot();
+  std::map<ModeStep, Shape> shapes;
+  for (const auto& [step, row] : impl_->rows_of_mode(*snapshot, mode, worker)) {
+    if (const std::optional<TensorEntry> entry = impl_->trial->entry(*snapshot, *row, impl_->id(*snapshot));
+        entry->shape) {
+      shapes.emplace(step, *entry->shape);
+    } else if (entry->value) {
+      shapes.emplace(step, impl_->read(*snapshot, *row, {mode, step}, {}, true).shape());
+    }
+  }
+  return shapes;
+}
+
+TensorValue Tensor::reduction_value(StepKey step, std::string_view reduction, bool abs,
+                                    const std::optional<std::string>& worker) const {
+  const auto snapshot = impl_->trial->snapshot();
+  const auto& row = impl_->row(*snapshot, step, worker);
+  const std::string stored = (abs ? "abs_" : "") + std::string(reduction);
+  return impl_->read(*snapshot, row, step, stored);
+}
+
+std::map<std::string, TensorValue> Tensor::reduction_values(StepKey step,
+                                                            const std::optional<std::string>& worker) const {
+  const auto snapshot = impl_->trial->snapshot();
+  const auto& row = impl_->row(*snapshot, step, worker);
+  std::map<std::string, TensorValue> values;
+  for (const Item& item : snapshot->catalog.items(row).of(impl_->id(*snapshot))) {
+    if (item.reduction != no_id) {
+      const std::string reduction(snapshot->catalog.reductions()[item.reduction]);
+      values.emplace(reduction, impl_->read(*snapshot, row, step, reduction));
+    }
+  }
+  return values;
+}
+
+std::vector<std::string> Tensor::workers(StepKey step) const {
+  const auto snapshot = impl_->trial->snapshot();
+  std::vector<std::string> workers;
+  for (const auto* row : rows_with(*snapshot, rows_at(*snapshot, step), impl_->id(*snapshot))) {
+    workers.emplace_back(snapshot->worker(*row));
+  }
+  return workers;
+}
+
+std::vector<ModeStep> Tensor::prev_steps(StepKey step, std::size_t n) const {
+  std::vector<ModeStep> steps = this->steps(step.mode);
+  steps.erase(std::upper_bound(steps.begin(), steps.end(), ModeStep(step.number)), steps.end());
+  steps.erase(steps.begin(), steps.end() - static_cast<std::ptrdiff_t>(std::min(n, steps.size())));
+  return steps;
+}
+
+std::vector<TensorEntry> Tensor::entries() const {
+  const auto snapshot = impl_->trial->snapshot();
+  const std::uint32_t id = impl_->id(*snapshot);
+  std::vector<TensorEntry> entries;
+  for (const detail::trial::Step& step : snapshot->steps) {
+    std::vector<const detail::layout::StepRow*> rows;
+    for (const auto& row : snapshot->rows_of(step)) {
+      rows.push_back(&row);
+    }
+    for (const auto* row : rows_with(*snapshot, rows, id)) {
+      entries.push_back(*impl_->trial->entry(*snapshot, *row, id));
+    }
+  }
+  return entries;
+}
+
+}  // namespace smd

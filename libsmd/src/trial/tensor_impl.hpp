@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trial/record_reader.hpp"
+#include "trial/trial_state.hpp"
+
+#include <smd/tensor.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smd {
+
+/// A trial and a name in it. What every query of `Tensor` is made of.
+struct Tensor::Impl {
+  using StepRow = detail::layout::StepRow;
+  using Snapshot = detail::trial::Snapshot;
+  using Rows = std::vector<const StepRow*>;
+
+  std::shared_ptr<detail::trial::TrialState> trial;
+  std::string name;
+
+  [[nodiscard]] std::uint32_t id(const Snapshot& snapshot) const noexcept {
+    return snapshot.catalog.tensors().find(name);
+  }
+
+  /// The row that answers for a step and worker. @throws as `Tensor::value` if there is none.
+  [[nodiscard]] const StepRow& row(const Snapshot& snapshot, StepKey step,
+                                   const std::optional<std::string>& worker) const;
+  /// Reads the value (`reduction` empty) or a saved reduction. @throws as `Tensor::value`.
+  [[nodiscard]] TensorValue read(const Snapshot& snapshot, const StepRow& row, StepKey step, std::string_view reduction,
+                                 bool shape_only = false) const;
+  [[nodiscard]] std::optional<TensorLocation> location(const Snapshot& snapshot, const StepRow& row,
+                                                       std::string_view reduction) const;
+  /// Rows that have the tensor, one a mode step of complete steps, for one worker or the first by name.
+  [[nodiscard]] std::vector<std::pair<ModeStep, const StepRow*>> rows_of_mode(
+      const Snapshot& snapshot, Mode mode, const std::optional<std::string>& worker) const;
+  [[noreturn]] void throw_not_saved(const Snapshot& snapshot, const StepRow& row, StepKey step,
+                                    std::string_view what) const;
+};
+
+}  // namespace smd

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/trial.hpp>
+
+#include "base/escape.hpp"
+#include "trial/nearest.hpp"
+#include "trial/tensor_impl.hpp"
+#include "trial/trial_impl.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd {
+
+using detail::trial::Snapshot;
+using detail::trial::Step;
+
+namespace {
+
+template <class T>
+std::vector<std::string> texts(const T& views) {
+  return {views.begin(), views.end()};
+}
+
+}  // namespace
+
+BlockSink::~BlockSink() = default;
+
+Trial::Trial(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Trial::Trial(Trial&&) noexcept = default;
+Trial& Trial::operator=(Trial&&) noexcept = default;
+Trial::~Trial() = default;
+
+Trial Trial::open(const std::string& path, const TrialOptions& options) {
+  return Trial(std::make_shared<Impl>(path, options));
+}
+
+const std::string& Trial::name() const noexcept { return impl_->name(); }
+const std::string& Trial::path() const noexcept { return impl_->path(); }
+
+std::vector<std::string> Trial::tensor_names(const TensorQuery& query) const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  const detail::trial::TensorSet selected = select_tensors(*impl_, *snapshot, query);
+  std::vector<std::string> names;
+  for (const std::uint32_t id : snapshot->catalog.sorted_tensors()) {
+    if (selected[id]) {
+      names.emplace_back(snapshot->catalog.tensors()[id]);
+    }
+  }
+  return names;
+}
+
+bool Trial::has_tensor(std::string_view name) const {
+  return impl_->snapshot()->catalog.tensors().find(name) != detail::trial::no_id;
+}
+
+Tensor Trial::tensor(std::string_view name) const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  const detail::layout::NameTable& tensors = snapshot->catalog.tensors();
+  if (tensors.find(name) == detail::trial::no_id) {
+    std::vector<std::string_view> names;
+    for (std::uint32_t id = 0; id < tensors.size(); ++id) {
+      names.push_back(tensors[id]);
+    }
+    std::vector<std::string> nearest = detail::trial::nearest(name, names);
+    std::string hint;
+    for (const std::string& other : nearest) {
+      hint += (hint.empty() ? "; did you mean '" : "', '") + detail::printable(other);
+    }
+    throw TensorUnavailable("'" + detail::printable(name) + "' was not saved" + (hint.empty() ? "" : hint + "'?"),
+                            std::string(name), std::move(nearest));
+  }
+  return Tensor(std::make_shared<const Tensor::Impl>(Tensor::Impl{impl_, std::string(name)}));
+}
+
+std::vector<GlobalStep> Trial::steps(bool show_incomplete_steps) const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  std::vector<GlobalStep> steps;
+  for (const Step& step : snapshot->steps) {
+    if (show_incomplete_steps || snapshot->complete(step.number)) {
+      steps.emplace_back(step.number);
+    }
+  }
+  return steps;
+}
+
+std::vector<ModeStep> Trial::steps(Mode mode, bool show_incomplete_steps) const {
+  std::vector<ModeStep> steps;
+  if (mode == Mode::global) {
+    for (const GlobalStep step : this->steps(show_incomplete_steps)) {
+      steps.emplace_back(step.value);
+    }
+    return steps;
+  }
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  std::optional<std::int64_t> last;
+  for (const detail::trial::ModeClaim& claim : snapshot->claims) {
+    // Of several global steps that claim a mode step the first one stands for it.
+    if (claim.mode == mode && claim.mode_step != last) {
+      last = claim.mode_step;
+      if (show_incomplete_steps || snapshot->complete(claim.step)) {
+        steps.emplace_back(claim.mode_step);
+      }
+    }
+  }
+  return steps;
+}
+
+std::vector<Mode> Trial::modes() const {
+  std::vector<Mode> modes;
+  for (const detail::trial::ModeClaim& claim : impl_->snapshot()->claims) {
+    if (modes.empty() || modes.back() != claim.mode) {
+      modes.push_back(claim.mode);
+    }
+  }
+  return modes;
+}
+
+std::optional<Mode> Trial::mode(GlobalStep step) const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  const Step* const found = snapshot->find(step.value);
+  return found == nullptr ? std::nullopt : std::optional(found->mode);
+}
+
+std::optional<ModeStep> Trial::mode_step(GlobalStep step) const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  const Step* const found = snapshot->find(step.value);
+  return found == nullptr ? std::nullopt : std::optional(ModeStep(found->mode_step));
+}
+
+std::optional<GlobalStep> Trial::global_step(Mode mode, ModeStep step) const {
+  const std::vector<GlobalStep> all = global_steps(mode, step);
+  return all.empty() ? std::nullopt : std::optional(all.front());
+}
+
+std::vector<GlobalStep> Trial::global_steps(Mode mode, ModeStep step) const {
+  std::vector<GlobalStep> steps;
+  for (const std::int64_t number : impl_->snapshot()->global_steps(mode, step.value)) {
+    steps.emplace_back(number);
+  }
+  return steps;
+}
+
+std::vector<std::string> Trial::workers() const { return impl_->snapshot()->collections->workers; }
+
+std::vector<std::string> Trial::writers() const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  std::vector<std::string_view> names;
+  std::vector<bool> seen(snapshot->listing->workers.size(), false);
+  for (const detail::layout::StepRow& row : snapshot->catalog.rows()) {
+    if (!seen[row.file.worker]) {
+      seen[row.file.worker] = true;
+      names.push_back(snapshot->worker(row));
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return texts(names);
+}
+
+std::size_t Trial::num_workers() const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  return detail::trial::workers_needed(*snapshot->collections, *snapshot->listing);
+}
+
+std::map<std::string, Collection> Trial::collections() const { return impl_->snapshot()->collections->collections; }
+
+std::optional<Collection> Trial::collection(std::string_view name) const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  const auto it = snapshot->collections->collections.find(std::string(name));
+  return it == snapshot->collections->collections.end() ? std::nullopt : std::optional(it->second);
+}
+
+StepState Trial::has_passed_step(StepKey step) const { return impl_->snapshot()->state(step); }
+
+std::optional<GlobalStep> Trial::last_complete_step() const {
+  const std::optional<std::int64_t> last = impl_->snapshot()->last_complete;
+  return last ? std::optional(GlobalStep(*last)) : std::nullopt;
+}
+
+bool Trial::ended() const { return impl_->snapshot()->ended; }
+
+std::vector<GlobalStep> Trial::listed_steps() const {
+  std::vector<GlobalStep> steps;
+  for (const auto& [step, workers] : detail::trial::listed_steps(*impl_->snapshot()->listing)) {
+    steps.emplace_back(step);
+  }
+  return steps;
+}
+
+std::vector<Problem> Trial::problems() const { return impl_->problems(); }
+void Trial::refresh() { impl_->refresh(); }
+void Trial::cover(const StepRange& range) { impl_->cover(range); }
+
+std::string reduction_tensor_name(std::string_view reduction, std::string_view tensor) {
+  std::string name = "smdebug/reductions/";
+  name.append(reduction);
+  name.push_back('/');
+  name.append(tensor);
+  return name;
+}
+
+}  // namespace smd

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial/trial_state.hpp"
+
+#include "base/escape.hpp"
+#include "base/parallel.hpp"
+#include "layout/trial_paths.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace smd::detail::trial {
+
+namespace {
+
+constexpr std::size_t default_window = 1000;
+
+std::optional<std::size_t> number_from_environment(const char* name) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr) {
+    return std::nullopt;
+  }
+  std::size_t number = 0;
+  const char* const last = text + std::strlen(text);
+  const auto [end, error] = std::from_chars(text, last, number);
+  return error == std::errc{} && end == last ? std::optional(number) : std::nullopt;
+}
+
+/// Tells whether a step is in one of several ranges, given the steps that there are.
+class RangeFilter {
+ public:
+  RangeFilter(std::span<const StepRange> ranges, std::span<const std::pair<std::int64_t, std::size_t>> steps) {
+    for (const StepRange& range : ranges) {
+      Bounds bounds;
+      if (range.first()) {
+        bounds.first = range.first()->value;
+      }
+      if (range.end()) {
+        bounds.last = range.end()->value == INT64_MIN ? INT64_MIN : range.end()->value - 1;
+        bounds.empty = range.end()->value == INT64_MIN;
+      }
+      if (range.newest()) {
+        const std::size_t count = std::min(*range.newest(), steps.size());
+        bounds.empty = count == 0;
+        bounds.first = count == 0 ? 0 : steps[steps.size() - count].first;
+      }
+      if (range.oldest()) {
+        const std::size_t count = std::min(*range.oldest(), steps.size());
+        bounds.empty = count == 0;
+        bounds.last = count == 0 ? 0 : steps[count - 1].first;
+      }
+      bounds_.push_back(bounds);
+    }
+  }
+
+  [[nodiscard]] bool holds(std::int64_t step) const noexcept {
+    return std::any_of(bounds_.begin(), bounds_.end(), [step](const Bounds& bounds) {
+      return !bounds.empty && step >= bounds.first && step <= bounds.last;
+    });
+  }
+
+ private:
+  struct Bounds {
+    std::int64_t first = INT64_MIN;
+    std::int64_t last = INT64_MAX;
+    bool empty = false;
+  };
+  std::vector<Bounds> bounds_;
+};
+
+std::span<const layout::StepFile> files_at(const std::vector<layout::StepFile>& files, std::int64_t step) noexcept {
+  const auto first = std::lower_bound(files.begin(), files.end(), step,
+                                      [](const layout::StepFile& file, std::int64_t n) { return file.step < n; });
+  auto last = first;
+  while (last != files.end() && last->step == step) {
+    ++last;
+  }
+  return {first, last};
+}
+
+bool contains(std::span<const layout::StepFile> files, const layout::StepFile& file) noexcept {
+  return std::find(files.begin(), files.end(), file) != files.end();
+}
+
+std::size_t distinct_workers(std::span<const layout::StepRow> rows) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    count += i == 0 || rows[i].file.worker != rows[i - 1].file.worker ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace
+
+TrialState::TrialState(const std::string& path, TrialOptions options)
+    : options_(std::move(options)), layout_(layout::debugger_layout()) {
+  window_ = options_.incomplete_step_wait_window.value_or(
+      number_from_environment("SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW").value_or(default_window));
+  ranges_.push_back(options_.range_steps);
+  open_storage(path);
+  name_ = options_.name.empty() ? path : options_.name;
+  make_snapshot();
+}
+
+void TrialState::open_storage(const std::string& path) {
+  if (path.empty()) {
+    throw InvalidArgument("the path of a trial is empty");
+  }
+  if (path.starts_with("s3://")) {
+    throw ReadError({ProblemKind::not_found, path, {}, "trials on S3 are not supported by this build"});
+  }
+  const auto open = [](const std::string& place) {
+    auto opened = storage::open_local(place);
+    if (!opened) {
+      Problem problem = std::move(opened.problem());
+      problem.file = place;
+      throw ReadError(std::move(problem));
+    }
+    return std::move(*opened);
+  };
+  storage_ = open(path);
+  constexpr std::string_view inner = "debug-output";
+  if (!storage_->exists("collections") && !storage_->exists(layout::index_folder) &&
+      !storage_->exists(layout::events_folder) && storage_->exists(inner)) {
+    storage_ = open(path + (path.ends_with('/') ? "" : "/") + std::string(inner));
+    opening_notes_.push_back({ProblemKind::note, path, {}, "is no trial itself; its folder debug-output is read"});
+  }
+}
+
+unsigned TrialState::jobs(unsigned wanted) const noexcept {
+  const unsigned asked = wanted != 0 ? wanted : options_.jobs;
+  return std::max(1u, std::min(asked != 0 ? asked : default_jobs(), storage_->parallelism()));
+}
+
+std::shared_ptr<const Snapshot> TrialState::current() const {
+  const std::lock_guard lock(mutex_);
+  return latest_;
+}
+
+std::shared_ptr<const Snapshot> TrialState::snapshot() {
+  if (options_.auto_refresh) {
+    refresh();
+  }
+  return current();
+}
+
+void TrialState::refresh() {
+  if (const auto before = current(); before && before->ended && before->failures.empty()) {
+    return;  // nothing is written any more
+  }
+  make_snapshot();
+}
+
+void TrialState::cover(const StepRange& range) {
+  {
+    const std::lock_guard lock(loading_);
+    ranges_.push_back(range);
+  }
+  make_snapshot();
+}
+
+void TrialState::notice(Problem problem) {
+  const std::lock_guard lock(mutex_);
+  if (std::find(noticed_.begin(), noticed_.end(), problem) == noticed_.end()) {
+    noticed_.push_back(std::move(problem));
+  }
+}
+
+void TrialState::throw_missing_collections() const {
+  std::vector<std::string> there;
+  std::size_t others = 0;
+  const auto entries = storage_->list("");
+  if (entries) {
+    for (const storage::DirEntry& entry : *entries) {
+      if (there.size() < 8) {
+        there.push_back("'" + printable(entry.name) + "'");
+      } else {
+        ++others;
+      }
+    }
+  }
+  std::sort(there.begin(), there.end());
+  std::string list;
+  for (const std::string& name : there) {
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  if (others > 0) {
+    list += " and " + std::to_string(others) + " more";
+  }
+  const bool ended = layout_->ended(*storage_);
+  throw MissingCollectionFiles(
+      "'" + printable(path()) + "' has no collection files (it holds " + (list.empty() ? "nothing" : list) + "); " +
+          (ended ? "the job has ended: nothing was saved, check the hook configuration"
+                 : "if the job is still starting, wait for it with smd-wait; else check the path"),
+      path(), ended);
+}
+
+void TrialState::make_snapshot() {
+  const std::lock_guard lock(loading_);
+  const std::shared_ptr<const Snapshot> before = current();
+
+  auto next = std::make_shared<Snapshot>();
+  auto listed = layout_->list(*storage_, before ? before->listing.get() : nullptr);
+  if (!listed) {
+    throw ReadError(std::move(listed.problem()));
+  }
+  next->listing = std::make_shared<layout::Listing>(std::move(*listed));
+  next->ended = next->listing->ended;
+  // Each worker writes its collections once, so what is complete need not be read again.
+  if (before && before->collections->problems.empty() &&
+      static_cast<std::int64_t>(before->collections->workers.size()) >= before->collections->num_workers.value_or(1)) {
+    next->collections = before->collections;
+  } else {
+    auto collections = std::make_shared<layout::CollectionsInfo>(layout_->collections(*storage_));
+    if (!collections->found) {
+      if (!collections->problems.empty() && collections->problems.front().kind != ProblemKind::note) {
+        throw ReadError(collections->problems.front());
+      }
+      throw_missing_collections();
+    }
+    next->collections = std::move(collections);
+  }
+  if (before) {
+    next->catalog = before->catalog;
+    next->read = before->read;
+    next->notes = before->notes;
+    next->last_complete = before->last_complete;
+  }
+  load(*next);
+  next->derive();
+  if (next->ended) {
+    next->last_complete.reset();
+    if (!next->listing->files.empty()) {
+      next->last_complete = next->steps.empty() ? std::nullopt : std::optional(next->steps.back().number);
+    }
+  } else {
+    next->last_complete = last_complete(*next);
+  }
+  if (options_.strict) {
+    for (const auto& failure : next->failures) {
+      if (failure.problem.kind == ProblemKind::damaged) {
+        throw IndexReaderException(failure.problem);
+      }
+    }
+  }
+  const std::lock_guard latest_lock(mutex_);
+  latest_ = std::move(next);
+}
+
+/// Reads the step files in range that no earlier snapshot has read. Files that failed before are tried again.
+void TrialState::load(Snapshot& snapshot) {
+  const layout::Listing& listing = *snapshot.listing;
+  const bool everything = std::any_of(ranges_.begin(), ranges_.end(), [](const StepRange& range) {
+    return !range.first() && !range.end() && !range.newest() && !range.oldest();
+  });
+  std::vector<layout::StepFile> wanted;
+  if (everything && snapshot.read.empty()) {
+    wanted = listing.files;
+  } else {
+    const RangeFilter filter(ranges_, everything ? decltype(listed_steps(listing)){} : listed_steps(listing));
+    for (const layout::StepFile& file : listing.files) {
+      if ((everything || filter.holds(file.step)) && !contains(files_at(snapshot.read, file.step), file)) {
+        wanted.push_back(file);
+      }
+    }
+  }
+  snapshot.failures.clear();
+  if (wanted.empty()) {
+    return;
+  }
+  layout::LoadedSteps loaded = layout_->load(*storage_, listing, wanted, jobs());
+  if (loaded.failures.empty()) {
+    snapshot.read.insert(snapshot.read.end(), wanted.begin(), wanted.end());
+  } else {
+    auto failure = loaded.failures.begin();  // in the order of `wanted`
+    for (const layout::StepFile& file : wanted) {
+      if (failure != loaded.failures.end() && failure->file == file) {
+        ++failure;
+      } else {
+        snapshot.read.push_back(file);
+      }
+    }
+  }
+  const auto by_step = [](const layout::StepFile& a, const layout::StepFile& b) { return a.step < b.step; };
+  if (!std::is_sorted(snapshot.read.begin(), snapshot.read.end(), by_step)) {
+    std::stable_sort(snapshot.read.begin(), snapshot.read.end(), by_step);
+  }
+  std::vector<std::int64_t> newest(listing.workers.size(), INT64_MIN);
+  for (const layout::StepFile& file : listing.files) {
+    newest[file.worker] = std::max(newest[file.worker], file.step);
+  }
+  for (layout::LoadedSteps::Failure& failure : loaded.failures) {
+    // The newest file of a worker in a running job may be half written: over S3, or by a copying tool.
+    const bool may_grow = failure.file.step == newest[failure.file.worker] && !listing.ended;
+    if (failure.problem.kind == ProblemKind::damaged && may_grow) {
+      failure.problem.kind = ProblemKind::not_yet;
+    }
+    snapshot.failures.push_back(std::move(failure));
+  }
+  snapshot.notes.insert(snapshot.notes.end(), loaded.notes.begin(), loaded.notes.end());
+  snapshot.catalog.add(std::move(loaded), listing);
+}
+
+/// Whether as many workers as needed saved something at a listed step; reads its files if they were not in range.
+bool TrialState::is_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const {
+  if (const Step* const known = snapshot.find(step)) {
+    return distinct_workers(snapshot.rows_of(*known)) >= needed;
+  }
+  const std::span<const layout::StepFile> files = files_at(snapshot.listing->files, step);
+  if (contains(files_at(snapshot.read, step), files.front())) {
+    return false;  // read, and found to list nothing
+  }
+  const layout::LoadedSteps probe = layout_->load(*storage_, *snapshot.listing, files, 1);
+  std::vector<layout::StepRow> rows;
+  for (const layout::LoadedSteps::Row& row : probe.rows) {
+    if (row.row.payload != no_id) {
+      rows.push_back(row.row);
+    }
+  }
+  return distinct_workers(rows) >= needed;
+}
+
+/// Looks from the newest step backwards, so that a long trial costs no more than a short one.
+std::optional<std::int64_t> TrialState::last_complete(const Snapshot& snapshot) const {
+  const std::size_t needed = workers_needed(*snapshot.collections, *snapshot.listing);
+  const auto listed = listed_steps(*snapshot.listing);
+  std::optional<std::int64_t> last = snapshot.last_complete;
+  for (auto it = listed.rbegin(); it != listed.rend() && (!last || it->first > *last); ++it) {
+    if (it->second >= needed && is_complete(snapshot, it->first, needed)) {
+      last = it->first;
+      break;
+    }
+  }
+  std::vector<std::int64_t> known;
+  known.reserve(listed.size());
+  for (const auto& [step, workers] : listed) {
+    const bool was_read = !files_at(snapshot.read, step).empty();
+    if (!was_read || snapshot.find(step) != nullptr) {
+      known.push_back(step);
+    }
+  }
+  return apply_window(known, last, window_);
+}
+
+std::vector<Problem> TrialState::problems() const {
+  std::shared_ptr<const Snapshot> snapshot;
+  std::vector<Problem> problems = opening_notes_;
+  std::vector<Problem> noticed;
+  {
+    const std::lock_guard lock(mutex_);
+    snapshot = latest_;
+    noticed = noticed_;
+  }
+  const layout::CollectionsInfo& collections = *snapshot->collections;
+  const auto append = [&problems](const std::vector<Problem>& more) {
+    problems.insert(problems.end(), more.begin(), more.end());
+  };
+  append(collections.problems);
+  const std::int64_t expected = collections.num_workers.value_or(1);
+  const auto there = static_cast<std::int64_t>(collections.workers.size());
+  if (expected <= 0) {
+    problems.push_back({ProblemKind::warning,
+                        std::string(layout::collections_folder),
+                        {},
+                        "the collections name " + std::to_string(expected) +
+                            " workers; steps count as complete when all workers that wrote anything wrote them"});
+  } else if (there < expected) {
+    problems.push_back({ProblemKind::warning,
+                        std::string(layout::collections_folder),
+                        {},
+                        std::to_string(there) + " of " + std::to_string(expected) + " workers " +
+                            (there == 1 ? "has" : "have") + " a collections file" + (snapshot->ended ? "" : " so far") +
+                            "; what is there is read"});
+  }
+  append(snapshot->listing->notes);
+  for (const auto& failure : snapshot->failures) {
+    problems.push_back(failure.problem);
+  }
+  append(snapshot->notes);
+  append(noticed);
+  return problems;
+}
+
+TensorLocation TrialState::location(const Snapshot& snapshot, const layout::StepRow& row,
+                                    std::uint32_t position) const {
+  const layout::Payload& payload = snapshot.catalog.payload(row);
+  TensorLocation location;
+  location.file = row.event_file == no_id ? layout_->event_path(*snapshot.listing, row.file)
+                                          : std::string(snapshot.catalog.paths()[row.event_file]);
+  location.offset = payload.start(position);
+  location.length = payload.lengths[position];
+  return location;
+}
+
+std::optional<TensorEntry> TrialState::entry(const Snapshot& snapshot, const layout::StepRow& row,
+                                             std::uint32_t tensor) const {
+  const Catalog& catalog = snapshot.catalog;
+  const std::span<const Item> items = catalog.items(row).of(tensor);
+  const ShapeList* const shapes = catalog.shapes(row);
+  const ShapeList::Saved* const shape = shapes == nullptr ? nullptr : shapes->of(tensor);
+  if (items.empty() && shape == nullptr) {
+    return std::nullopt;
+  }
+  TensorEntry entry;
+  entry.tensor = catalog.tensors()[tensor];
+  entry.worker = snapshot.worker(row);
+  entry.step = GlobalStep(row.file.step);
+  entry.mode = row.mode;
+  entry.mode_step = ModeStep(row.mode_step);
+  for (const Item& item : items) {
+    TensorLocation place = location(snapshot, row, item.position);
+    if (item.reduction == no_id) {
+      entry.value = std::move(place);
+    } else {
+      entry.reductions.push_back({std::string(catalog.reductions()[item.reduction]), std::move(place)});
+    }
+  }
+  std::sort(entry.reductions.begin(), entry.reductions.end(),
+            [](const SavedReduction& a, const SavedReduction& b) { return a.name < b.name; });
+  if (shape != nullptr) {
+    entry.shape = shape->shape;
+    if (shape->original != no_id) {
+      entry.original_name = std::string(catalog.originals()[shape->original]);
+    }
+  }
+  return entry;
+}
+
+/// Whether the worker that writes an event file has written a later one: then what is not there will not come.
+bool TrialState::writer_went_on(const TensorLocation& location, const Snapshot& snapshot) const {
+  const auto writes = [&](const layout::StepRow& row) {
+    return snapshot.catalog.payload(row).count > 0 && this->location(snapshot, row, 0).file == location.file;
+  };
+  std::span<const layout::StepRow> rows = snapshot.catalog.rows();
+  if (const auto name = layout::event_file_step(location.file)) {
+    const Step* const step = snapshot.find(*name);
+    rows = step == nullptr ? rows.first(0) : snapshot.rows_of(*step);
+  }
+  const auto own = std::find_if(rows.begin(), rows.end(), writes);
+  if (own == rows.end()) {
+    return false;
+  }
+  constexpr int enough = 4;  // the newest ones: a copying tool may lag by a few files
+  int looked = 0;
+  const std::span<const layout::StepRow> all = snapshot.catalog.rows();
+  for (auto later = all.rbegin(); later != all.rend() && later->file.step > own->file.step && looked < enough;
+       ++later) {
+    if (later->file.worker == own->file.worker && snapshot.catalog.payload(*later).count > 0) {
+      ++looked;
+      if (storage_->exists(this->location(snapshot, *later, 0).file)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+Problem TrialState::judge(Problem problem, const TensorLocation& location, const Snapshot& snapshot) const {
+  if (problem.kind != ProblemKind::not_found && problem.kind != ProblemKind::not_yet) {
+    return problem;
+  }
+  const bool missing = problem.kind == ProblemKind::not_found;
+  const bool gone_on = snapshot.ended || writer_went_on(location, snapshot);
+  problem.file = location.file;
+  if (missing) {
+    problem.offset.reset();
+    problem.text = gone_on ? "the event file is missing" : "the event file is not there yet";
+    problem.kind = gone_on ? ProblemKind::absent : ProblemKind::not_yet;
+  } else {
+    problem.kind = gone_on ? ProblemKind::damaged : ProblemKind::not_yet;
+  }
+  return problem;
+}
+
+std::string describe(StepKey key) {
+  const std::string number = std::to_string(key.number);
+  return key.mode == Mode::global ? "step " + number : std::string(to_string(key.mode)) + " step " + number;
+}
+
+void throw_no_step(const Snapshot& snapshot, StepKey key) {
+  if (snapshot.state(key) == StepState::not_yet_available) {
+    throw StepNotYetAvailable(describe(key) + " is not there yet; the job is still running", key);
+  }
+  throw StepUnavailable(describe(key) + " was not saved", key);
+}
+
+}  // namespace smd::detail::trial

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "layout/layout.hpp"
+#include "storage/storage.hpp"
+#include "trial/snapshot.hpp"
+
+#include <smd/trial.hpp>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smd::detail::trial {
+
+/// A trial's storage, layout and latest snapshot. Shared by the `Trial` and its `Tensor`s.
+///
+/// `loading` lets one thread at a time make a new snapshot, while others go on with the last; `mutex` guards the
+/// pointer to it and what queries noticed.
+class TrialState {
+ public:
+  TrialState(const std::string& path, TrialOptions options);
+
+  [[nodiscard]] const TrialOptions& options() const noexcept { return options_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const std::string& path() const noexcept { return storage_->root(); }
+  [[nodiscard]] storage::Storage& storage() const noexcept { return *storage_; }
+  [[nodiscard]] const layout::Layout& layout() const noexcept { return *layout_; }
+  /// Threads worth using for reading.
+  [[nodiscard]] unsigned jobs(unsigned wanted = 0) const noexcept;
+
+  /// The snapshot to answer from; looks for what is new first, if the options say so.
+  [[nodiscard]] std::shared_ptr<const Snapshot> snapshot();
+  /// Lists, reads what is new in range, and makes that the latest snapshot.
+  void refresh();
+  /// Reads a further range.
+  void cover(const StepRange& range);
+
+  /// Remembers what a query found wrong, once.
+  void notice(Problem problem);
+  [[nodiscard]] std::vector<Problem> problems() const;
+
+  /// Reads records in parallel; `take` gets the results in order, in the calling thread. See `Trial::read`.
+  void read(const Snapshot& snapshot, std::span<const TensorLocation> locations, std::span<const std::string> tensors,
+            unsigned wanted_jobs, const std::function<bool(std::size_t, ReadResult&&)>& take) const;
+
+  /// What a problem with a record means, by what is known of the job: `absent`, `not_yet`, `damaged`, or as it was.
+  [[nodiscard]] Problem judge(Problem problem, const TensorLocation& location, const Snapshot& snapshot) const;
+
+  [[nodiscard]] TensorLocation location(const Snapshot& snapshot, const layout::StepRow& row,
+                                        std::uint32_t position) const;
+  /// All that `row` saved of a tensor; nothing if it saved nothing of it.
+  [[nodiscard]] std::optional<TensorEntry> entry(const Snapshot& snapshot, const layout::StepRow& row,
+                                                 std::uint32_t tensor) const;
+
+ private:
+  [[nodiscard]] std::shared_ptr<const Snapshot> current() const;
+  void open_storage(const std::string& path);
+  [[noreturn]] void throw_missing_collections() const;
+  void make_snapshot();
+  void load(Snapshot& snapshot);
+  [[nodiscard]] std::optional<std::int64_t> last_complete(const Snapshot& snapshot) const;
+  [[nodiscard]] bool writer_went_on(const TensorLocation& location, const Snapshot& snapshot) const;
+  [[nodiscard]] bool is_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const;
+
+  TrialOptions options_;
+  std::string name_;
+  std::size_t window_ = 1000;
+  std::unique_ptr<storage::Storage> storage_;
+  std::unique_ptr<layout::Layout> layout_;
+  std::vector<Problem> opening_notes_;
+
+  std::mutex loading_;
+  std::vector<StepRange> ranges_;  // guarded by `loading_`
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Snapshot> latest_;
+  std::vector<Problem> noticed_;
+};
+
+/// One flag a tensor id.
+using TensorSet = std::vector<bool>;
+
+/// @throws InvalidArgument, MatchLimit for the query's own patterns; those of the trial are noticed.
+[[nodiscard]] TensorSet select_tensors(TrialState& state, const Snapshot& snapshot, const TensorQuery& query);
+
+/// The rows at which `key` is answered: those of its first global step; for a mode step, of these that claim it.
+[[nodiscard]] std::vector<const layout::StepRow*> rows_at(const Snapshot& snapshot, StepKey key);
+
+/// Of several rows of one worker the last one that has the tensor counts. Order of workers' names.
+[[nodiscard]] std::vector<const layout::StepRow*> rows_with(const Snapshot& snapshot,
+                                                            const std::vector<const layout::StepRow*>& rows,
+                                                            std::uint32_t tensor);
+
+/// Whether a row saved anything of a tensor.
+[[nodiscard]] bool has_tensor(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t tensor) noexcept;
+
+/// `step 5`, `EVAL step 3`.
+[[nodiscard]] std::string describe(StepKey key);
+
+/// Throws StepUnavailable or StepNotYetAvailable for a step that no index file names.
+[[noreturn]] void throw_no_step(const Snapshot& snapshot, StepKey key);
+
+}  // namespace smd::detail::trial
