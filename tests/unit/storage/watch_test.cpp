@@ -217,6 +217,11 @@ TEST_CASE("watch: waking") {
       CHECK_FALSE(watch->wait_until(Clock::now() + never));
       waker.join();
     }
+    // A wake-up ends one wait, not those after it.
+    const auto often = storage->watch(std::chrono::milliseconds(1));
+    often->wake();
+    CHECK_FALSE(often->wait_until(Clock::now() + never));
+    CHECK(often->wait_until(soon_enough()));
   }
 }
 
