@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "number_format.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -66,16 +67,27 @@ char* write_small_real(char* out, float number, int precision, Same&& same) noex
     return write_real(out, number, precision);
   }
   double rounded = number;
-  for (int digits = 0; digits < 6; ++digits) {
+  bool found = false;
+  for (int digits = 0; digits < 6 && !found; ++digits) {
     char text[32];
-    const auto end = std::to_chars(text, text + sizeof text, number, std::chars_format::scientific, digits).ptr;
+    char* end = std::to_chars(text, text + sizeof text, number, std::chars_format::scientific, digits).ptr;
     std::from_chars(text, end, rounded);
-    if (same(rounded)) {
-      break;
+    found = same(rounded);
+    // At a power of two there is more room above than below, so the next number up may do where the nearest, a tie
+    // rounded down, does not. (Ending in 9, it would have fewer digits and was tried before.)
+    char* last = std::find(text, end, 'e') - 1;
+    if (!found && *last != '9') {
+      ++*last;
+      std::from_chars(text, end, rounded);
+      found = same(rounded);
     }
   }
-  // The nearest double of so few digits has them as its own shortest text.
-  return std::to_chars(out, out + real_chars, rounded).ptr;
+  // The nearest double of so few digits has them as its own shortest text. If the number's exact text is no longer
+  // (65504, not 65500), that.
+  char exact[32];
+  const char* exact_end = std::to_chars(exact, exact + sizeof exact, number).ptr;
+  char* end = std::to_chars(out, out + real_chars, rounded).ptr;
+  return exact_end - exact <= end - out ? write_literal(out, {exact, exact_end}) : end;
 }
 
 template <class Real>

@@ -114,15 +114,9 @@ class StepSelector {
     }
     const StepNeed need = spec_.need();
     if (need.kind == StepNeed::Kind::windows) {
-      // `range_to_read` gave the first window only, or all of a mode.
-      for (const StepNeed::Window& window : need.windows) {
-        if (&window != &need.windows.front() && options_.modes.size() == 1 && options_.modes.front() == Mode::global) {
-          std::optional<GlobalStep> end;
-          if (window.end) {
-            end = GlobalStep(*window.end);
-          }
-          trial_.cover(StepRange::between(GlobalStep(window.first), end));
-        }
+      const std::vector<StepRange> ranges = ranges_to_read(spec_, options_.modes);
+      for (std::size_t i = 1; i < ranges.size(); ++i) {
+        trial_.cover(ranges[i]);
       }
     } else if (need.kind != StepNeed::Kind::everything) {
       const std::size_t listed = trial_.listed_steps().size();

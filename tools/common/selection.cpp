@@ -8,53 +8,6 @@
 
 namespace smd::tool {
 
-namespace {
-
-// Beyond so many windows their hull is read in one go.
-constexpr std::size_t most_windows = 8;
-
-StepRange range_of(const StepNeed::Window& window) {
-  std::optional<GlobalStep> end;
-  if (window.end) {
-    end = GlobalStep(*window.end);
-  }
-  return StepRange::between(GlobalStep(window.first), end);
-}
-
-StepNeed::Window hull(const std::vector<StepNeed::Window>& windows) {
-  StepNeed::Window result = windows.front();
-  for (const StepNeed::Window& window : windows) {
-    result.first = std::min(result.first, window.first);
-    result.end = result.end && window.end ? std::optional(std::max(*result.end, *window.end)) : std::nullopt;
-  }
-  return result;
-}
-
-bool only_global(std::span<const Mode> modes) { return modes.size() == 1 && modes.front() == Mode::global; }
-
-}  // namespace
-
-StepRange range_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes) {
-  if (!spec || spec->all()) {
-    return {};
-  }
-  const StepNeed need = spec->need();
-  switch (need.kind) {
-    case StepNeed::Kind::everything:
-      return {};
-    case StepNeed::Kind::newest:
-      return StepRange::newest(need.count);
-    case StepNeed::Kind::oldest:
-      return StepRange::oldest(need.count);
-    case StepNeed::Kind::windows:
-      break;
-  }
-  if (!only_global(modes)) {
-    return {};
-  }
-  return range_of(need.windows.size() > most_windows ? hull(need.windows) : need.windows.front());
-}
-
 std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
   TensorQuery query;
   query.regex = options.regexes;

@@ -47,6 +47,9 @@ struct SelectionOptions {
 /// those between. Mode steps do not tell where they lie, except from the end. `spec` none: everything.
 [[nodiscard]] StepRange range_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes);
 
+/// The same with all ranges, one at least, where `range_to_read` gives the first: `select_steps` reads the others.
+[[nodiscard]] std::vector<StepRange> ranges_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes);
+
 /// A step chosen: all its numbers.
 struct SelectedStep {
   GlobalStep step;

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/output_file.hpp"
+
+#include "common/errors.hpp"
+#include "support/temp_dir.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+using smd::tool::OutputError;
+using smd::tool::OutputFile;
+
+namespace {
+
+std::size_t files_in(const smd::test::TempDir& dir) {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(dir.path())) {
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a file appears under its name once it is closed") {
+  const smd::test::TempDir dir;
+  const std::string big(3 * OutputFile::capacity + 17, 'x');
+  {
+    OutputFile out = OutputFile::file(dir / "out");
+    out.write("head ");
+    out.write(big);
+    for (const char byte : std::string(" tail")) {
+      out.put(byte);
+    }
+    CHECK(access((dir / "out").c_str(), F_OK) != 0);
+    out.close();
+  }
+  CHECK(smd::test::read_file(dir / "out") == "head " + big + " tail");
+  CHECK(files_in(dir) == 1);
+}
+
+TEST_CASE("a file that is not closed leaves nothing, and the old one whole") {
+  const smd::test::TempDir dir;
+  const std::string path = dir.write("out", "old");
+  {
+    OutputFile out = OutputFile::file(path);
+    out.write("new");
+    out.flush();
+    CHECK(files_in(dir) == 2);
+  }
+  CHECK(smd::test::read_file(path) == "old");
+  CHECK(files_in(dir) == 1);
+}
+
+TEST_CASE("replacing keeps permissions and follows a symbolic link") {
+  const smd::test::TempDir dir;
+  const std::string path = dir.write("real", "old");
+  REQUIRE(chmod(path.c_str(), 0640) == 0);
+  REQUIRE(symlink("real", (dir / "link").c_str()) == 0);
+  OutputFile out = OutputFile::file(dir / "link");
+  out.write("new");
+  out.close();
+  CHECK(smd::test::read_file(path) == "new");
+  CHECK(std::filesystem::is_symlink(dir / "link"));
+  struct stat info = {};
+  REQUIRE(stat(path.c_str(), &info) == 0);
+  CHECK((info.st_mode & 07777) == 0640);
+}
+
+TEST_CASE("what cannot be written is an error") {
+  const smd::test::TempDir dir;
+  CHECK_THROWS_AS((void)OutputFile::file(dir / "no/such/folder"), OutputError);
+  CHECK_THROWS_AS((void)OutputFile::file(dir.path()), OutputError);
+  OutputFile full = OutputFile::file("/dev/full");
+  full.write("x");
+  CHECK_THROWS_AS(full.close(), OutputError);
+}
+
+TEST_CASE("discarding takes everything") {
+  OutputFile out = OutputFile::discard();
+  out.write(std::string(2 * OutputFile::capacity, 'x'));
+  out.close();
+  CHECK(out.discards());
+  CHECK_FALSE(out.is_terminal());
+}
+
+TEST_CASE("room in the buffer can be filled in place") {
+  const smd::test::TempDir dir;
+  OutputFile out = OutputFile::file(dir / "out");
+  std::string expected;
+  for (int i = 0; i < 50'000; ++i) {
+    char* at = out.room(16);
+    const std::string text = std::to_string(i) + "\n";
+    out.advance(text.copy(at, text.size()) + at);
+    expected += text;
+  }
+  out.close();
+  CHECK(smd::test::read_file(dir / "out") == expected);
+}

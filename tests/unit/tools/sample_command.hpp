@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "common/command_definition.hpp"
+#include "common/output_options.hpp"
+#include "common/reading_options.hpp"
+#include "common/row_writer.hpp"
+#include "common/selection.hpp"
+
+namespace smd::tool::test {
+
+/// A command with every shared option.
+inline const CommandDefinition& sample_definition() {
+  static constexpr OperandSpec operands[] = {{"TRIAL", ValueKind::trial, true, true}};
+  static constexpr Example examples[] = {
+      {"One?", "smd-sample run"}, {"Two?", "smd-sample --json run"}, {"Three?", "smd-sample -s last run"}};
+  static constexpr ExitNote notes[] = {{ExitStatus::yes, "found"}, {ExitStatus::no, "nothing selected"}};
+  static const CommandDefinition definition = {
+      .name = "smd-sample",
+      .synopsis = "[OPTION]... TRIAL...",
+      .summary = "Show what tests need.",
+      .brief = "show what tests need",
+      .operands = operands,
+      .examples = examples,
+      .option_tables = {SelectionOptions::name_table(), SelectionOptions::table(), OutputOptions::table(),
+                        ReadingOptions::table(), MessageOptions::table()},
+      .formats = row_format_names(),
+      .exit_notes = notes};
+  return definition;
+}
+
+}  // namespace smd::tool::test
