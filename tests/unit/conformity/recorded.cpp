@@ -8,6 +8,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 #include <string_view>
 
@@ -55,18 +56,22 @@ std::vector<std::string> recorded_names() {
   return names;
 }
 
-Recorded recorded(const std::string& name) {
+const Recorded& recorded(const std::string& name) {
+  static std::map<std::string, Recorded> known;
+  if (const auto at = known.find(name); at != known.end()) {
+    return at->second;
+  }
   const std::string path = std::string(SMD_RECORDED_TRIALS) + "/" + name;
   std::ifstream file(path + std::string(answers_suffix));
   if (!file) {
     throw std::runtime_error("no recorded answers for " + name);
   }
-  return {name, path, Json::parse(file)};
+  return known.emplace(name, Recorded{name, path, Json::parse(file)}).first->second;
 }
 
 void for_each_trial(const std::function<void(const Recorded&, const Trial&)>& check) {
   for (const std::string& name : recorded_names()) {
-    const Recorded trial = recorded(name);
+    const Recorded& trial = recorded(name);
     if (!trial.answers.at("open").contains("ok")) {
       continue;  // see unopened_test.cpp
     }

@@ -27,7 +27,8 @@ struct Recorded {
 /// Names of all recorded trials (not the damaged ones), in order.
 [[nodiscard]] std::vector<std::string> recorded_names();
 
-[[nodiscard]] Recorded recorded(const std::string& name);
+/// Read once a process: the answers are long.
+[[nodiscard]] const Recorded& recorded(const std::string& name);
 
 /// Calls `check` for each trial that the reference could open, and opens it. What `check` throws fails the test for
 /// that trial only.

@@ -159,7 +159,7 @@ TEST_CASE("the trial holds exactly the records that are listed") {
 }
 
 TEST_CASE("a repeated mode step keeps both values") {
-  const Recorded trial = recorded("repeats");
+  const Recorded& trial = recorded("repeats");
   const Trial opened = trial.open();
   const Json& record = trial.answers.at("tensors").at("twice").at("records").at(0);
   REQUIRE(record.at("global_step") == 0);

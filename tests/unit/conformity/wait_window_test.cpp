@@ -24,12 +24,12 @@ TEST_CASE("the window counts steps, and settles at once") {
   CHECK(last_complete(19) == 8);   // 20 > 19: 9 steps, 0 to 8; 11 are left
   CHECK(last_complete(10) == 9);   // 20 > 10: 5; 15 > 10: 5; 10 are left
   CHECK(last_complete(4) == 15);   // by twos until 4 are left
-  CHECK(last_complete(1) == -1);   // half of 1 is 0 steps: none is given up, and nothing loops
-  CHECK(last_complete(0) == -1);
+  CHECK(last_complete(1) == 18);   // half of 1 is no step at all: one at a time, until 1 is left
+  CHECK(last_complete(0) == 19);
 }
 
 TEST_CASE("the window comes from the environment, and an option comes first") {
-  const Recorded trial = recorded("mw3_wait_window");
+  const Recorded& trial = recorded("mw3_wait_window");
   REQUIRE(trial.answers.at("env").at("SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW") == "10");
   CHECK(trial.open().last_complete_step() == GlobalStep(9));
   CHECK(!Trial::open(trial.path).last_complete_step());
