@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array_text.hpp"
+
+#include "common/text.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace smd::tool::tensor {
+
+namespace {
+
+class Printer {
+ public:
+  Printer(const Elements& elements, const ArrayTextOptions& options, const std::function<void(std::string_view)>& print)
+      : elements_(elements),
+        shape_(elements.view().shape()),
+        options_(options),
+        print_(print),
+        whole_(options.full || elements.view().size() <= shown_whole),
+        dots_(options.ascii ? "..." : "…"),
+        is_text_(elements.view().dtype() == Dtype::string),
+        // Of integers and the like the ends stand below each other, of fractions the points.
+        by_point_(is_floating(elements.view().dtype())) {}
+
+  void print() {
+    if (shape_.empty()) {
+      print_(element_text(elements_.cell(0), options_.precision, options_.ascii));
+      return;
+    }
+    if (elements_.view().size() == 0) {
+      print_("[]");
+      return;
+    }
+    for_each_shown(0, 0, [this](std::uint64_t place) { measure(word(place)); });
+    print_axis(0, 0, 0);
+    print_(line_);
+  }
+
+ private:
+  [[nodiscard]] std::string word(std::uint64_t place) const {
+    return element_text(elements_.cell(place), options_.precision, options_.ascii);
+  }
+
+  // Everything before the point, or all of it.
+  static std::size_t left_part(const std::string& text) { return std::min(text.find('.'), text.size()); }
+
+  void measure(const std::string& text) {
+    if (by_point_) {
+      left_ = std::max(left_, left_part(text));
+      right_ = std::max(right_, text.size() - left_part(text));
+    } else {
+      left_ = std::max(left_, display_width(text));
+    }
+  }
+
+  [[nodiscard]] std::string padded(std::string text) const {
+    if (is_text_) {
+      text.append(left_ - display_width(text), ' ');
+    } else if (by_point_) {
+      const std::size_t left = left_part(text);
+      text.insert(0, left_ - left, ' ');
+      text.append(left_ + right_ - text.size(), ' ');
+    } else {
+      text.insert(0, left_ - text.size(), ' ');
+    }
+    return text;
+  }
+
+  // Calls visit(i) for the places on an axis that are shown, and gap() where some are left out.
+  template <class Visit, class Gap>
+  void for_each_on_axis(std::size_t axis, Visit&& visit, Gap&& gap) const {
+    const std::int64_t size = shape_[axis];
+    const bool cut = !whole_ && size > 2 * shown_edge;
+    for (std::int64_t i = 0; i < size; ++i) {
+      if (cut && i == shown_edge) {
+        gap();
+        i = size - shown_edge;
+      }
+      visit(i);
+    }
+  }
+
+  template <class Visit>
+  void for_each_shown(std::size_t axis, std::uint64_t place, Visit&& visit) const {
+    for_each_on_axis(
+        axis,
+        [&](std::int64_t i) {
+          const std::uint64_t inner = place * static_cast<std::uint64_t>(shape_[axis]) + static_cast<std::uint64_t>(i);
+          if (axis + 1 == shape_.size()) {
+            visit(inner);
+          } else {
+            for_each_shown(axis + 1, inner, visit);
+          }
+        },
+        [] {});
+  }
+
+  void flush() {
+    while (!line_.empty() && line_.back() == ' ') {
+      line_.pop_back();
+    }
+    print_(line_);
+    line_.clear();
+  }
+
+  // `closing`: brackets that will follow the last element of this axis on its line.
+  void print_axis(std::size_t axis, std::uint64_t place, std::size_t closing) {
+    line_ += '[';
+    bool first = true;
+    if (axis + 1 == shape_.size()) {
+      const std::size_t room = options_.width > closing + 1 ? options_.width - closing - 1 : 1;
+      std::size_t used = axis + 1;
+      const auto add = [&](const std::string& text, std::size_t columns) {
+        if (!first && used + 1 + columns > room) {
+          flush();
+          line_.assign(axis + 1, ' ');
+          used = axis + 1;
+        } else if (!first) {
+          line_ += ' ';
+          ++used;
+        }
+        line_ += text;
+        used += columns;
+        first = false;
+      };
+      for_each_on_axis(
+          axis,
+          [&](std::int64_t i) {
+            add(padded(word(place * static_cast<std::uint64_t>(shape_[axis]) + static_cast<std::uint64_t>(i))),
+                left_ + right_);
+          },
+          [&] { add(dots_, display_width(dots_)); });
+    } else {
+      const auto next = [&] {
+        if (!first) {
+          flush();
+          for (std::size_t inner = axis + 2; inner < shape_.size(); ++inner) {
+            print_("");
+          }
+          line_.assign(axis + 1, ' ');
+        }
+        first = false;
+      };
+      for_each_on_axis(
+          axis,
+          [&](std::int64_t i) {
+            next();
+            print_axis(axis + 1, place * static_cast<std::uint64_t>(shape_[axis]) + static_cast<std::uint64_t>(i),
+                       closing + 1);
+          },
+          [&] {
+            next();
+            line_ += dots_;
+          });
+    }
+    line_ += ']';
+  }
+
+  const Elements& elements_;
+  std::span<const std::int64_t> shape_;
+  ArrayTextOptions options_;
+  const std::function<void(std::string_view)>& print_;
+  bool whole_;
+  std::string dots_;
+  bool is_text_;
+  bool by_point_;
+  std::size_t left_ = 0;
+  std::size_t right_ = 0;
+  std::string line_;
+};
+
+}  // namespace
+
+std::string element_text(const Cell& cell, int precision, bool ascii) {
+  std::string text;
+  append_text(text, cell, precision);
+  if (std::holds_alternative<std::string_view>(cell.value())) {
+    return "'" + printable(text, ascii) + "'";
+  }
+  return text;
+}
+
+void print_array(const Elements& elements, const ArrayTextOptions& options,
+                 const std::function<void(std::string_view line)>& print) {
+  Printer(elements, options, print).print();
+}
+
+}  // namespace smd::tool::tensor

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+
+#include "common/operands.hpp"
+#include "values.hpp"
+
+#include <span>
+
+namespace smd::tool::tensor {
+
+void TensorCommand::setup(const CommandLine& line) { options_ = TensorOptions::from(line); }
+
+ExitStatus TensorCommand::run(Diagnostics& messages) {
+  for_each_operand(options_.names, options_.output.null_separated, [&](const std::string& name) {
+    options_.selection.names.push_back(name);
+    return true;
+  });
+  // Names that standard input was to give: if it gives none, none is meant, not all.
+  if (!options_.names.empty() && !options_.selection.selects_tensors()) {
+    messages.warning("no names on standard input");
+    return ExitStatus::no;
+  }
+  OutputFile out = options_.output.open(options_.binary());
+  bool shown = false;
+  with_trial(options_.trial, options_.reading.trial_options(range_to_open(options_)), messages, [&](Trial& trial) {
+    const std::unique_ptr<ValueView> view = make_view({out, options_, messages, trial});
+    shown = show_values(trial, options_, *view, messages);
+  });
+  // A file appears if it holds what was asked for, or the part of it that could be read.
+  if (shown) {
+    out.close();
+  }
+  return ExitStatus::yes;
+}
+
+}  // namespace smd::tool::tensor

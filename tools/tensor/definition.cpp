@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+
+#include <array>
+
+namespace smd::tool::tensor {
+
+namespace {
+
+constexpr std::array<OperandSpec, 2> operands = {{
+    {.metavar = "TRIAL", .kind = ValueKind::trial, .required = true, .repeats = false},
+    {.metavar = "NAME", .kind = ValueKind::tensor, .required = false, .repeats = true},
+}};
+
+constexpr std::array<Example, 3> examples = {{
+    {.purpose = "the loss at every step", .command = "smd-tensor run loss -s :"},
+    {.purpose = "figures about all gradients, last saved step", .command = "smd-tensor run -c gradients --stat"},
+    {.purpose = "one weight as a NumPy file", .command = "smd-tensor run fc.weight -f npy -o w.npy"},
+}};
+
+constexpr std::array<ExitNote, 5> exit_notes = {{
+    {ExitStatus::yes, "what was asked for was printed"},
+    {ExitStatus::no, "nothing is selected, or something named is not there"},
+    {ExitStatus::usage, "wrong usage, or a slice or format that does not fit the value"},
+    {ExitStatus::unreadable, "cannot read or write"},
+    {ExitStatus::damaged, "damaged data; the readable rest was printed"},
+}};
+
+constexpr std::array<Prose, 4> prose = {{
+    {.title = "STEPS",
+     .text = "Without -s, the last step is printed. first, last and negative numbers count the steps at which the "
+             "tensor itself was saved, each tensor its own; in a mode, those of that mode. For tensors chosen by name "
+             "only the index files that this needs are read; patterns and collections need all of them."},
+    {.title = "FORMATS",
+     .text = "table shows arrays as NumPy prints them; the text formats print one row per element, with its index.\n\n"
+             "npy holds one array; npz one for each value, under NAME, NAME@STEP or NAME@STEP@WORKER, the shortest "
+             "that is unique for that tensor; STEP is the global step. bfloat16 is written as float32, strings as "
+             "NumPy's <U (without NUL characters at their end), quantised types as their integers. A NUL in a name "
+             "becomes \\x00.\n\n"
+             "raw writes the elements' bytes, little-endian, in C order; several values follow one another. A string "
+             "is its length in 4 bytes, then its UTF-8 bytes. pgm is an 8-bit grey image of a value with two axes, "
+             "from its least to its greatest finite value; NaN is black.\n\n"
+             "npy and raw pass large values on while they are read: if a checksum then turns out wrong, the status "
+             "is 4 and what was written must not be used."},
+    {.title = "HISTOGRAMS",
+     .text = "Bins are those of numpy.histogram in double precision: of equal width, each without its upper bound but "
+             "the last. Without bounds they reach from the least to the greatest finite value of each tensor value. "
+             "NaN and infinities are in no bin; how many there are is said."},
+    {.title = "STATISTICS",
+     .text = "--stat computes in double precision over all elements; std divides by their number. min and max are in "
+             "the value's own type. With NaN among the elements, min, max, mean and std are nan. nan, inf and zero "
+             "are counts."},
+}};
+
+constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-trial(5)"};
+
+}  // namespace
+
+const CommandDefinition& TensorCommand::definition() const {
+  static const CommandDefinition definition = {
+      .name = "smd-tensor",
+      .synopsis = "[OPTION]... TRIAL [NAME]...",
+      .summary =
+          "Prints the values of tensors that a training job saved: those named or selected, else all, at their "
+          "last step.",
+      .brief = "print the values of tensors that a training job saved",
+      .operands = operands,
+      .examples = examples,
+      .option_tables = {TensorOptions::table(), SelectionOptions::table(), OutputOptions::table(),
+                        MessageOptions::table(), ReadingOptions::table()},
+      .formats = tensor_format_names(),
+      .exit_notes = exit_notes,
+      .prose = prose,
+      .see_also = see_also,
+  };
+  return definition;
+}
+
+}  // namespace smd::tool::tensor

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// --heatmap: the last two axes as a picture; one per plane.
+#include "common/text.hpp"
+#include "grey.hpp"
+#include "value_view.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace smd::tool::tensor {
+
+namespace {
+
+// Planes drawn unless --full asks for all.
+constexpr std::uint64_t most_planes = 8;
+
+// From dark to bright: viridis, as near as the 256 colours of a terminal come.
+constexpr std::array<int, 10> colors = {53, 54, 60, 24, 30, 36, 72, 77, 148, 220};
+constexpr int nan_color = 160;
+
+constexpr std::array<std::string_view, 10> ascii_shades = {" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
+constexpr std::array<std::string_view, 5> shades = {" ", "░", "▒", "▓", "█"};
+
+template <std::size_t Count>
+std::size_t step_of(const std::array<std::string_view, Count>&, double level) {
+  return std::min(Count - 1, static_cast<std::size_t>(level * static_cast<double>(Count)));
+}
+
+// A plane made small enough to draw: the mean level of each block of cells; NaN if one is in it.
+struct Picture {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::vector<double> levels;
+
+  [[nodiscard]] double at(std::size_t row, std::size_t column) const { return levels[row * columns + column]; }
+};
+
+Picture shrink(const Elements& elements, const GreyScale& scale, std::uint64_t first, std::size_t rows,
+               std::size_t columns, std::size_t most_columns) {
+  const std::size_t factor = (columns + most_columns - 1) / most_columns;
+  Picture picture;
+  picture.rows = (rows + factor - 1) / factor;
+  picture.columns = (columns + factor - 1) / factor;
+  picture.levels.assign(picture.rows * picture.columns, 0);
+  std::vector<std::uint32_t> counts(picture.levels.size(), 0);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t column = 0; column < columns; ++column) {
+      const std::size_t cell = row / factor * picture.columns + column / factor;
+      picture.levels[cell] += scale.level(elements.number(first + row * columns + column));
+      ++counts[cell];
+    }
+  }
+  for (std::size_t cell = 0; cell < counts.size(); ++cell) {
+    picture.levels[cell] /= counts[cell];
+  }
+  return picture;
+}
+
+std::string color_of(double level, bool background) {
+  const int color =
+      std::isnan(level)
+          ? nan_color
+          : colors[std::min(colors.size() - 1, static_cast<std::size_t>(level * static_cast<double>(colors.size())))];
+  return (background ? "\x1b[48;5;" : "\x1b[38;5;") + std::to_string(color) + "m";
+}
+
+// Two rows to a line: the upper one is the half block, the lower one its background.
+std::string colored(const Picture& picture) {
+  std::string text;
+  for (std::size_t row = 0; row < picture.rows; row += 2) {
+    for (std::size_t column = 0; column < picture.columns; ++column) {
+      text += color_of(picture.at(row, column), false);
+      text += row + 1 < picture.rows ? color_of(picture.at(row + 1, column), true) : "\x1b[49m";
+      text += "▀";
+    }
+    text += "\x1b[0m\n";
+  }
+  return text;
+}
+
+// Two letters to a cell, which makes it about square.
+std::string shaded(const Picture& picture, bool ascii) {
+  std::string text;
+  for (std::size_t row = 0; row < picture.rows; ++row) {
+    std::string line;
+    for (std::size_t column = 0; column < picture.columns; ++column) {
+      const double level = picture.at(row, column);
+      const std::string_view shade = std::isnan(level) ? std::string_view(ascii ? "?" : "×")
+                                     : ascii           ? ascii_shades[step_of(ascii_shades, level)]
+                                                       : shades[step_of(shades, level)];
+      line += shade;
+      line += shade;
+    }
+    while (!line.empty() && line.back() == ' ') {
+      line.pop_back();
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+class HeatmapView : public ValueView {
+ public:
+  explicit HeatmapView(ViewContext context)
+      : context_(context),
+        ascii_(context.options.output.ascii),
+        color_(!ascii_ && !context.options.output.file && use_color(context.options.output.color, STDOUT_FILENO)) {}
+
+  void show(const ValueKey& key, const TensorValue& value) override {
+    const Shape& shape = value.shape();
+    if (!is_real(value.dtype()) || value.view().size() == 0) {
+      context_.messages.warning(value_name(key) + ": no picture of " + std::string(to_string(value.dtype())) + " " +
+                                to_string(shape));
+      return;
+    }
+    const Elements elements(value.view());
+    const GreyScale scale(elements);
+    const std::size_t columns = shape.empty() ? 1 : static_cast<std::size_t>(shape.back());
+    const std::size_t rows = shape.size() < 2 ? 1 : static_cast<std::size_t>(shape[shape.size() - 2]);
+    const std::uint64_t planes = value.view().size() / (rows * columns);
+    const int precision = context_.options.table_precision(4);
+    std::string text = first_ ? "" : "\n";
+    first_ = false;
+    text += heading(key, value, ascii_) + "  " + number_text(scale.low(), precision) + " to " +
+            number_text(scale.high(), precision) + "  " + legend() + "\n";
+    const std::uint64_t drawn = context_.options.full ? planes : std::min(planes, most_planes);
+    const std::size_t width = terminal_width(STDOUT_FILENO);
+    for (std::uint64_t plane = 0; plane < drawn; ++plane) {
+      if (planes > 1) {
+        text += plane_name(shape, plane) + "\n";
+      }
+      const Picture picture = shrink(elements, scale, plane * rows * columns, rows, columns,
+                                     color_ ? width : std::max<std::size_t>(width / 2, 1));
+      text += color_ ? colored(picture) : shaded(picture, ascii_);
+      context_.out.write(text);
+      text.clear();
+    }
+    if (drawn < planes) {
+      context_.out.write("(" + std::to_string(planes - drawn) + " more planes; --full draws all)\n");
+    }
+  }
+
+ private:
+  [[nodiscard]] std::string legend() const {
+    std::string text;
+    if (color_) {
+      for (std::size_t i = 0; i < colors.size(); ++i) {
+        text += color_of((static_cast<double>(i) + 0.5) / static_cast<double>(colors.size()), true) + " ";
+      }
+      return text + "\x1b[0m";
+    }
+    text = "[";
+    if (ascii_) {
+      for (const std::string_view shade : ascii_shades) {
+        text += shade;
+      }
+    } else {
+      for (const std::string_view shade : shades) {
+        text += shade;
+      }
+    }
+    return text + "]";
+  }
+
+  // `[0,3]`: the leading axes' places.
+  static std::string plane_name(const Shape& shape, std::uint64_t plane) {
+    std::string text;
+    for (std::size_t axis = shape.size() - 2; axis-- > 0;) {
+      const auto size = static_cast<std::uint64_t>(shape[axis]);
+      text.insert(0, std::to_string(plane % size) + (text.empty() ? "" : ","));
+      plane /= size;
+    }
+    return "[" + text + "]";
+  }
+
+  ViewContext context_;
+  bool ascii_;
+  bool color_;
+  bool first_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<ValueView> make_heatmap_view(ViewContext context) { return std::make_unique<HeatmapView>(context); }
+
+}  // namespace smd::tool::tensor

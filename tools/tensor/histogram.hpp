@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "elements.hpp"
+#include "options.hpp"
+
+namespace smd::tool::tensor {
+
+/// Counts of elements in bins of equal width, as numpy.histogram: each bin holds its lower bound but not its upper,
+/// the last one both. In double precision.
+struct Histogram {
+  std::vector<double> edges;  ///< One more than bins.
+  std::vector<std::uint64_t> counts;
+  std::uint64_t nan = 0;      ///< In no bin.
+  std::uint64_t inf = 0;      ///< In no bin, even where a bound was given.
+  std::uint64_t outside = 0;  ///< Finite, but outside the bounds given.
+};
+
+/// Without bounds: from the least to the greatest finite element; if they are equal, 0.5 to each side; if there are
+/// none, from 0 to 1. Precondition: `is_real`.
+[[nodiscard]] Histogram histogram(const Elements& elements, const BinSpec& bins);
+
+}  // namespace smd::tool::tensor

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// --matrix: bare numbers for programs that read tables of them. Tabs between, commas with --csv.
+#include "common/escape.hpp"
+#include "elements.hpp"
+#include "value_view.hpp"
+
+namespace smd::tool::tensor {
+
+namespace {
+
+class MatrixView : public ValueView {
+ public:
+  explicit MatrixView(ViewContext context) : context_(context) {}
+
+  [[nodiscard]] bool plans() const override { return true; }
+  void announce(const ValueKey& key) override { one_.announce(key); }
+
+  void show(const ValueKey& /*key*/, const TensorValue& value) override {
+    const Elements elements(value.view());
+    const bool csv = context_.options.output.format == "csv";
+    const Shape& shape = value.shape();
+    const std::uint64_t columns = shape.empty() ? 1 : static_cast<std::uint64_t>(shape.back());
+    const std::uint64_t rows = shape.size() < 2 ? 1 : static_cast<std::uint64_t>(shape[shape.size() - 2]);
+    const std::uint64_t size = value.view().size();
+    std::string text;
+    std::string line;
+    for (std::uint64_t place = 0; place < size; ++place) {
+      text.clear();
+      append_text(text, elements.cell(place), context_.options.output.precision);
+      csv ? append_csv(line, text) : append_tsv(line, text);
+      if ((place + 1) % columns != 0) {
+        line += csv ? ',' : '\t';
+        continue;
+      }
+      line += '\n';
+      // A blank line where the last but second axis moves on.
+      if (place + 1 != size && (place + 1) / columns % rows == 0) {
+        line += '\n';
+      }
+      context_.out.write(line);
+      line.clear();
+    }
+  }
+
+ private:
+  ViewContext context_;
+  OneValue one_{"--matrix", "choose one by name, -s and -w"};
+};
+
+}  // namespace
+
+std::unique_ptr<ValueView> make_matrix_view(ViewContext context) { return std::make_unique<MatrixView>(context); }
+
+}  // namespace smd::tool::tensor

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "npy.hpp"
+
+#include "common/text.hpp"
+#include "elements.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+namespace smd::tool::tensor {
+
+namespace {
+
+constexpr char32_t replacement = 0xFFFD;
+
+std::size_t code_points(std::string_view text) {
+  std::size_t count = 0;
+  for (; !text.empty(); ++count) {
+    text.remove_prefix(decode_utf8(text).size);
+  }
+  return count;
+}
+
+char kind_of(Dtype dtype) {
+  switch (storage_type(dtype)) {
+    case Dtype::boolean:
+      return 'b';
+    case Dtype::int8:
+    case Dtype::int16:
+    case Dtype::int32:
+    case Dtype::int64:
+      return 'i';
+    case Dtype::uint8:
+    case Dtype::uint16:
+    case Dtype::uint32:
+    case Dtype::uint64:
+      return 'u';
+    case Dtype::complex64:
+    case Dtype::complex128:
+      return 'c';
+    default:
+      return 'f';
+  }
+}
+
+// Gathers small pieces.
+class Buffered {
+ public:
+  explicit Buffered(const ByteWriter& write) : write_(write) {}
+
+  void add(const std::byte* bytes, std::size_t size) {
+    if (used_ + size > buffer_.size()) {
+      flush();
+    }
+    std::copy_n(bytes, size, buffer_.begin() + static_cast<std::ptrdiff_t>(used_));
+    used_ += size;
+  }
+  void flush() {
+    write_({buffer_.data(), used_});
+    used_ = 0;
+  }
+
+ private:
+  const ByteWriter& write_;
+  std::size_t used_ = 0;
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(std::size_t{64} << 10);
+};
+
+bool write_strings(std::size_t width, std::span<const std::byte> bytes, const ByteWriter& write) {
+  Buffered out(write);
+  bool utf8 = true;
+  const std::array<std::byte, 4> zero = {};
+  while (bytes.size() >= 4) {
+    const auto size = load<std::uint32_t>(bytes.data());
+    std::string_view text(reinterpret_cast<const char*>(bytes.data()) + 4, size);
+    bytes = bytes.subspan(4 + std::size_t{size});
+    std::size_t filled = 0;
+    for (; !text.empty(); filled += 4) {
+      const CodePoint point = decode_utf8(text);
+      utf8 = utf8 && point.valid;
+      const char32_t value = point.valid ? point.value : replacement;
+      out.add(reinterpret_cast<const std::byte*>(&value), 4);
+      text.remove_prefix(point.size);
+    }
+    for (; filled < width; filled += 4) {
+      out.add(zero.data(), 4);
+    }
+  }
+  out.flush();
+  return utf8;
+}
+
+void write_bfloat16(std::span<const std::byte> bytes, const ByteWriter& write) {
+  Buffered out(write);
+  for (std::size_t at = 0; at < bytes.size(); at += 2) {
+    // A bfloat16 is the upper half of a float32.
+    const std::array<std::byte, 4> wide = {std::byte{0}, std::byte{0}, bytes[at], bytes[at + 1]};
+    out.add(wide.data(), wide.size());
+  }
+  out.flush();
+}
+
+}  // namespace
+
+NpyType npy_type(Dtype dtype) {
+  const std::size_t size = dtype == Dtype::bfloat16 ? 4 : item_size(dtype);
+  return {std::string(size == 1 ? "|" : "<") + kind_of(dtype) + std::to_string(size), size};
+}
+
+NpyType npy_type(const TensorView& value) {
+  if (value.dtype() != Dtype::string) {
+    return npy_type(value.dtype());
+  }
+  std::size_t longest = 1;  // as NumPy, which has no strings of width 0
+  for (const std::string_view text : strings(value)) {
+    longest = std::max(longest, code_points(text));
+  }
+  return {"<U" + std::to_string(longest), 4 * longest};
+}
+
+NpyType stacked_npy_type(Dtype dtype, const std::vector<std::span<const std::byte>>& parts) {
+  if (dtype != Dtype::string) {
+    return npy_type(dtype);
+  }
+  NpyType widest;
+  for (const std::span<const std::byte> part : parts) {
+    NpyType type = npy_type(TensorView(dtype, {}, part));
+    if (type.item_size > widest.item_size) {
+      widest = std::move(type);
+    }
+  }
+  return widest;
+}
+
+std::string npy_header(const NpyType& type, std::span<const std::int64_t> shape) {
+  std::string text = "{'descr': '" + type.descr + "', 'fortran_order': False, 'shape': (";
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    text += (axis != 0 ? " " : "") + std::to_string(shape[axis]) + ",";
+  }
+  if (shape.size() > 1) {
+    text.pop_back();
+  }
+  text += "), }";
+  // Magic, version and length take 10 bytes; the whole is a multiple of 64 and ends in a newline.
+  text.append(63 - (10 + text.size()) % 64, ' ');
+  text += '\n';
+  std::string header("\x93NUMPY\x01\x00", 8);
+  header += static_cast<char>(text.size() & 0xFF);
+  header += static_cast<char>(text.size() >> 8);
+  return header + text;
+}
+
+bool write_npy_elements(Dtype dtype, const NpyType& type, std::span<const std::byte> bytes, const ByteWriter& write) {
+  if (dtype == Dtype::string) {
+    return write_strings(type.item_size, bytes, write);
+  }
+  if (dtype == Dtype::bfloat16) {
+    write_bfloat16(bytes, write);
+  } else {
+    write(bytes);
+  }
+  return true;
+}
+
+}  // namespace smd::tool::tensor

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <smd/tensor_view.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace smd::tool::tensor {
+
+/// What an array is in NumPy's file format.
+struct NpyType {
+  std::string descr;          ///< `<f4`, `|b1`, `<U12`.
+  std::size_t item_size = 0;  ///< Bytes of one element there.
+};
+
+/// NumPy's type for our elements. Strings need their value: `<U` has the length of the longest.
+[[nodiscard]] NpyType npy_type(Dtype dtype);
+[[nodiscard]] NpyType npy_type(const TensorView& value);
+/// The type of several parts' elements in one array.
+[[nodiscard]] NpyType stacked_npy_type(Dtype dtype, const std::vector<std::span<const std::byte>>& parts);
+
+/// The header of a .npy file, version 1.0: C order.
+[[nodiscard]] std::string npy_header(const NpyType& type, std::span<const std::int64_t> shape);
+
+using ByteWriter = std::function<void(std::span<const std::byte>)>;
+
+/// Elements as NumPy has them: bfloat16 as float32, strings as UTF-32 of the type's width, all others as they lie.
+/// Numbers may come in blocks of whole elements. Returns false if some string was not UTF-8 (U+FFFD stands for each
+/// such byte).
+bool write_npy_elements(Dtype dtype, const NpyType& type, std::span<const std::byte> bytes, const ByteWriter& write);
+
+}  // namespace smd::tool::tensor

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// npy: one array.
+#include "npy.hpp"
+#include "value_view.hpp"
+
+namespace smd::tool::tensor {
+
+namespace {
+
+class NpyView : public ValueView, private BlockSink {
+ public:
+  explicit NpyView(ViewContext context) : context_(context) {}
+
+  [[nodiscard]] bool plans() const override { return true; }
+  void announce(const ValueKey& key) override {
+    one_.announce(key);
+    name_ = value_name(key);
+  }
+
+  void show(const ValueKey& /*key*/, const TensorValue& value) override {
+    begin(value.dtype(), value.shape());
+    block(value.bytes());
+  }
+  BlockSink* stream(const ValueKey& /*key*/) override { return this; }
+
+ private:
+  bool begin(Dtype dtype, const Shape& shape) override {
+    dtype_ = dtype;
+    shape_ = shape;
+    if (dtype != Dtype::string) {  // of strings the width is not known yet
+      type_ = npy_type(dtype);
+      context_.out.write(npy_header(type_, shape));
+    }
+    return true;
+  }
+
+  bool block(std::span<const std::byte> bytes) override {
+    if (dtype_ == Dtype::string) {
+      type_ = npy_type(TensorView(dtype_, shape_, bytes));
+      context_.out.write(npy_header(type_, shape_));
+    }
+    const ByteWriter write = [this](std::span<const std::byte> part) { context_.out.write(part); };
+    if (!write_npy_elements(dtype_, type_, bytes, write)) {
+      context_.messages.warning(name_ + ": not all text is UTF-8; U+FFFD stands for other bytes");
+    }
+    return true;
+  }
+
+  ViewContext context_;
+  OneValue one_{"-f npy", "add --stack to join steps, or use -f npz"};
+  std::string name_;
+  Dtype dtype_ = Dtype::float32;
+  Shape shape_;
+  NpyType type_;
+};
+
+}  // namespace
+
+std::unique_ptr<ValueView> make_npy_view(ViewContext context) { return std::make_unique<NpyView>(context); }
+
+}  // namespace smd::tool::tensor

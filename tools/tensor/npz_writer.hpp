@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/diagnostics.hpp"
+#include "npy.hpp"
+#include "zip_writer.hpp"
+
+namespace smd::tool::tensor {
+
+/// An .npz archive: one .npy member per array.
+class NpzWriter {
+ public:
+  NpzWriter(OutputFile& out, Diagnostics& messages) : zip_(out), messages_(messages) {}
+
+  /// Adds an array whose elements are those of all `parts` in order; all are of one type. `key` is what
+  /// `numpy.load(…)` will know it by; a NUL in it becomes `\x00`, because Python cuts names there.
+  void add(std::string_view key, Dtype dtype, std::span<const std::int64_t> shape,
+           const std::vector<std::span<const std::byte>>& parts);
+  void finish() { zip_.finish(); }
+
+ private:
+  ZipWriter zip_;
+  Diagnostics& messages_;
+  std::set<std::string, std::less<>> names_;
+};
+
+}  // namespace smd::tool::tensor

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include "common/row_writer.hpp"
+#include "common/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace smd::tool::tensor {
+
+namespace {
+
+constexpr std::uint64_t most_bins = 1'000'000;
+
+constexpr std::array<OptionSpec, 9> own_options = {{
+    {.name = "slice",
+     .metavar = "S",
+     .help = "that part only, indexed as in NumPy: 0,:,::2,-1 and ...; an integer drops its axis",
+     .group = group::view,
+     .kind = ValueKind::text},
+    {.name = "stat",
+     .metavar = "",
+     .help = "figures in place of values: dtype shape size min max mean std nan inf zero",
+     .group = group::view},
+    {.name = "full",
+     .metavar = "",
+     .help = "show every value in a table, also of large tensors (other formats always do)",
+     .group = group::view},
+    {.name = "matrix",
+     .metavar = "",
+     .help = "bare rows of numbers, the last axis across, a blank line between planes; one value only",
+     .group = group::view},
+    {.name = "hist",
+     .metavar = "",
+     .help = "a histogram of each value: bars in a table, rows bin lo hi count elsewhere",
+     .group = group::view},
+    {.name = "bins",
+     .metavar = "N[:LO:HI]",
+     .help = "how many bins, and between which bounds (default: 10, from the least to the greatest value)",
+     .group = group::view,
+     .kind = ValueKind::text},
+    {.name = "heatmap", .metavar = "", .help = "a picture of the last two axes", .group = group::view},
+    {.name = "spark", .metavar = "", .help = "a curve of each scalar over all steps", .group = group::view},
+    {.name = "stack",
+     .metavar = "",
+     .help = "with npy and npz: join the steps on a new first axis; npz adds NAME@steps",
+     .group = group::view},
+}};
+
+constexpr std::array<std::string_view, 4> binary_formats = {"npy", "npz", "raw", "pgm"};
+
+double parse_bound(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) {
+    throw InvalidValue(quoted(text) + " is not a finite number");
+  }
+  return number;
+}
+
+ViewKind view_from(const CommandLine& line) {
+  struct Flag {
+    std::string_view name;
+    ViewKind view;
+  };
+  constexpr std::array<Flag, 5> flags = {{{"stat", ViewKind::stat},
+                                          {"matrix", ViewKind::matrix},
+                                          {"hist", ViewKind::hist},
+                                          {"heatmap", ViewKind::heatmap},
+                                          {"spark", ViewKind::spark}}};
+  const Flag* chosen = nullptr;
+  for (const Flag& flag : flags) {
+    if (line.has(flag.name)) {
+      if (chosen != nullptr) {
+        throw UsageError("--" + std::string(chosen->name) + " and --" + std::string(flag.name) +
+                         " exclude each other: one view at a time");
+      }
+      chosen = &flag;
+    }
+  }
+  return chosen != nullptr ? chosen->view : ViewKind::values;
+}
+
+std::string_view flag_of(ViewKind view) {
+  constexpr std::array<std::string_view, 6> names = {"", "--stat", "--matrix", "--hist", "--heatmap", "--spark"};
+  return names[static_cast<std::size_t>(view)];
+}
+
+void check_view(const TensorOptions& options, const CommandLine& line) {
+  const std::string& format = options.output.format;
+  const std::string flag(flag_of(options.view));
+  if (options.binary() && options.view != ViewKind::values) {
+    throw UsageError(flag + " makes text: -f " + format + " cannot hold it");
+  }
+  const bool picture = options.view == ViewKind::heatmap || options.view == ViewKind::spark;
+  if (picture && options.output.format_given && format != "table") {
+    throw UsageError(flag + " draws a picture: -f " + format + " cannot hold it");
+  }
+  if (options.view == ViewKind::matrix && options.output.json()) {
+    throw UsageError("--matrix prints bare rows: use --json without it for nested arrays");
+  }
+  if (options.stack && format != "npy" && format != "npz") {
+    throw UsageError("--stack needs -f npy or -f npz");
+  }
+  if (line.has("bins") && options.view != ViewKind::hist) {
+    throw UsageError("--bins needs --hist");
+  }
+  if (!options.output.columns.empty() && (options.binary() || picture || options.view == ViewKind::matrix)) {
+    throw UsageError("--columns: there are none in " + (options.binary() ? "-f " + format : flag));
+  }
+}
+
+}  // namespace
+
+BinSpec BinSpec::parse(std::string_view text) {
+  BinSpec bins;
+  const std::size_t first = text.find(':');
+  const std::size_t second = first == std::string_view::npos ? first : text.find(':', first + 1);
+  if (first != std::string_view::npos && second == std::string_view::npos) {
+    throw InvalidValue(quoted(text) + " is neither N nor N:LO:HI");
+  }
+  bins.count = static_cast<std::uint64_t>(parse_integer(text.substr(0, first), 1, most_bins));
+  if (second != std::string_view::npos) {
+    bins.low = parse_bound(text.substr(first + 1, second - first - 1));
+    bins.high = parse_bound(text.substr(second + 1));
+    if (!(*bins.low <= *bins.high)) {
+      throw InvalidValue("HI must not lie below LO in " + quoted(text));
+    }
+  }
+  return bins;
+}
+
+std::span<const OptionSpec> TensorOptions::table() noexcept { return own_options; }
+
+bool TensorOptions::binary() const noexcept {
+  return std::find(binary_formats.begin(), binary_formats.end(), output.format) != binary_formats.end();
+}
+
+TensorOptions TensorOptions::from(const CommandLine& line) {
+  TensorOptions options;
+  options.selection = SelectionOptions::from(line);
+  options.output = OutputOptions::from(line);
+  options.messages = MessageOptions::from(line);
+  options.reading = ReadingOptions::from(line);
+  options.view = view_from(line);
+  options.slice = line.convert("slice", [](const std::string& text) { return SliceSpec::parse(text); });
+  options.bins = line.convert("bins", [](const std::string& text) { return BinSpec::parse(text); }).value_or(BinSpec());
+  options.full = line.has("full");
+  options.stack = line.has("stack");
+  if (line.operands().empty()) {
+    throw UsageError("TRIAL is missing");
+  }
+  options.trial = line.operands().front();
+  if (options.trial == "-") {
+    throw UsageError("'-' stands for names, after the TRIAL");
+  }
+  options.names.assign(line.operands().begin() + 1, line.operands().end());
+  check_view(options, line);
+  return options;
+}
+
+std::span<const std::string_view> tensor_format_names() noexcept {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    for (const std::string_view name : row_format_names()) {
+      all.push_back(name);
+    }
+    all.insert(all.end(), binary_formats.begin(), binary_formats.end());
+    return all;
+  }();
+  return names;
+}
+
+}  // namespace smd::tool::tensor

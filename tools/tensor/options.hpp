@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/command_line.hpp"
+#include "common/output_options.hpp"
+#include "common/reading_options.hpp"
+#include "common/selection.hpp"
+#include "slice.hpp"
+
+namespace smd::tool::tensor {
+
+/// What is made of the values.
+enum class ViewKind : std::uint8_t { values, stat, matrix, hist, heatmap, spark };
+
+/// `--bins N[:LO:HI]`.
+struct BinSpec {
+  std::uint64_t count = 10;
+  std::optional<double> low;  ///< Both or neither.
+  std::optional<double> high;
+
+  /// @throws InvalidValue.
+  static BinSpec parse(std::string_view text);
+};
+
+/// CLI.md, section 7, as an option table and as values, with the shared options beside them.
+struct TensorOptions {
+  std::string trial;
+  std::vector<std::string> names;  ///< Operands as given; the last may be `-`.
+  SelectionOptions selection;
+  OutputOptions output;
+  MessageOptions messages;
+  ReadingOptions reading;
+  ViewKind view = ViewKind::values;
+  std::optional<SliceSpec> slice;
+  BinSpec bins;
+  bool full = false;
+  bool stack = false;
+
+  static std::span<const OptionSpec> table() noexcept;
+  /// @throws UsageError, also for options that contradict each other.
+  static TensorOptions from(const CommandLine& line);
+
+  /// npy, npz, raw or pgm.
+  [[nodiscard]] bool binary() const noexcept;
+  /// Significant digits of what is meant for eyes.
+  [[nodiscard]] int table_precision(int otherwise = 6) const noexcept {
+    return output.precision != 0 ? output.precision : otherwise;
+  }
+};
+
+/// What `-f` takes: the shared formats, then npy npz raw pgm.
+[[nodiscard]] std::span<const std::string_view> tensor_format_names() noexcept;
+
+}  // namespace smd::tool::tensor

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <smd/shape.hpp>
+#include <smd/tensor_view.hpp>
+#include <string_view>
+#include <vector>
+
+namespace smd::tool::tensor {
+
+/// One item of a slice, as NumPy indexes: `3`, `1:8:2`, `...`.
+struct SliceTerm {
+  enum class Kind : std::uint8_t { index, range, ellipsis };
+  Kind kind = Kind::range;
+  std::int64_t index = 0;
+  std::optional<std::int64_t> start;
+  std::optional<std::int64_t> stop;
+  std::int64_t step = 1;  ///< Never 0.
+};
+
+/// Where the elements of a slice lie among those of the whole: counted in elements, not bytes.
+struct StridedLayout {
+  Shape shape;
+  std::vector<std::int64_t> strides;  ///< One per axis; may be negative.
+  std::int64_t offset = 0;            ///< Of the first element.
+};
+
+/// A parsed `--slice`. Knows no tensor.
+class SliceSpec {
+ public:
+  /// @throws InvalidValue.
+  static SliceSpec parse(std::string_view text);
+
+  /// The part that this slice takes of a value of some shape. Integers drop their axis, axes not named are kept whole.
+  /// @throws InvalidValue where NumPy raises IndexError, with its words.
+  [[nodiscard]] StridedLayout apply(const Shape& shape) const;
+
+  [[nodiscard]] const std::vector<SliceTerm>& terms() const noexcept { return terms_; }
+
+ private:
+  std::vector<SliceTerm> terms_;
+};
+
+/// Copies the part out; strings too.
+[[nodiscard]] TensorValue take(const TensorValue& value, const StridedLayout& part);
+
+}  // namespace smd::tool::tensor

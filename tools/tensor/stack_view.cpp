@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// --stack: the steps of a tensor joined on a new first axis.
+#include "common/text.hpp"
+#include "npz_writer.hpp"
+#include "value_view.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace smd::tool::tensor {
+
+namespace {
+
+struct Series {
+  std::vector<std::int64_t> steps;
+  std::vector<TensorValue> values;
+};
+
+class StackView : public ValueView {
+ public:
+  explicit StackView(ViewContext context) : context_(context) {}
+
+  // Values are held until all are there: how many can be read decides the first axis.
+  void show(const ValueKey& key, const TensorValue& value) override {
+    Series& series = series_[{key.tensor, key.worker}];
+    if (!series.values.empty() &&
+        (series.values.front().dtype() != value.dtype() || series.values.front().shape() != value.shape())) {
+      const TensorValue& first = series.values.front();
+      throw UsageError("--stack: " + value_name(key) + " is " + std::string(to_string(value.dtype())) + " " +
+                       to_string(value.shape()) + ", but at step " + std::to_string(series.steps.front()) + " " +
+                       std::string(to_string(first.dtype())) + " " + to_string(first.shape()));
+    }
+    series.steps.push_back(key.step.value);
+    series.values.push_back(value);
+  }
+
+  void finish() override {
+    if (context_.options.output.format == "npy") {
+      write_npy();
+      return;
+    }
+    NpzWriter npz(context_.out, context_.messages);
+    for (const auto& [key, series] : series_) {
+      std::string name(key.first);
+      if (workers_of(key.first) > 1) {
+        name += "@";
+        name += key.second;
+      }
+      npz.add(name, series.values.front().dtype(), stacked_shape(series), parts_of(series));
+      const std::int64_t count = static_cast<std::int64_t>(series.steps.size());
+      npz.add(name + "@steps", Dtype::int64, std::span(&count, 1), {std::as_bytes(std::span(series.steps))});
+    }
+    npz.finish();
+  }
+
+ private:
+  using SeriesKey = std::pair<std::string_view, std::string_view>;  // tensor, worker
+
+  static Shape stacked_shape(const Series& series) {
+    Shape shape = series.values.front().shape();
+    shape.insert(shape.begin(), static_cast<std::int64_t>(series.values.size()));
+    return shape;
+  }
+
+  static std::vector<std::span<const std::byte>> parts_of(const Series& series) {
+    std::vector<std::span<const std::byte>> parts;
+    for (const TensorValue& value : series.values) {
+      parts.push_back(value.bytes());
+    }
+    return parts;
+  }
+
+  [[nodiscard]] std::size_t workers_of(std::string_view tensor) const {
+    return static_cast<std::size_t>(
+        std::count_if(series_.begin(), series_.end(), [&](const auto& item) { return item.first.first == tensor; }));
+  }
+
+  void write_npy() {
+    if (series_.size() != 1) {
+      throw UsageError("-f npy holds one array, and " + std::to_string(series_.size()) +
+                       " tensors or workers are selected: use -f npz");
+    }
+    const Series& series = series_.begin()->second;
+    const Dtype dtype = series.values.front().dtype();
+    const std::vector<std::span<const std::byte>> parts = parts_of(series);
+    const NpyType type = stacked_npy_type(dtype, parts);
+    context_.out.write(npy_header(type, stacked_shape(series)));
+    bool utf8 = true;
+    for (const std::span<const std::byte> part : parts) {
+      utf8 =
+          write_npy_elements(dtype, type, part, [&](std::span<const std::byte> bytes) { context_.out.write(bytes); }) &&
+          utf8;
+    }
+    if (!utf8) {
+      context_.messages.warning("not all text is UTF-8; U+FFFD stands for other bytes");
+    }
+  }
+
+  ViewContext context_;
+  std::map<SeriesKey, Series> series_;
+};
+
+}  // namespace
+
+std::unique_ptr<ValueView> make_stack_view(ViewContext context) { return std::make_unique<StackView>(context); }
+
+}  // namespace smd::tool::tensor

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// --stat: one row of figures per value.
+#include <smd/reduction.hpp>
+
+#include "common/row_writer.hpp"
+#include "elements.hpp"
+#include "value_view.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace smd::tool::tensor {
+
+namespace {
+
+constexpr std::array<Column, 15> columns = {{{"tensor"},
+                                             {"step", Align::right},
+                                             {"mode"},
+                                             {"mode_step", Align::right},
+                                             {"worker"},
+                                             {"dtype"},
+                                             {"shape"},
+                                             {"size", Align::right},
+                                             {"min", Align::right},
+                                             {"max", Align::right},
+                                             {"mean", Align::right},
+                                             {"std", Align::right},
+                                             {"nan", Align::right},
+                                             {"inf", Align::right},
+                                             {"zero", Align::right}}};
+
+struct Figures {
+  Cell min, max, mean, std, nan, inf, zero;
+};
+
+template <class Integer>
+void exact_extremes(const TensorView& view, Figures& figures) {
+  Integer least = load<Integer>(view.bytes().data());
+  Integer greatest = least;
+  for (std::size_t at = 0; at < view.bytes().size(); at += sizeof(Integer)) {
+    const auto number = load<Integer>(view.bytes().data() + at);
+    least = std::min(least, number);
+    greatest = std::max(greatest, number);
+  }
+  figures.min = least;
+  figures.max = greatest;
+}
+
+template <class Real>
+Figures complex_figures(const TensorView& view) {
+  std::uint64_t nan = 0;
+  std::uint64_t inf = 0;
+  std::uint64_t zero = 0;
+  using Number = std::complex<Real>;
+  for (std::size_t at = 0; at < view.bytes().size(); at += sizeof(Number)) {
+    const auto number = load<Number>(view.bytes().data() + at);
+    nan += std::isnan(number.real()) || std::isnan(number.imag()) ? 1U : 0U;
+    inf += std::isinf(number.real()) || std::isinf(number.imag()) ? 1U : 0U;
+    zero += number.real() == 0 && number.imag() == 0 ? 1U : 0U;
+  }
+  return {.min = {}, .max = {}, .mean = {}, .std = {}, .nan = nan, .inf = inf, .zero = zero};
+}
+
+// The least and the greatest are elements, so they print as the value's type does.
+Cell in_own_type(double number, Dtype dtype) {
+  if (dtype == Dtype::float64) {
+    return number;
+  }
+  if (is_floating(dtype)) {
+    return static_cast<float>(number);
+  }
+  return std::isnan(number) ? Cell(number) : Cell(static_cast<std::int64_t>(number));
+}
+
+Figures figures_of(const TensorView& view) {
+  if (view.dtype() == Dtype::complex64) {
+    return complex_figures<float>(view);
+  }
+  if (view.dtype() == Dtype::complex128) {
+    return complex_figures<double>(view);
+  }
+  if (!is_real(view.dtype())) {
+    return {};
+  }
+  const Statistics of = statistics(view);
+  Figures figures = {.min = in_own_type(of.min, view.dtype()),
+                     .max = in_own_type(of.max, view.dtype()),
+                     .mean = of.mean,
+                     .std = of.std,
+                     .nan = of.nan,
+                     .inf = of.inf,
+                     .zero = of.zero};
+  // 64-bit integers may not fit a double.
+  if (of.size != 0 && view.dtype() == Dtype::int64) {
+    exact_extremes<std::int64_t>(view, figures);
+  } else if (of.size != 0 && view.dtype() == Dtype::uint64) {
+    exact_extremes<std::uint64_t>(view, figures);
+  }
+  return figures;
+}
+
+class StatView : public ValueView {
+ public:
+  explicit StatView(ViewContext context)
+      : rows_(context.out, context.options.output, columns, false, context.messages) {
+    rows_.set_trial(context.trial.name());
+  }
+
+  void show(const ValueKey& key, const TensorValue& value) override {
+    const Figures of = figures_of(value.view());
+    rows_.row({key.tensor, key.step.value, mode_text(key.mode), key.mode_step.value, key.worker,
+               to_string(value.dtype()), ShapeCell{value.shape()}, value.view().size(), of.min, of.max, of.mean, of.std,
+               of.nan, of.inf, of.zero});
+  }
+
+  void finish() override { rows_.finish(); }
+
+ private:
+  RowWriter rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<ValueView> make_stat_view(ViewContext context) { return std::make_unique<StatView>(context); }
+
+}  // namespace smd::tool::tensor

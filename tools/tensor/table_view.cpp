@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// table: arrays as NumPy prints them, under a heading each; if there are only single numbers, one table of them.
+#include "array_text.hpp"
+#include "common/row_writer.hpp"
+#include "value_view.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <optional>
+
+namespace smd::tool::tensor {
+
+namespace {
+
+constexpr std::array<Column, 6> columns = {
+    {{"tensor"}, {"step", Align::right}, {"mode"}, {"mode_step", Align::right}, {"worker"}, {"value", Align::right}}};
+
+// Single numbers are held back until an array comes, but not more of them than this.
+constexpr std::size_t most_held = 4096;
+
+class TableView : public ValueView {
+ public:
+  explicit TableView(ViewContext context) : context_(context), ascii_(context.options.output.ascii) {}
+
+  void show(const ValueKey& key, const TensorValue& value) override {
+    if (value.view().size() == 1 && !arrays_) {
+      held_.push_back({key, value});
+      if (held_.size() == most_held) {
+        print_held_as_rows();
+      }
+      return;
+    }
+    if (rows_) {  // so many numbers, and then an array
+      print_held_as_rows();
+      rows_->finish();
+      rows_.reset();
+      last_ = Printed::number;
+    }
+    arrays_ = true;
+    for (const Held& held : held_) {
+      print(held.key, held.value);
+    }
+    held_.clear();
+    print(key, value);
+  }
+
+  void finish() override {
+    if (!arrays_) {
+      print_held_as_rows();
+      if (rows_) {
+        rows_->finish();
+      }
+    }
+  }
+
+ private:
+  enum class Printed : std::uint8_t { nothing, number, array };
+
+  struct Held {
+    ValueKey key;
+    TensorValue value;
+  };
+
+  void print_held_as_rows() {
+    if (held_.empty()) {
+      return;
+    }
+    if (!rows_) {
+      rows_.emplace(context_.out, context_.options.output, columns, false, context_.messages);
+      rows_->set_trial(context_.trial.name());
+    }
+    for (const Held& held : held_) {
+      rows_->row({held.key.tensor, held.key.step.value, mode_text(held.key.mode), held.key.mode_step.value,
+                  held.key.worker, Elements(held.value.view()).cell(0)});
+    }
+    held_.clear();
+  }
+
+  void print(const ValueKey& key, const TensorValue& value) {
+    const Elements elements(value.view());
+    const int precision = context_.options.table_precision();
+    const Printed now = value.view().size() == 1 ? Printed::number : Printed::array;
+    if (last_ == Printed::array || (last_ == Printed::number && now == Printed::array)) {
+      context_.out.put('\n');
+    }
+    last_ = now;
+    context_.out.write(heading(key, value, ascii_));
+    if (now == Printed::number) {
+      context_.out.write(" = " + element_text(elements.cell(0), precision, ascii_) + "\n");
+      return;
+    }
+    context_.out.put('\n');
+    const ArrayTextOptions text = {
+        .precision = precision, .full = context_.options.full, .ascii = ascii_, .width = terminal_width(STDOUT_FILENO)};
+    print_array(elements, text, [&](std::string_view line) {
+      context_.out.write(line);
+      context_.out.put('\n');
+    });
+  }
+
+  ViewContext context_;
+  bool ascii_;
+  bool arrays_ = false;
+  Printed last_ = Printed::nothing;
+  std::vector<Held> held_;
+  std::optional<RowWriter> rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<ValueView> make_table_view(ViewContext context) { return std::make_unique<TableView>(context); }
+
+}  // namespace smd::tool::tensor

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "value_selection.hpp"
+
+#include "common/text.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace smd::tool::tensor {
+
+namespace {
+
+// Reads more and more of the trial, from its end, until `enough` holds or all is read.
+template <class Enough>
+void read_back_until(Trial& trial, Enough&& enough) {
+  const std::size_t listed = trial.listed_steps().size();
+  for (std::size_t count = 16; !enough(); count *= 8) {
+    if (count >= listed) {
+      trial.cover(StepRange());
+      return;
+    }
+    trial.cover(StepRange::newest(count));
+  }
+}
+
+enum class Having : std::uint8_t { anything, value };
+
+// Global steps at which a tensor was saved, by the worker asked for.
+std::vector<GlobalStep> own_steps(const Trial& trial, const TensorOptions& options, const std::string& name,
+                                  Having having, bool incomplete) {
+  EntryQuery query;
+  query.tensors = {name};
+  query.include_incomplete = incomplete;
+  if (options.selection.worker) {
+    query.workers = {*options.selection.worker};
+  }
+  std::vector<GlobalStep> steps;
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    if ((having == Having::anything || entry.value) && (steps.empty() || steps.back() != entry.step)) {
+      steps.push_back(entry.step);
+    }
+    return true;
+  });
+  return steps;
+}
+
+// What a named tensor has in place of values, or by whom; all of the trial was read.
+void report_without_values(const Trial& trial, const TensorOptions& options, const std::string& name,
+                           Diagnostics& messages) {
+  std::set<std::string> saved;
+  std::set<std::string> workers;
+  EntryQuery query;
+  query.tensors = {name};
+  query.include_incomplete = true;
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    workers.emplace(entry.worker);
+    for (const SavedReduction& reduction : entry.reductions) {
+      saved.insert(reduction.name);
+    }
+    if (entry.shape) {
+      saved.insert("shape");
+    }
+    return true;
+  });
+  if (options.selection.worker && !workers.contains(*options.selection.worker)) {
+    const std::vector<std::string> names(workers.begin(), workers.end());
+    messages.fail(
+        "InvalidWorker",
+        quoted(*options.selection.worker) + " did not save " + quoted(name) + "; there are " + quoted_list(names),
+        ExitStatus::no);
+    return;
+  }
+  std::string text = quoted(name) + ": no value was saved";
+  const bool shape = saved.erase("shape") != 0;
+  if (!saved.empty()) {
+    std::string list;
+    for (const std::string& reduction : saved) {
+      list += (list.empty() ? "" : ", ") + reduction;
+    }
+    text += ", only reductions (" + list + "); try smd-reduce -r saved";
+  } else if (shape) {
+    text += ", only its shape; see smd-ls -l";
+  }
+  messages.fail("TensorUnavailableForStep", text, ExitStatus::no);
+}
+
+bool only_ranges(const StepSpec& spec) {
+  return std::none_of(spec.terms().begin(), spec.terms().end(), [](const StepTerm& term) { return term.single; });
+}
+
+// Ranges take what exists; if that is nothing, where the tensor was saved helps. A mode without any of its steps was
+// named already.
+void report_outside(const Trial& trial, const TensorOptions& options, const std::string& name,
+                    const std::vector<GlobalStep>& steps, Diagnostics& messages) {
+  std::vector<std::int64_t> numbers;
+  for (const GlobalStep step : steps) {
+    for (const Mode mode : options.selection.modes) {
+      if (mode == Mode::global || trial.mode(step) == mode) {
+        numbers.push_back(mode == Mode::global ? step.value : trial.mode_step(step).value_or(ModeStep()).value);
+      }
+    }
+  }
+  if (!numbers.empty()) {
+    const auto [least, greatest] = std::minmax_element(numbers.begin(), numbers.end());
+    messages.fail("TensorUnavailableForStep",
+                  quoted(name) + " was not saved in that range; it was at " + std::to_string(numbers.size()) +
+                      (numbers.size() == 1 ? " step, " : " steps, ") + std::to_string(*least) + " to " +
+                      std::to_string(*greatest),
+                  ExitStatus::no);
+  }
+}
+
+// The steps of one tensor, counted among its own.
+std::vector<SelectedStep> steps_of(Trial& trial, const TensorOptions& options, const std::string& name, bool named,
+                                   Diagnostics& messages) {
+  const StepSpec spec = options.selection.steps.value_or(default_steps(options));
+  // `last` is the last value, even if reductions were saved later. A step given by its number may well hold nothing
+  // but reductions, which then deserves its own answer.
+  const Having having = counts_from_end(spec) || spec.all() ? Having::value : Having::anything;
+  if (counts_from_end(spec)) {
+    read_back_until(trial, [&] { return !own_steps(trial, options, name, having, true).empty(); });
+    if (own_steps(trial, options, name, having, true).empty()) {
+      if (named) {
+        report_without_values(trial, options, name, messages);
+      }
+      return {};
+    }
+  } else if (spec.all() && own_steps(trial, options, name, having, true).empty()) {
+    report_without_values(trial, options, name, messages);
+    return {};
+  }
+  const StepSource source = [&](bool incomplete) { return own_steps(trial, options, name, having, incomplete); };
+  std::vector<SelectedStep> steps = select_steps(trial, options.selection, spec, messages, source, name);
+  if (steps.empty() && only_ranges(spec)) {
+    report_outside(trial, options, name, source(options.selection.incomplete), messages);
+  }
+  return steps;
+}
+
+void add_steps(ValueSelection& selection, const std::string& name, const std::vector<SelectedStep>& chosen) {
+  std::vector<GlobalStep>& own = selection.own_steps[name];
+  for (const SelectedStep& step : chosen) {
+    own.push_back(step.step);
+  }
+  selection.steps.insert(selection.steps.end(), chosen.begin(), chosen.end());
+}
+
+void sort_steps(std::vector<SelectedStep>& steps) {
+  std::sort(steps.begin(), steps.end(), [](const SelectedStep& a, const SelectedStep& b) { return a.step < b.step; });
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+}
+
+// Whether the step was asked for by its number alone.
+bool asked_singly(const TensorOptions& options, const SelectedStep& step) {
+  if (!options.selection.steps) {
+    return false;
+  }
+  return std::any_of(
+      options.selection.steps->terms().begin(), options.selection.steps->terms().end(), [&](const StepTerm& term) {
+        return term.single && !term.oldest &&
+               std::any_of(options.selection.modes.begin(), options.selection.modes.end(), [&](Mode mode) {
+                 return term.number == (mode == Mode::global ? step.step.value : step.mode_step.value);
+               });
+      });
+}
+
+// Says why a tensor has no value at a step at which it was saved.
+void report_missing_at(const Trial& trial, const TensorOptions& options, const std::string& name,
+                       const SelectedStep& step, Diagnostics& messages) {
+  std::vector<std::string> workers;
+  std::string reductions;
+  bool shape = false;
+  EntryQuery query;
+  query.tensors = {name};
+  query.steps = {{step.step}};
+  query.include_incomplete = true;
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    workers.emplace_back(entry.worker);
+    shape = shape || entry.shape;
+    if (reductions.empty()) {
+      for (const SavedReduction& reduction : entry.reductions) {
+        reductions += (reductions.empty() ? "" : ", ") + reduction.name;
+      }
+    }
+    return true;
+  });
+  const std::string place = quoted(name) + " at step " + std::to_string(step.step.value);
+  const std::optional<std::string>& worker = options.selection.worker;
+  if (workers.empty()) {
+    messages.fail("TensorUnavailableForStep", place + ": not saved", ExitStatus::no);
+  } else if (worker && std::find(workers.begin(), workers.end(), *worker) == workers.end()) {
+    messages.fail("InvalidWorker", place + ": not saved by " + quoted(*worker) + "; by " + quoted_list(workers),
+                  ExitStatus::no);
+  } else {
+    messages.fail("TensorUnavailableForStep",
+                  place + ": no value was saved" +
+                      (!reductions.empty() ? ", only reductions (" + reductions + "); try smd-reduce -r saved"
+                       : shape             ? std::string(", only its shape; see smd-ls -l")
+                                           : std::string()),
+                  ExitStatus::no);
+  }
+}
+
+}  // namespace
+
+bool ValueSelection::wants(std::string_view tensor, GlobalStep step) const {
+  if (own_steps.empty()) {
+    return true;
+  }
+  const auto found = own_steps.find(tensor);
+  return found != own_steps.end() && std::binary_search(found->second.begin(), found->second.end(), step);
+}
+
+StepSpec default_steps(const TensorOptions& options) {
+  return options.view == ViewKind::spark ? StepSpec() : StepSpec::parse("last");
+}
+
+bool counts_from_end(const StepSpec& spec) noexcept {
+  return std::any_of(spec.terms().begin(), spec.terms().end(), [](const StepTerm& term) {
+    return term.single ? term.oldest || term.number < 0 : term.start.value_or(0) < 0 || term.stop.value_or(0) < 0;
+  });
+}
+
+ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnostics& messages) {
+  ValueSelection selection;
+  if (!check_worker(trial, options.selection, messages)) {
+    return selection;
+  }
+  if (trial.listed_steps().empty()) {
+    (void)select_steps(trial, options.selection, default_steps(options), messages);  // says so
+    return selection;
+  }
+  const std::vector<std::string>& names = options.selection.names;
+  if (!names.empty()) {
+    read_back_until(trial, [&] {
+      return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return trial.has_tensor(name); });
+    });
+  }
+  // A mode in which a named tensor was not saved is an answer, not a filter.
+  SelectionOptions of_names = options.selection;
+  of_names.modes = {Mode::global};
+  std::vector<std::string> tensors;
+  if (options.selection.regexes.empty() && options.selection.collections.empty() && !names.empty()) {
+    tensors = select_tensors(trial, of_names, messages);
+  } else {
+    tensors = select_tensors(trial, options.selection, messages);
+    if (!names.empty()) {
+      of_names.regexes.clear();
+      of_names.collections.clear();
+      for (std::string& name : select_tensors(trial, of_names, messages)) {
+        tensors.push_back(std::move(name));
+      }
+      std::sort(tensors.begin(), tensors.end());
+      tensors.erase(std::unique(tensors.begin(), tensors.end()), tensors.end());
+    }
+  }
+  const StepSpec spec = options.selection.steps.value_or(default_steps(options));
+  const bool own = counts_from_end(spec) || !names.empty();
+  if (!own && !tensors.empty()) {
+    selection.steps = select_steps(trial, options.selection, spec, messages);
+  }
+  for (const std::string& name : tensors) {
+    const bool named = std::find(names.begin(), names.end(), name) != names.end();
+    if (own) {
+      const std::vector<SelectedStep> chosen = steps_of(trial, options, name, named, messages);
+      add_steps(selection, name, chosen);
+      if (named) {
+        selection.named[name].chosen = chosen;
+      }
+    }
+  }
+  sort_steps(selection.steps);
+  selection.tensors = std::move(tensors);
+  return selection;
+}
+
+void report_missing(const Trial& trial, const TensorOptions& options, const ValueSelection& selection,
+                    Diagnostics& messages) {
+  for (const auto& [name, tensor] : selection.named) {
+    for (const SelectedStep& step : tensor.chosen) {
+      const bool found = std::find(tensor.found.begin(), tensor.found.end(), step.step) != tensor.found.end();
+      if (!found && (tensor.found.empty() || asked_singly(options, step))) {
+        report_missing_at(trial, options, name, step, messages);
+        if (tensor.found.empty()) {
+          break;  // once for all of them
+        }
+      }
+    }
+  }
+}
+
+}  // namespace smd::tool::tensor

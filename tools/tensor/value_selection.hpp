@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <smd/trial.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/diagnostics.hpp"
+#include "options.hpp"
+
+namespace smd::tool::tensor {
+
+/// What is to be shown of a tensor that was named on the command line, so that what is missing can be said.
+struct NamedTensor {
+  std::vector<SelectedStep> chosen;
+  std::vector<GlobalStep> found;  ///< Those of them at which there is a value.
+};
+
+/// Which values are asked for.
+struct ValueSelection {
+  std::vector<std::string> tensors;  ///< In byte order.
+  std::vector<SelectedStep> steps;   ///< All that some tensor is wanted at, ascending.
+  /// Steps of each tensor; none: `steps` holds for all.
+  std::map<std::string, std::vector<GlobalStep>, std::less<>> own_steps;
+  std::map<std::string, NamedTensor, std::less<>> named;
+
+  [[nodiscard]] bool wants(std::string_view tensor, GlobalStep step) const;
+};
+
+/// The default of `--step`: `last`, but all for `--spark`.
+[[nodiscard]] StepSpec default_steps(const TensorOptions& options);
+
+/// Whether steps are counted from an end, and so among each tensor's own.
+[[nodiscard]] bool counts_from_end(const StepSpec& spec) noexcept;
+
+/// Resolves names, patterns and steps. What is not there is said, with status 1.
+[[nodiscard]] ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnostics& messages);
+
+/// After all entries were seen: says what of the named tensors was not found, and why.
+void report_missing(const Trial& trial, const TensorOptions& options, const ValueSelection& selection,
+                    Diagnostics& messages);
+
+}  // namespace smd::tool::tensor

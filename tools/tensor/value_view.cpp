@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "value_view.hpp"
+
+#include "common/text.hpp"
+
+#include <array>
+
+namespace smd::tool::tensor {
+
+namespace {
+
+using MakeView = std::unique_ptr<ValueView> (*)(ViewContext context);
+
+struct FormatRow {
+  std::string_view format;
+  MakeView make;
+};
+
+constexpr std::array<FormatRow, 9> formats = {{{"table", make_table_view},
+                                               {"tsv", make_rows_view},
+                                               {"csv", make_rows_view},
+                                               {"json", make_rows_view},
+                                               {"jsonl", make_rows_view},
+                                               {"npy", make_npy_view},
+                                               {"npz", make_npz_view},
+                                               {"raw", make_raw_view},
+                                               {"pgm", make_pgm_view}}};
+
+struct KindRow {
+  ViewKind kind;
+  MakeView make;
+};
+
+constexpr std::array<KindRow, 5> kinds = {{{ViewKind::stat, make_stat_view},
+                                           {ViewKind::matrix, make_matrix_view},
+                                           {ViewKind::hist, make_hist_view},
+                                           {ViewKind::heatmap, make_heatmap_view},
+                                           {ViewKind::spark, make_spark_view}}};
+
+}  // namespace
+
+std::unique_ptr<ValueView> make_view(ViewContext context) {
+  for (const KindRow& row : kinds) {
+    if (row.kind == context.options.view) {
+      return row.make(context);
+    }
+  }
+  if (context.options.stack) {
+    return make_stack_view(context);
+  }
+  // Columns that were asked for are rows of elements, in a table too.
+  if (context.options.output.format == "table" && !context.options.output.columns.empty()) {
+    return make_rows_view(context);
+  }
+  for (const FormatRow& row : formats) {
+    if (row.format == context.options.output.format) {
+      return row.make(context);
+    }
+  }
+  throw UsageError("unknown format " + quoted(context.options.output.format));
+}
+
+std::string heading(const ValueKey& key, const TensorValue& value, bool ascii) {
+  std::string text;
+  append_printable(text, key.tensor, ascii);
+  text += "  step " + std::to_string(key.step.value);
+  if (key.mode != Mode::global) {
+    text += " (" + std::string(mode_text(key.mode)) + " " + std::to_string(key.mode_step.value) + ")";
+  }
+  text += "  ";
+  append_printable(text, key.worker, ascii);
+  return text + "  " + std::string(to_string(value.dtype())) + " " + to_string(value.shape());
+}
+
+std::string value_name(const ValueKey& key) {
+  return quoted(key.tensor) + " at step " + std::to_string(key.step.value);
+}
+
+void OneValue::announce(const ValueKey& key) {
+  if (!first_.empty()) {
+    throw UsageError(std::string(view_) + " shows one value only, and there are " + first_ + " and " + value_name(key) +
+                     " of " + quoted(key.worker) + ": " + std::string(instead_));
+  }
+  first_ = value_name(key);
+}
+
+}  // namespace smd::tool::tensor

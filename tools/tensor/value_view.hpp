@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <smd/step.hpp>
+#include <smd/tensor_view.hpp>
+#include <smd/trial.hpp>
+#include <string>
+#include <string_view>
+
+#include "common/diagnostics.hpp"
+#include "common/output_file.hpp"
+#include "options.hpp"
+
+namespace smd::tool::tensor {
+
+/// Which value it is: what stands in every row. Borrowed from the trial's catalog.
+struct ValueKey {
+  std::string_view tensor;
+  std::string_view worker;
+  GlobalStep step;
+  Mode mode = Mode::global;
+  ModeStep mode_step;
+};
+
+/// One way to show values. A new one is a file that makes one, and a line in `make_view`.
+class ValueView {
+ public:
+  virtual ~ValueView() = default;
+  /// Whether `announce` must be called for each value before the first is shown.
+  [[nodiscard]] virtual bool plans() const { return false; }
+  /// @throws UsageError if the view cannot show that many.
+  virtual void announce(const ValueKey& /*key*/) {}
+  /// Values come in the promised order.
+  virtual void show(const ValueKey& key, const TensorValue& value) = 0;
+  /// Takes a value in blocks, where the view can: for values too large to be held. nullptr: it cannot.
+  virtual BlockSink* stream(const ValueKey& /*key*/) { return nullptr; }
+  /// After the last one.
+  virtual void finish() {}
+};
+
+/// What a view is made from; everything outlives it.
+struct ViewContext {
+  OutputFile& out;
+  const TensorOptions& options;
+  Diagnostics& messages;
+  const Trial& trial;
+};
+
+/// The view that the options ask for.
+[[nodiscard]] std::unique_ptr<ValueView> make_view(ViewContext context);
+
+std::unique_ptr<ValueView> make_rows_view(ViewContext context);
+std::unique_ptr<ValueView> make_table_view(ViewContext context);
+std::unique_ptr<ValueView> make_stat_view(ViewContext context);
+std::unique_ptr<ValueView> make_hist_view(ViewContext context);
+std::unique_ptr<ValueView> make_heatmap_view(ViewContext context);
+std::unique_ptr<ValueView> make_spark_view(ViewContext context);
+std::unique_ptr<ValueView> make_matrix_view(ViewContext context);
+std::unique_ptr<ValueView> make_raw_view(ViewContext context);
+std::unique_ptr<ValueView> make_npy_view(ViewContext context);
+std::unique_ptr<ValueView> make_npz_view(ViewContext context);
+std::unique_ptr<ValueView> make_stack_view(ViewContext context);
+std::unique_ptr<ValueView> make_pgm_view(ViewContext context);
+
+/// `fc.weight  step 38 (train 30)  worker_0  float32 10x32`, safe to show.
+[[nodiscard]] std::string heading(const ValueKey& key, const TensorValue& value, bool ascii);
+
+/// `'fc.weight' step 38`, for messages.
+[[nodiscard]] std::string value_name(const ValueKey& key);
+
+/// Throws the UsageError of a view that shows one value only, at the second one announced.
+class OneValue {
+ public:
+  /// `view`: `-f npy`; `instead`: what to do about it.
+  OneValue(std::string_view view, std::string_view instead) : view_(view), instead_(instead) {}
+  void announce(const ValueKey& key);
+
+ private:
+  std::string_view view_;
+  std::string_view instead_;
+  std::string first_;
+};
+
+}  // namespace smd::tool::tensor

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "values.hpp"
+
+#include "common/progress.hpp"
+#include "common/text.hpp"
+#include "value_selection.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+namespace smd::tool::tensor {
+
+namespace {
+
+constexpr std::size_t batch_size = 4096;
+// Values up to this size are read whole and checked before the first byte is written.
+constexpr std::uint64_t checked_bytes = std::uint64_t{16} << 20;
+
+class ValueReader {
+ public:
+  ValueReader(const Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
+              Diagnostics& messages)
+      : trial_(trial),
+        options_(options),
+        selection_(selection),
+        view_(view),
+        messages_(messages),
+        progress_("reading", 0, options.messages.progress) {}
+
+  // Whether any value was shown.
+  bool run() {
+    for_each_value([&](const TensorEntry& entry) {
+      if (view_.plans()) {
+        view_.announce(key_of(entry));
+      }
+      return view_.plans();
+    });
+    for_each_value([&](const TensorEntry& entry) {
+      found_ = true;
+      const auto named = selection_.named.find(entry.tensor);
+      if (named != selection_.named.end() &&
+          (named->second.found.empty() || named->second.found.back() != entry.step)) {
+        named->second.found.push_back(entry.step);
+      }
+      take(entry);
+      return true;
+    });
+    read_batch();
+    return shown_;
+  }
+
+  [[nodiscard]] bool found() const noexcept { return found_; }
+  /// Tensors, not named, of which reductions or shapes were saved in place of values.
+  [[nodiscard]] const std::set<std::string, std::less<>>& without_values() const noexcept { return without_; }
+
+ private:
+  static ValueKey key_of(const TensorEntry& entry) {
+    return {entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step};
+  }
+
+  template <class Visit>
+  void for_each_value(Visit&& visit) {
+    // Steps chosen from several modes hold whatever each mode saved, so the mode itself no longer matters.
+    const EntryQuery query = entry_query(options_.selection, selection_.tensors, selection_.steps);
+    trial_.for_each_entry(query, [&](const TensorEntry& entry) {
+      if (!selection_.wants(entry.tensor, entry.step)) {
+        return true;
+      }
+      if (!entry.value) {
+        if (!selection_.named.contains(entry.tensor)) {
+          without_.emplace(entry.tensor);
+        }
+        return true;
+      }
+      return visit(entry);
+    });
+  }
+
+  void take(const TensorEntry& entry) {
+    if (entry.value->length > checked_bytes && !options_.slice) {
+      if (BlockSink* sink = view_.stream(key_of(entry)); sink != nullptr) {
+        read_batch();
+        if (const std::optional<Problem> problem = trial_.read_blocks(*entry.value, entry.tensor, *sink)) {
+          report(key_of(entry), *problem);
+        } else {
+          shown_ = true;
+        }
+        return;
+      }
+    }
+    keys_.push_back(key_of(entry));
+    locations_.push_back(*entry.value);
+    tensors_.emplace_back(entry.tensor);
+    if (keys_.size() == batch_size) {
+      read_batch();
+    }
+  }
+
+  void read_batch() {
+    trial_.read(locations_, tensors_,
+                [&](std::size_t i, ReadResult&& result) {
+                  progress_.advance();
+                  if (result.value) {
+                    show(keys_[i], *result.value);
+                  } else {
+                    report(keys_[i], *result.problem);
+                  }
+                  return true;
+                },
+                {.jobs = options_.reading.jobs});
+    keys_.clear();
+    locations_.clear();
+    tensors_.clear();
+  }
+
+  void show(const ValueKey& key, const TensorValue& value) {
+    if (!options_.slice) {
+      view_.show(key, value);
+      shown_ = true;
+      return;
+    }
+    StridedLayout part;
+    try {
+      part = options_.slice->apply(value.shape());
+    } catch (const InvalidValue& error) {
+      messages_.fail("Usage", "--slice: " + quoted(key.tensor) + ": " + error.what(), ExitStatus::usage);
+      return;
+    }
+    view_.show(key, take_part(value, part));
+    shown_ = true;
+  }
+
+  static TensorValue take_part(const TensorValue& value, const StridedLayout& part) {
+    return smd::tool::tensor::take(value, part);
+  }
+
+  void report(const ValueKey& key, const Problem& problem) {
+    if (problem.kind == ProblemKind::absent) {
+      messages_.fail("TensorUnavailableForStep", value_name(key) + ": " + to_string(problem), ExitStatus::no);
+    } else if (problem.kind == ProblemKind::not_yet) {
+      messages_.fail("StepNotYetAvailable", value_name(key) + ": " + to_string(problem), ExitStatus::no);
+    } else {
+      messages_.report(problem, trial_.path());
+    }
+  }
+
+  const Trial& trial_;
+  const TensorOptions& options_;
+  ValueSelection& selection_;
+  ValueView& view_;
+  Diagnostics& messages_;
+  Progress progress_;
+  std::vector<ValueKey> keys_;
+  std::vector<TensorLocation> locations_;
+  std::vector<std::string> tensors_;
+  std::set<std::string, std::less<>> without_;
+  bool found_ = false;
+  bool shown_ = false;
+};
+
+void report_nothing(const ValueReader& reader, Diagnostics& messages) {
+  const std::vector<std::string> names(reader.without_values().begin(), reader.without_values().end());
+  if (!names.empty()) {
+    const std::string text = "of " + quoted_list(names, 3) + " no values were saved, only reductions or shapes";
+    if (reader.found()) {
+      messages.note(text + "; see smd-reduce -r saved");
+    } else {
+      messages.fail("TensorUnavailableForStep", text + "; try smd-reduce -r saved", ExitStatus::no);
+    }
+  } else if (!reader.found()) {
+    if (messages.status() == ExitStatus::yes) {
+      messages.warning("nothing is selected");
+    }
+    messages.raise(ExitStatus::no);
+  }
+}
+
+}  // namespace
+
+StepRange range_to_open(const TensorOptions& options) {
+  const StepSpec spec = options.selection.steps.value_or(default_steps(options));
+  const bool only_names =
+      !options.selection.names.empty() && options.selection.regexes.empty() && options.selection.collections.empty();
+  // Which is the last step of a tensor that only a pattern knows? All index files must be seen.
+  return counts_from_end(spec) && !only_names ? StepRange() : range_to_read(spec, options.selection.modes);
+}
+
+bool show_values(Trial& trial, const TensorOptions& options, ValueView& view, Diagnostics& messages) {
+  ValueSelection selection = select_values(trial, options, messages);
+  if (selection.tensors.empty() || selection.steps.empty()) {
+    if (messages.status() == ExitStatus::yes) {
+      messages.warning("nothing is selected");
+    }
+    messages.raise(ExitStatus::no);
+    view.finish();
+    return !options.binary();
+  }
+  ValueReader reader(trial, options, selection, view, messages);
+  const bool shown = reader.run();
+  if (shown || !options.binary()) {
+    view.finish();
+  }
+  report_missing(trial, options, selection, messages);
+  report_nothing(reader, messages);
+  return shown || !options.binary();
+}
+
+}  // namespace smd::tool::tensor
