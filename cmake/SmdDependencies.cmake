@@ -9,6 +9,8 @@ find_package(Boost REQUIRED COMPONENTS filesystem)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED)
+# Headers only: the choice of an instruction set is made in libsmd, so that no further library is loaded at start.
+find_path(HWY_INCLUDE_DIR hwy/highway.h REQUIRED)
 if(SMD_BUILD_TOOLS)
   find_package(CLI11 REQUIRED)
 endif()

@@ -55,7 +55,7 @@ need_packages() {
 }
 
 # What the library and the commands are built with and from.
-build_packages='cmake g++ ninja-build pkg-config libboost-filesystem-dev libcli11-dev libfmt-dev libpcre2-dev
-  libprotozero-dev libsimdjson-dev nlohmann-json3-dev zlib1g-dev'
+build_packages='cmake g++ ninja-build pkg-config libboost-filesystem-dev libcli11-dev libfmt-dev libhwy-dev
+  libpcre2-dev libprotozero-dev libsimdjson-dev nlohmann-json3-dev zlib1g-dev'
 # What the tests need besides.
 test_packages='clang clang-format doctest-dev python3 python3-numpy xz-utils'

@@ -24,7 +24,7 @@ int top_of(double magnitude) {
   return exponent;
 }
 
-// From sum and sum of squares, both to 2^-90 or better. `loss`: the share of the squares that is left.
+// Squared distances from the mean, from sum and sum of squares, both good to 2^-90 or better.
 DoubleDouble centred(DoubleDouble squares, DoubleDouble sum, std::size_t n) {
   const DoubleDouble rest = add(squares, negate(divide(multiply(sum, sum), static_cast<double>(n))));
   return rest.hi > 0 ? rest : DoubleDouble{};
@@ -140,7 +140,8 @@ BlockFigures block_figures(const double* values, std::size_t n, const BlockRange
   if (groups.abs_moments) {
     figures.abs_moments.squares = centred(squares, figures.abs_moments.sum, n);
     if (!(figures.abs_moments.squares.hi >= enough * squares.hi)) {
-      figures.abs_moments.squares = centred_after_shift(values, n, true, 0, largest, figures.abs_moments.sum);
+      const double least = kernels().smallest_magnitude(values, n);
+      figures.abs_moments.squares = centred_after_shift(values, n, true, least, largest, figures.abs_moments.sum);
     }
   }
   return figures;

@@ -112,9 +112,22 @@ struct LoadFloat {
 struct LoadHalf {
   template <class D>
   HWY_INLINE hn::Vec<D> operator()(D d, const std::uint16_t* from) const {
-    const hn::Rebind<hwy::float16_t, D> dh;
     const hn::Rebind<std::uint16_t, D> du;
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SSE4
+    // There Highway's own conversion takes infinities and NaN for large numbers. Fraction and exponent, moved to their
+    // places, need only a factor that mends the bias; the highest exponent stands for infinity and NaN.
+    const hn::RebindToUnsigned<D> wide;
+    const auto bits = hn::PromoteTo(wide, hn::LoadU(du, from));
+    const auto top = hn::Set(wide, std::uint32_t{0x7C00});
+    const auto special = hn::IfThenElseZero(hn::Eq(hn::And(bits, top), top), hn::Set(wide, std::uint32_t{0x7F800000}));
+    const auto magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(wide, std::uint32_t{0x7FFF})));
+    const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(wide, std::uint32_t{0x8000})));
+    const auto number = hn::Mul(hn::BitCast(d, magnitude), hn::Set(d, 0x1p112F));
+    return hn::BitCast(d, hn::Or(hn::Or(hn::BitCast(wide, number), special), sign));
+#else
+    const hn::Rebind<hwy::float16_t, D> dh;
     return hn::PromoteTo(d, hn::BitCast(dh, hn::LoadU(du, from)));
+#endif
   }
 };
 struct LoadBfloat {

@@ -489,7 +489,8 @@ void Reducer::merge(const PartialReduction& partial) {
   data.abs_sum_integer_ = whole(partial.abs_sum_integer_high, partial.abs_sum_integer_low);
   const std::uint64_t finite = partial.count - data.specials_.all();
   data.moments_ = {finite, detail::reduce::add(pair(partial.sum), pair_of(data.sum_integer_)), pair(partial.m2)};
-  data.abs_moments_ = {finite, detail::reduce::add(pair(partial.abs_sum), pair_of(data.abs_sum_integer_)), pair(partial.abs_m2)};
+  data.abs_moments_ = {finite, detail::reduce::add(pair(partial.abs_sum), pair_of(data.abs_sum_integer_)),
+                       pair(partial.abs_m2)};
   data.product_ = {pair(partial.prod), partial.prod_exponent};
   data.negative_infinities_odd_ = partial.neginf % 2 != 0;
   impl_->data.merge(data);
