@@ -225,6 +225,7 @@ class StepLoader {
         // The reference lists such files, but nothing writes them: another program's table, most likely.
         result.failure->kind = ProblemKind::note;
         result.failure->text = "ignored: not an index file";
+        result.failure->offset.reset();
       }
     }
     for (Problem& problem : result.refused) {

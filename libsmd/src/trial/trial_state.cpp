@@ -430,16 +430,8 @@ std::optional<TensorEntry> TrialState::entry(const Snapshot& snapshot, const lay
 
 /// Whether the worker that writes an event file has written a later one: then what is not there will not come.
 bool TrialState::writer_went_on(const TensorLocation& location, const Snapshot& snapshot) const {
-  const auto writes = [&](const layout::StepRow& row) {
-    return snapshot.catalog.payload(row).count > 0 && this->location(snapshot, row, 0).file == location.file;
-  };
-  std::span<const layout::StepRow> rows = snapshot.catalog.rows();
-  if (const auto name = layout::event_file_step(location.file)) {
-    const Step* const step = snapshot.find(*name);
-    rows = step == nullptr ? rows.first(0) : snapshot.rows_of(*step);
-  }
-  const auto own = std::find_if(rows.begin(), rows.end(), writes);
-  if (own == rows.end()) {
+  const layout::StepRow* const own = row_naming(location.file, snapshot);
+  if (own == nullptr) {
     return false;
   }
   constexpr int enough = 4;  // the newest ones: a copying tool may lag by a few files
@@ -457,7 +449,29 @@ bool TrialState::writer_went_on(const TensorLocation& location, const Snapshot& 
   return false;
 }
 
+/// A row whose records lie in an event file of that name; null if there is none.
+const layout::StepRow* TrialState::row_naming(std::string_view event_file, const Snapshot& snapshot) const {
+  std::span<const layout::StepRow> rows = snapshot.catalog.rows();
+  if (const auto number = layout::event_file_step(event_file)) {
+    if (const Step* const step = snapshot.find(*number)) {
+      rows = snapshot.rows_of(*step);
+    }
+  }
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const layout::StepRow& candidate) {
+    return snapshot.catalog.payload(candidate).count > 0 && location(snapshot, candidate, 0).file == event_file;
+  });
+  return row == rows.end() ? nullptr : &*row;
+}
+
 Problem TrialState::judge(Problem problem, const TensorLocation& location, const Snapshot& snapshot) const {
+  if (problem.kind == ProblemKind::damaged && !problem.offset) {
+    // The file could not even be opened: its name is at fault, and that stands in an index file.
+    if (const layout::StepRow* const row = row_naming(location.file, snapshot)) {
+      problem.text = "its event file '" + printable(location.file) + "' is refused: " + problem.text;
+      problem.file = snapshot.listing->path(row->file);
+    }
+    return problem;
+  }
   if (problem.kind != ProblemKind::not_found && problem.kind != ProblemKind::not_yet) {
     return problem;
   }

@@ -65,6 +65,7 @@ class TrialState {
   void make_snapshot();
   void load(Snapshot& snapshot);
   [[nodiscard]] std::optional<std::int64_t> last_complete(const Snapshot& snapshot) const;
+  [[nodiscard]] const layout::StepRow* row_naming(std::string_view event_file, const Snapshot& snapshot) const;
   [[nodiscard]] bool writer_went_on(const TensorLocation& location, const Snapshot& snapshot) const;
   [[nodiscard]] bool is_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const;
 
