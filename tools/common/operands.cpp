@@ -45,13 +45,6 @@ void for_each_item(char separator, const std::function<bool(const std::string&)>
   }
 }
 
-std::string next_step(const MissingCollectionFiles& error) {
-  if (error.ended) {
-    return "nothing was saved: check the hook configuration";
-  }
-  return "if the job is about to start, try smd-wait";
-}
-
 }  // namespace
 
 void for_each_operand(std::span<const std::string> operands, bool null_separated,
@@ -98,12 +91,6 @@ void with_trial(const std::string& path, const TrialOptions& options, Diagnostic
     throw UsageError(error.what());
   } catch (const MatchLimit& error) {
     throw UsageError(error.what());
-  } catch (const MissingCollectionFiles& error) {
-    const std::string text = error.what();
-    const std::string prefix = text.find(path) == std::string::npos ? path + ": " : std::string();
-    const std::string hint = next_step(error);
-    messages.fail(error.tag(), prefix + text + (text.ends_with(hint) ? std::string() : "; " + hint),
-                  ExitStatus::unreadable);
   } catch (const Error& error) {
     messages.fail(error, path);
   }
