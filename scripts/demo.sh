@@ -9,23 +9,27 @@ need_packages $build_packages
 
 log=build/demo.log
 mkdir -p build
-printf 'Building the commands (log: %s) ...\n' "$log" >&2
+printf 'building the commands; log: %s\n' "$log" >&2
 if ! { cmake --preset release && cmake --build --preset release; } >"$log" 2>&1; then
   tail -n 40 "$log" >&2
-  printf 'demo.sh: the build failed; the whole log is in %s\n' "$log" >&2
+  printf 'demo.sh: the build failed; the whole log is %s\n' "$log" >&2
   exit 1
 fi
 
+# A bare system has no locale set, and its terminal shows UTF-8 nevertheless.
+if [ -z "${LC_ALL:-}${LC_CTYPE:-}${LANG:-}" ]; then
+  LC_ALL=C.UTF-8
+  export LC_ALL
+fi
 PATH=$PWD/build/release/bin:$PATH
-trial=tests/fixtures/good-pytorch-digits
 show() {
-  printf '\n$'
-  printf ' %s' "$@"
-  printf '\n'
+  printf '\n$ %s\n' "$*"
   "$@"
 }
-show smd-ls --summary --format table "$trial"
-show smd-ls --long --format table "$trial"
-show smd-ls --steps --format table "$trial"
-show smd-tensor "$trial" DigitNet_conv.bias --step last --format table
-show smd-tensor "$trial" CrossEntropyLoss_output_0 --mode train --step all --format table --columns step,mode,mode_step,value
+cd tests/fixtures
+show smd-ls good-pytorch-digits --summary --format table
+show smd-ls good-pytorch-digits --long --columns tensor,shape,dtype,steps,modes,collections --format table
+show smd-tensor good-pytorch-digits CrossEntropyLoss_output_0 --mode train --step all --format table
+show smd-tensor good-pytorch-digits DigitNet_conv.bias --step last --format table
+show smd-tensor good-pytorch-digits DigitNet_input_0 --step first --slice 0,0 --heatmap
+printf '\nThe commands are in build/release/bin, the trials in tests/fixtures.\n'
