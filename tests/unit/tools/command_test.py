@@ -112,6 +112,17 @@ class RoundTrip(unittest.TestCase):
                 self.assertEqual(row['bf16'], str(brain), row)
 
 
+class Operands(unittest.TestCase):
+    def test_from_standard_input(self):
+        done = run('echo', 'a', '-', input=b'b c\n\nd\xff\n-x')
+        self.assertEqual((done.returncode, done.stdout), (0, b'a\nb c\nd\xff\n-x\n'))
+        done = run('-0', 'echo', '-', input=b'b\nc\0\0d')
+        self.assertEqual((done.returncode, done.stdout), (0, b'b\nc\0d\0'))
+        self.assertEqual(run('echo', '-', 'a', input=b'').returncode, 2)
+        closed = subprocess.run(['sh', '-c', '"$0" echo - <&-', SAMPLE], stderr=subprocess.PIPE, env=ENVIRONMENT)
+        self.assertEqual(closed.returncode, 3)
+
+
 class Messages(unittest.TestCase):
     def test_repeats_are_counted_and_escaped(self):
         done = run('repeat')

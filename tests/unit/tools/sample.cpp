@@ -5,11 +5,13 @@
 //   floats           random numbers of all kinds, with their bits
 //   halves           all 65,536 float16 and bfloat16
 //   hold             starts to print, says "ready" on standard error, then waits for the end of standard input
+//   echo …           the operands after it as rows, those that `-` stands for too
 //   repeat           one warning ten times
 //   oops, memory, logic
 //                    throws what a library would
 //   missing          raises status 1 and 4
 #include "common/app.hpp"
+#include "common/operands.hpp"
 #include "sample_command.hpp"
 
 #include <unistd.h>
@@ -20,6 +22,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -32,6 +35,7 @@ class Sample : public Command {
   void setup(const CommandLine& line) override {
     output_ = OutputOptions::from(line);
     what_ = line.operands().front();
+    rest_.assign(line.operands().begin() + 1, line.operands().end());
   }
 
   ExitStatus run(Diagnostics& messages) override {
@@ -59,7 +63,15 @@ class Sample : public Command {
       return ExitStatus::yes;
     }
     OutputFile out = output_.open();
-    if (what_ == "strings") {
+    if (what_ == "echo") {
+      static constexpr Column columns[] = {{"operand"}};
+      RowWriter writer(out, output_, columns, false, messages);
+      for_each_operand(rest_, output_.null_separated, [&](const std::string& operand) {
+        writer.row({operand});
+        return true;
+      });
+      writer.finish();
+    } else if (what_ == "strings") {
       print_strings(out, messages);
     } else if (what_ == "floats") {
       print_floats(out, messages);
@@ -119,6 +131,7 @@ class Sample : public Command {
 
   OutputOptions output_;
   std::string what_;
+  std::vector<std::string> rest_;
 };
 
 }  // namespace
