@@ -14,8 +14,8 @@
 
 namespace smd {
 
-/// A trial and a name in it. What every query of `Tensor` is made of.
-struct Tensor::Impl {
+/// A trial and a name in it. What every query of `Tensor` is made of. Hidden: else it would be exported with its class.
+struct __attribute__((visibility("hidden"))) Tensor::Impl {
   using StepRow = detail::layout::StepRow;
   using Snapshot = detail::trial::Snapshot;
   using Rows = std::vector<const StepRow*>;

@@ -7,7 +7,8 @@
 
 namespace smd {
 
-struct Trial::Impl final : detail::trial::TrialState {
+/// Hidden: else it would be exported with its class.
+struct __attribute__((visibility("hidden"))) Trial::Impl final : detail::trial::TrialState {
   using TrialState::TrialState;
 };
 
