@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/shape.hpp>
+#include <smd/step.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace smd::test {
+
+/// One step of one worker, as an event file and an index file.
+struct BuiltStep {
+  std::int64_t step = 0;
+  std::string worker = "worker_0";
+  Mode mode = Mode::train;
+  std::int64_t mode_step = 0;
+  std::vector<std::pair<std::string, std::vector<float>>> tensors;  ///< Name and elements, one dimension.
+  std::vector<std::pair<std::string, Shape>> shapes;                ///< Shapes saved by themselves.
+  bool checksums = false;                                           ///< True payload checksums.
+};
+
+/// The bytes of the event file, and the text of the index file that goes with it.
+struct StepFiles {
+  std::string events;
+  std::string index;
+};
+[[nodiscard]] StepFiles encode_step(const BuiltStep& step);
+
+/// Names relative to the trial.
+[[nodiscard]] std::string index_path(std::int64_t step, std::string_view worker);
+[[nodiscard]] std::string events_path(std::int64_t step, std::string_view worker);
+
+/// Writes a trial as the reference's hook does, file by file: temporary names, then renamed.
+class TrialBuilder {
+ public:
+  explicit TrialBuilder(std::string root) : root_(std::move(root)) {}
+
+  /// A collections file with one collection `default` of pattern `.*`.
+  TrialBuilder& collections(std::string_view worker = "worker_0", int num_workers = 1);
+  /// Event file first, then index file.
+  TrialBuilder& step(const BuiltStep& step);
+  /// A file of any content, in place at once.
+  TrialBuilder& file(std::string_view name, std::string_view content);
+  TrialBuilder& end();
+
+  [[nodiscard]] const std::string& root() const noexcept { return root_; }
+
+ private:
+  std::string root_;
+};
+
+}  // namespace smd::test
