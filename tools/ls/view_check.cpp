@@ -33,6 +33,9 @@ std::string report_text(const CheckReport& report) {
   return text;
 }
 
+/// Thrown out of a check whose outcome is known.
+struct Known {};
+
 class CheckView final : public View {
  public:
   using View::View;
@@ -42,14 +45,26 @@ class CheckView final : public View {
   bool show(const std::string& operand, RowWriter& rows, Diagnostics& messages) override {
     rows.set_trial(operand);
     with_plain_operand(operand, messages, [&] {
-      const CheckReport report = check_trial(operand, options().reading.trial_options(), [&](const Problem& problem) {
-        rows.row({problem.file.empty() ? Cell() : Cell(problem.file), problem.offset ? Cell(*problem.offset) : Cell(),
-                  problem.text});
-        messages.raise(verdict(problem.kind));
-      });
-      messages.info(operand + ": " + report_text(report));
+      try {
+        const CheckReport report = check_trial(operand, options().reading.trial_options(),
+                                               [&](const Problem& problem) { print(problem, rows, messages); });
+        messages.info(operand + ": " + report_text(report));
+      } catch (const Known&) {
+        return;
+      }
     });
     return true;
+  }
+
+ private:
+  void print(const Problem& problem, RowWriter& rows, Diagnostics& messages) const {
+    rows.row({problem.file.empty() ? Cell() : Cell(problem.file), problem.offset ? Cell(*problem.offset) : Cell(),
+              problem.text});
+    const ExitStatus status = verdict(problem.kind);
+    messages.raise(status);
+    if (options().output.quiet && status != ExitStatus::yes) {
+      throw Known();
+    }
   }
 };
 

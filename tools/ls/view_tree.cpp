@@ -12,6 +12,8 @@ namespace smd::tool::ls {
 namespace {
 
 constexpr std::array<Column, 2> tree_columns = {{{"path"}, {"tensors", Align::right}}};
+// People get the drawing last, where its lines may be of any length.
+constexpr std::array<Column, 2> drawing_columns = {{{"tensors", Align::right}, {"path"}}};
 
 /// Names in byte order are a tree in preorder: all that begin with a folder's path stand together. Folders with
 /// nothing but one folder in them are joined with it, so that there are never more folders than names.
@@ -112,7 +114,9 @@ class TreeView final : public TrialView {
  public:
   using TrialView::TrialView;
 
-  [[nodiscard]] std::span<const Column> columns() const override { return tree_columns; }
+  [[nodiscard]] std::span<const Column> columns() const override {
+    return options().for_people() ? drawing_columns : tree_columns;
+  }
 
  protected:
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
@@ -140,7 +144,7 @@ class TreeView final : public TrialView {
     tree.each([&](const TreeWalk::Node& node, std::size_t depth) {
       const std::string text =
           branches.before(depth, node.last) + names[node.first].substr(node.above, node.path - node.above);
-      rows.row({text, node.folder ? Cell(node.end - node.first) : Cell("")});
+      rows.row({node.folder ? Cell(node.end - node.first) : Cell(""), text});
     });
   }
 };
