@@ -95,7 +95,7 @@ using StepSource = std::function<std::vector<GlobalStep>(bool incomplete)>;
 [[nodiscard]] EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string> tensors,
                                      std::span<const SelectedStep> steps);
 
-/// `train`, `eval`, `predict`, `global`, as options and messages have them. Rows bear the stored names: `to_string`.
+/// `train`, `eval`, `predict`, `global`: as printed in rows. Lower case, as upstream's option values.
 [[nodiscard]] std::string_view mode_text(Mode mode) noexcept;
 
 }  // namespace smd::tool

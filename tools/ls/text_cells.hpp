@@ -8,7 +8,7 @@
 
 namespace smd::tool::ls {
 
-/// `TRAIN`, `EVAL`, …
+/// `train`, `eval`, …
 [[nodiscard]] std::vector<std::string> mode_texts(std::span<const Mode> modes);
 
 /// For tables: as many items as fit a column of sensible width, then how many more there are: `a,b,+7`.

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "choice.hpp"
+#include "common/selection.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -37,7 +38,7 @@ class ModesView final : public TrialView {
       ++count.steps;
     }
     for (const auto& [mode, count] : modes) {
-      rows.row({to_string(mode), count.steps, count.first.value, count.last.value});
+      rows.row({mode_text(mode), count.steps, count.first.value, count.last.value});
     }
     return !modes.empty();
   }

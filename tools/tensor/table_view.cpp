@@ -71,7 +71,7 @@ class TableView : public ValueView {
       rows_->set_trial(context_.trial.name());
     }
     for (const Held& held : held_) {
-      rows_->row({held.key.tensor, held.key.step.value, to_string(held.key.mode), held.key.mode_step.value,
+      rows_->row({held.key.tensor, held.key.step.value, mode_text(held.key.mode), held.key.mode_step.value,
                   held.key.worker, Elements(held.value.view()).cell(0)});
     }
     held_.clear();
