@@ -67,7 +67,7 @@ const CommandDefinition& TensorCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {TensorOptions::table(), SelectionOptions::table(), OutputOptions::table(),
-                        MessageOptions::table(), ReadingOptions::table()},
+                        ReadingOptions::table(), MessageOptions::table()},
       .formats = tensor_format_names(),
       .exit_notes = exit_notes,
       .prose = prose,
