@@ -19,10 +19,23 @@ DoubleDouble to_pair(Int128 value) {
   return {high, static_cast<double>(value - static_cast<Int128>(high))};
 }
 
-int exponent_below(double value) {
-  int exponent = 0;
-  (void)std::frexp(value, &exponent);
-  return exponent;
+// How a floating point type is grained: bits of precision, and the exponent of its smallest number.
+struct Precision {
+  int bits;
+  int lowest_exponent;
+};
+
+Precision precision_of(Dtype type) {
+  switch (type) {
+    case Dtype::float32:
+      return {24, -149};
+    case Dtype::float16:
+      return {11, -24};
+    case Dtype::bfloat16:
+      return {8, -133};
+    default:
+      return {53, -1074};
+  }
 }
 
 bool odd_signs(const double* values, std::size_t n) {
@@ -72,9 +85,51 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool k
   if (groups_.values && keep_values && !is_complex(type)) {
     keep(type, source, n);
   }
-  for (std::size_t start = 0; start < n; start += block_size) {
+  std::size_t start = 0;
+  // Where only order and moments are asked for, long runs can be streamed. The first block gives a guess of the range.
+  const bool simple = groups_.moments && !groups_.signs && !groups_.product && !groups_.abs_min;
+  if (simple && is_floating(type) && n >= block_size + stream_size) {
+    add_block(type, source, block_size);
+    for (start = block_size; start + stream_size <= n; start += stream_size) {
+      if (!add_stream(type, source + start * item)) {
+        for (std::size_t part = 0; part < stream_size; part += block_size) {
+          add_block(type, source + (start + part) * item, block_size);
+        }
+      }
+    }
+  }
+  for (; start < n; start += block_size) {
     add_block(type, source + start * item, std::min(block_size, n - start));
   }
+}
+
+bool Accumulator::add_stream(Dtype type, const std::byte* source) {
+  const Precision precision = precision_of(type);
+  BlockRange range;
+  BlockFigures figures;
+  if (!stream_figures(type, source, precision.bits, precision.lowest_exponent,
+                      groups_.magnitudes || groups_.abs_moments, guess_, range, figures, sum_)) {
+    return false;
+  }
+  count_ += stream_size;
+  integers_ = false;
+  // Zeros at an end of the range need the block's signs.
+  if (range.min == 0 || range.max == 0) {
+    alignas(64) double values[block_size + block_padding];
+    for (std::size_t part = 0; part < stream_size; part += block_size) {
+      BlockRange half;
+      kernels().decode(type, source + part * item_size(type), block_size, values, half);
+      add_order(values, block_size, half);
+    }
+  } else {
+    add_order(nullptr, 0, range);
+  }
+  abs_sum_ = reduce::add(abs_sum_, figures.abs_moments.sum);
+  moments_.merge(figures.moments);
+  if (groups_.abs_moments) {
+    abs_moments_.merge(figures.abs_moments);
+  }
+  return true;
 }
 
 void Accumulator::keep(Dtype type, const std::byte* source, std::size_t n) {
@@ -138,16 +193,8 @@ void Accumulator::add_block(Dtype type, const std::byte* source, std::size_t n) 
     }
     range = kernels().range(decoded, left);
   }
-  switch (type) {
-    case Dtype::float32:
-      return add_floats(24, -149, values, left, range);
-    case Dtype::float16:
-      return add_floats(11, -24, values, left, range);
-    case Dtype::bfloat16:
-      return add_floats(8, -133, values, left, range);
-    default:
-      return add_floats(53, -1074, values, left, range);
-  }
+  const Precision precision = precision_of(type);
+  add_floats(precision.bits, precision.lowest_exponent, values, left, range);
 }
 
 // Counts what is not finite and moves the rest together, in order.
@@ -210,8 +257,8 @@ void Accumulator::add_floats(int precision, int lowest_exponent, const double* v
   const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
   Grain grain;
   if (largest > 0) {
-    grain.top = exponent_below(largest);
-    grain.unit = std::max(exponent_below(range.smallest) - precision, lowest_exponent);
+    grain.top = guess_.top = exponent_above(largest);
+    grain.unit = std::max(exponent_above(range.smallest) - precision, lowest_exponent);
   }
   const BlockFigures figures = block_figures(values, n, range, grain, groups_, &sum_);
   abs_sum_ = reduce::add(abs_sum_, figures.abs_moments.sum);
@@ -254,7 +301,7 @@ void Accumulator::add_integers(const double* values, std::size_t n, const BlockR
   }
   const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
   const BlockFigures figures =
-      block_figures(values, n, range, {0, largest > 0 ? exponent_below(largest) : 0}, groups_, nullptr);
+      block_figures(values, n, range, {0, largest > 0 ? exponent_above(largest) : 0}, groups_, nullptr);
   sum_integer_ += static_cast<std::int64_t>(figures.moments.sum.hi);
   abs_sum_integer_ += static_cast<std::int64_t>(figures.abs_moments.sum.hi);
   if (groups_.moments) {
@@ -314,7 +361,7 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
     kernel.integer_decode(is_signed, magnitude, source, n, static_cast<std::uint64_t>(base), values);
     const auto top = static_cast<double>(reach - base);
     const BlockRange range = {0, top, 1, true};
-    Moments block = block_figures(values, n, range, {0, top > 0 ? exponent_below(top) : 0}, squares, nullptr).moments;
+    Moments block = block_figures(values, n, range, {0, top > 0 ? exponent_above(top) : 0}, squares, nullptr).moments;
     block.sum = to_pair(total);
     return block;
   };
@@ -341,7 +388,7 @@ void Accumulator::add_product(const double* values, std::size_t n, const BlockRa
   const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
   const double smallest = std::min(std::fabs(range.min), std::fabs(range.max));
   const int reach =
-      std::max(std::abs(exponent_below(largest)), std::abs(exponent_below(std::min(smallest, range.smallest)) - 1));
+      std::max(std::abs(exponent_above(largest)), std::abs(exponent_above(std::min(smallest, range.smallest)) - 1));
   if (reach > 450) {
     for (std::size_t i = 0; i < n; ++i) {
       product_.multiply_by({values[i], 0}, 0);
@@ -417,7 +464,7 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
     const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
     Grain grain;
     if (largest > 0) {
-      grain = {std::max(exponent_below(range.smallest) - 53, -1074), exponent_below(largest)};
+      grain = {std::max(exponent_above(range.smallest) - 53, -1074), exponent_above(largest)};
     }
     return block_figures(values, left, range, grain, groups_, &sum).moments;
   };

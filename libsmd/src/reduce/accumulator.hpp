@@ -4,6 +4,7 @@
 #include <smd/dtype.hpp>
 #include <smd/reduction.hpp>
 
+#include "reduce/block_moments.hpp"
 #include "reduce/exact_sum.hpp"
 #include "reduce/int128.hpp"
 #include "reduce/moments.hpp"
@@ -93,6 +94,7 @@ class Accumulator {
 
  private:
   void add_block(Dtype type, const std::byte* source, std::size_t n);
+  bool add_stream(Dtype type, const std::byte* source);
   void add_floats(int precision, int lowest_exponent, const double* values, std::size_t n, const BlockRange& range);
   void add_integers(const double* values, std::size_t n, const BlockRange& range);
   void add_wide_integers(bool is_signed, const std::byte* source, std::size_t n);
@@ -102,6 +104,8 @@ class Accumulator {
   void add_integer_order(Int128 min, Int128 max, Int128 abs_min);
   void add_product(const double* values, std::size_t n, const BlockRange& range);
   void keep(Dtype type, const std::byte* source, std::size_t n);
+
+  StreamGuess guess_;
 };
 
 }  // namespace smd::detail::reduce

@@ -4,25 +4,20 @@
 #include "reduce/accumulator.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace smd::detail::reduce {
 namespace {
 
-constexpr int block_bits = 11;
-static_assert(block_size == std::size_t{1} << block_bits);
+constexpr int bits_of(std::size_t n) { return static_cast<int>(std::bit_width(n - 1)); }
 
-// An accumulator that starts at 1.5 * 2^k stays in its binade while the sum stays within 2^(k-1).
-double bias_for(int top) { return std::ldexp(1.5, top + block_bits + 1); }
+// An accumulator that starts at 1.5 * 2^k stays in its binade while the sum of 2^bits numbers below 2^top stays within
+// 2^(k-1).
+double bias_for(int top, int bits) { return 1.5 * power_of_two(std::clamp(top + bits + 1, -1000, 1022)); }
 
 // The exponent e with |x| < 2^e; no less than where squares would underflow.
-int top_of(double magnitude) {
-  int exponent = -400;
-  if (magnitude > 0) {
-    (void)std::frexp(magnitude, &exponent);
-  }
-  return exponent;
-}
+int top_of(double magnitude) { return std::max(magnitude > 0 ? exponent_above(magnitude) : -400, -400); }
 
 // Squared distances from the mean, from sum and sum of squares, both good to 2^-90 or better.
 DoubleDouble centred(DoubleDouble squares, DoubleDouble sum, std::size_t n) {
@@ -42,8 +37,8 @@ DoubleDouble centred_after_shift(const double* values, std::size_t n, bool magni
   }
   SumPlan plan;
   plan.squares = true;
-  plan.sum_bias = bias_for(top_of(reach));
-  plan.square_bias = bias_for(2 * top_of(reach));
+  plan.sum_bias = bias_for(top_of(reach), bits_of(block_size));
+  plan.square_bias = bias_for(2 * top_of(reach), bits_of(block_size));
   BlockSums sums;
   kernels().sums(shifted, n, plan, sums);
   return centred(two_sum(sums.square, sums.square_low), two_sum(sums.sum, sums.sum_low), n);
@@ -98,17 +93,19 @@ BlockFigures block_figures(const double* values, std::size_t n, const BlockRange
     return figures;
   }
 
+  constexpr int block_bits = bits_of(block_size);
   BlockFigures figures;
   figures.moments.n = n;
   figures.abs_moments.n = n;
   SumPlan plan;
   plan.magnitudes = groups.magnitudes || groups.abs_moments;
   plan.squares = groups.moments;
-  plan.square_bias = bias_for(2 * top_of(largest));
+  plan.square_bias = bias_for(2 * top_of(largest), block_bits);
   const bool direct = grain.top + block_bits - grain.unit <= 53;
-  // What additions drop is below 2^(top - 30) in all, so that its sum is exact too if it spans no more than 53 bits.
-  const bool biased = grain.top - 30 - grain.unit <= 53 && grain.top < 1000;
-  plan.sum_bias = direct ? 0 : bias_for(std::min(grain.top, 1000));
+  // What additions drop is below 2^(top + 2 bits - 52) in all, so that its sum is exact too if it spans no more than 53
+  // bits.
+  const bool biased = grain.top + 2 * block_bits - 52 - grain.unit <= 53 && grain.top < 1000;
+  plan.sum_bias = direct ? 0 : bias_for(std::min(grain.top, 1000), block_bits);
   BlockSums sums;
   if (direct || biased || plan.squares || exact == nullptr) {
     kernels().sums(values, n, plan, sums);
@@ -145,6 +142,65 @@ BlockFigures block_figures(const double* values, std::size_t n, const BlockRange
     }
   }
   return figures;
+}
+
+bool stream_figures(Dtype type, const std::byte* source, int precision, int lowest_exponent, bool magnitudes,
+                    StreamGuess& guess, BlockRange& range, BlockFigures& figures, ExactSum& exact) {
+  const int guessed_top = guess.top + 1;
+  constexpr std::size_t n = stream_size;
+  constexpr int bits = bits_of(n);
+  if (!kernels().fused && type == Dtype::float64) {
+    return false;
+  }
+  if (guessed_top < -300 || guessed_top > 400) {
+    return false;
+  }
+  SumPlan plan;
+  plan.magnitudes = magnitudes;
+  plan.squares = true;
+  plan.grouped_squares = !guess.cancels && type != Dtype::float64;
+  plan.square_bias = bias_for(2 * guessed_top + (plan.grouped_squares ? 2 : 0), bits);
+  plan.sum_bias = type == Dtype::float64 ? bias_for(guessed_top, bits) : 0;
+  BlockSums sums;
+  kernels().stream(type, source, n, plan, range, sums);
+  const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
+  if (!range.finite || largest == 0) {
+    return false;
+  }
+  const int top = exponent_above(largest);
+  if (top > guessed_top || top < guessed_top - 3) {
+    return false;
+  }
+  const int unit = std::max(exponent_above(range.smallest) - precision, lowest_exponent);
+  const DoubleDouble squares = two_sum(sums.square, sums.square_low);
+  if (type == Dtype::float64) {
+    if (guessed_top + 2 * bits - 52 - unit > 53) {
+      return false;
+    }
+  } else {
+    // No partial sum exceeds sum |x| <= root of n * sum x^2.
+    const double reach = std::sqrt(static_cast<double>(n) * squares.hi) * 1.01;
+    if (exponent_above(reach) - unit > 53) {
+      return false;
+    }
+  }
+  const double enough = plan.grouped_squares ? 0x1p-4 : 0x1p-16;
+  const auto part = [&squares, enough](DoubleDouble sum, Moments& moments) {
+    moments = {n, sum, centred(squares, sum, n)};
+    return moments.squares.hi >= enough * squares.hi;
+  };
+  figures = {};
+  if (!part(two_sum(sums.sum, sums.sum_low), figures.moments) ||
+      (magnitudes && !part(two_sum(sums.magnitude, sums.magnitude_low), figures.abs_moments))) {
+    guess.cancels = true;
+    return false;
+  }
+  guess.top = top;
+  exact.add(sums.sum);
+  if (type == Dtype::float64) {
+    exact.add(sums.sum_low);
+  }
+  return true;
 }
 
 }  // namespace smd::detail::reduce

@@ -27,4 +27,15 @@ struct Grain {
 BlockFigures block_figures(const double* values, std::size_t n, const BlockRange& range, Grain grain,
                            const Groups& groups, ExactSum* exact);
 
+/// What the blocks before lead to expect of the next.
+struct StreamGuess {
+  int top = 0;           ///< Every |x| is below 2^top, or not much above.
+  bool cancels = false;  ///< The mean is large against the spread.
+};
+
+/// The same in one pass over `stream_size` elements of a floating point type, on a guess. False, and nothing done but
+/// to the guess, if it was wrong or the data are in another way unfit.
+bool stream_figures(Dtype type, const std::byte* source, int precision, int lowest_exponent, bool magnitudes,
+                    StreamGuess& guess, BlockRange& range, BlockFigures& figures, ExactSum& exact);
+
 }  // namespace smd::detail::reduce

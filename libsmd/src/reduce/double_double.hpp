@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace smd::detail::reduce {
+
+/// 2^exponent, for -1022 … 1023.
+inline double power_of_two(int exponent) noexcept {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
+/// The e with 2^(e-1) <= |value| < 2^e, of a finite number that is not 0. -1022 for all denormal ones.
+inline int exponent_above(double value) noexcept {
+  return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 2047U) - 1022;
+}
 
 /// An unevaluated sum of two doubles, about 106 bits. The low part is at most half a unit of the high one.
 /// Operations after Dekker, 1971, and Knuth; each errs by a few units of 2^-104. An infinite or NaN high part has the

@@ -403,6 +403,165 @@ void sums(const double* values, std::size_t n, const SumPlan& plan, BlockSums& r
   }
 }
 
+// The two halves of a vector of floats as doubles. Floats in memory are loaded anew: that is cheaper than to move
+// lanes.
+template <class T, class V>
+HWY_INLINE void widen(const T* from, V v, hn::Vec<Doubles>& v0, hn::Vec<Doubles>& v1) {
+  const Doubles d;
+#if HWY_TARGET == HWY_SCALAR
+  (void)from;
+  v0 = hn::PromoteTo(d, v);
+  v1 = hn::Zero(d);
+#else
+  const hn::Half<hn::ScalableTag<float> > dh;
+  if constexpr (std::is_same_v<T, float>) {
+    (void)v;
+    v0 = hn::PromoteTo(d, hn::LoadU(dh, from));
+    v1 = hn::PromoteTo(d, hn::LoadU(dh, from + hn::Lanes(dh)));
+  } else {
+    (void)from;
+    v0 = hn::PromoteTo(d, hn::LowerHalf(dh, v));
+    v1 = hn::PromoteTo(d, hn::UpperHalf(dh, v));
+  }
+#endif
+}
+
+// Extremes and sums in one pass, without doubles stored in between.
+template <class T, bool magnitudes, bool grouped, class Load>
+HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
+                              BlockSums& result, const Load& load) {
+  const hn::ScalableTag<float> df;
+  const hn::RebindToUnsigned<decltype(df)> du;
+  const std::size_t lanes = hn::Lanes(df);
+  auto min = hn::Set(df, std::numeric_limits<float>::infinity());
+  auto max = hn::Set(df, -std::numeric_limits<float>::infinity());
+  auto smallest = hn::Set(du, ~std::uint32_t{0});
+  const auto one = hn::Set(du, std::uint32_t{1});
+  Lane<false> sum[2];
+  Lane<false> magnitude[2];
+  Lane<true> square[2];
+  for (int k = 0; k < 2; ++k) {
+    sum[k].start(0);
+    magnitude[k].start(0);
+    square[k].start(plan.square_bias);
+  }
+  for (std::size_t i = 0; i < n; i += 2 * lanes) {
+    const T* const from = typed<T>(source) + i;
+    const auto a = load(df, from);
+    const auto b = load(df, from + lanes);
+    min = hn::Min(min, hn::Min(a, b));
+    max = hn::Max(max, hn::Max(a, b));
+    const auto size_a = hn::Sub(hn::BitCast(du, hn::Abs(a)), one);
+    const auto size_b = hn::Sub(hn::BitCast(du, hn::Abs(b)), one);
+    smallest = hn::Min(smallest, hn::Min(size_a, size_b));
+    hn::Vec<Doubles> v0;
+    hn::Vec<Doubles> v1;
+    hn::Vec<Doubles> v2;
+    hn::Vec<Doubles> v3;
+    widen(from, a, v0, v1);
+    widen(from + lanes, b, v2, v3);
+    sum[0].add(v0);
+    sum[1].add(v1);
+    sum[0].add(v2);
+    sum[1].add(v3);
+    if constexpr (magnitudes) {
+      magnitude[0].add(hn::Abs(v0));
+      magnitude[1].add(hn::Abs(v1));
+      magnitude[0].add(hn::Abs(v2));
+      magnitude[1].add(hn::Abs(v3));
+    }
+    if constexpr (grouped) {
+      // Each square is exact; four of like size too.
+      square[0].add(hn::Add(hn::MulAdd(v1, v1, hn::Mul(v0, v0)), hn::MulAdd(v3, v3, hn::Mul(v2, v2))));
+    } else {
+      square[0].add_square(v0);
+      square[1].add_square(v1);
+      square[0].add_square(v2);
+      square[1].add_square(v3);
+    }
+  }
+  range.min = smallest_of(df, min);
+  range.max = largest_of(df, max);
+  const std::uint32_t bits = hn::GetLane(hn::MinOfLanes(du, smallest)) + 1U;
+  range.smallest = bits == 0 ? std::numeric_limits<double>::infinity() : std::bit_cast<float>(bits);
+  finish(sum[0], sum[1], 0, result.sum, result.sum_low);
+  if constexpr (magnitudes) {
+    finish(magnitude[0], magnitude[1], 0, result.magnitude, result.magnitude_low);
+  }
+  finish(square[0], square[1], plan.square_bias, result.square, result.square_low);
+  range.finite = std::isfinite(result.sum);
+}
+
+template <bool magnitudes>
+HWY_INLINE void stream_doubles(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
+                               BlockSums& result) {
+  const Doubles d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto infinity = hn::Set(d, std::numeric_limits<double>::infinity());
+  auto min = infinity;
+  auto max = hn::Neg(infinity);
+  auto smallest = infinity;
+  Lane<true> sum[2];
+  Lane<true> magnitude[2];
+  Lane<true> square[2];
+  for (int k = 0; k < 2; ++k) {
+    sum[k].start(plan.sum_bias);
+    magnitude[k].start(plan.sum_bias);
+    square[k].start(plan.square_bias);
+  }
+  for (std::size_t i = 0; i < n; i += 2 * lanes) {
+    for (std::size_t k = 0; k < 2; ++k) {
+      const auto v = hn::LoadU(d, typed<double>(source) + i + k * lanes);
+      const auto size = hn::Abs(v);
+      min = hn::Min(min, v);
+      max = hn::Max(max, v);
+      smallest = hn::Min(smallest, hn::IfThenElse(hn::Eq(size, hn::Zero(d)), infinity, size));
+      sum[k].add(v);
+      if constexpr (magnitudes) {
+        magnitude[k].add(size);
+      }
+      square[k].add_square(v);
+    }
+  }
+  range.min = smallest_of(d, min);
+  range.max = largest_of(d, max);
+  range.smallest = smallest_of(d, smallest);
+  finish(sum[0], sum[1], plan.sum_bias, result.sum, result.sum_low);
+  if constexpr (magnitudes) {
+    finish(magnitude[0], magnitude[1], plan.sum_bias, result.magnitude, result.magnitude_low);
+  }
+  finish(square[0], square[1], plan.square_bias, result.square, result.square_low);
+  range.finite = std::isfinite(result.sum) && std::isfinite(result.sum_low);
+}
+
+template <bool magnitudes, bool grouped>
+HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
+                          BlockSums& result) {
+  switch (type) {
+    case Dtype::float32:
+      return stream_floats<float, magnitudes, grouped>(source, n, plan, range, result, LoadFloat());
+    case Dtype::float16:
+      return stream_floats<std::uint16_t, magnitudes, grouped>(source, n, plan, range, result, LoadHalf());
+    case Dtype::bfloat16:
+      return stream_floats<std::uint16_t, magnitudes, grouped>(source, n, plan, range, result, LoadBfloat());
+    default:
+      return stream_doubles<magnitudes>(source, n, plan, range, result);
+  }
+}
+
+void stream(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
+            BlockSums& result) {
+  if (plan.magnitudes && plan.grouped_squares) {
+    stream_as<true, true>(type, source, n, plan, range, result);
+  } else if (plan.magnitudes) {
+    stream_as<true, false>(type, source, n, plan, range, result);
+  } else if (plan.grouped_squares) {
+    stream_as<false, true>(type, source, n, plan, range, result);
+  } else {
+    stream_as<false, false>(type, source, n, plan, range, result);
+  }
+}
+
 void shift(const double* values, std::size_t n, bool magnitude, double by, double* out) {
   const Doubles d;
   const auto offset = hn::Set(d, by);
@@ -527,6 +686,49 @@ void product(const double* values, std::size_t n, std::size_t group, double& hig
   }
 }
 
+// Row m: the places of the bits of m, in order.
+struct Places {
+  std::uint8_t of[256][8] = {};
+  constexpr Places() {
+    for (unsigned mask = 0; mask < 256; ++mask) {
+      unsigned next = 0;
+      for (unsigned bit = 0; bit < 8; ++bit) {
+        if ((mask >> bit & 1U) != 0) {
+          of[mask][next++] = static_cast<std::uint8_t>(bit);
+        }
+      }
+    }
+  }
+};
+constexpr Places places;
+
+// Highway's own Compress copies its table to the stack at every call when GCC 12 compiles it, but for the case that has
+// an instruction.
+template <class D>
+HWY_INLINE hn::Vec<D> compress(D d, hn::Vec<D> v, hn::Mask<D> mask) {
+#if HWY_TARGET == HWY_SCALAR
+  (void)d;
+  (void)mask;
+  return v;
+#else
+  if constexpr (HWY_TARGET == HWY_AVX3 && sizeof(hn::TFromD<D>) == 4) {
+    return hn::Compress(v, mask);
+  } else {
+    std::uint8_t bits[8] = {};
+    hn::StoreMaskBits(d, mask, bits);
+    const hn::Rebind<std::uint8_t, D> bytes;
+    const hn::Rebind<std::int32_t, D> words;
+    const hn::RebindToSigned<D> lanes;
+    const auto at = hn::PromoteTo(words, hn::LoadU(bytes, places.of[bits[0]]));
+    if constexpr (sizeof(hn::TFromD<D>) == 8) {
+      return hn::TableLookupLanes(v, hn::IndicesFromVec(d, hn::PromoteTo(lanes, at)));
+    } else {
+      return hn::TableLookupLanes(v, hn::IndicesFromVec(d, at));
+    }
+  }
+#endif
+}
+
 template <class T>
 HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, bool magnitude, T from, T to, T* out,
                                   std::size_t& found) {
@@ -544,7 +746,7 @@ HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, bool m
     const auto inside = hn::AndNot(under, hn::Le(v, upper));
     below += hn::CountTrue(d, under);
     const std::size_t more = hn::CountTrue(d, inside);
-    hn::StoreU(hn::Compress(v, inside), d, out + count);
+    hn::StoreU(compress(d, v, inside), d, out + count);
     count += more;
   }
   for (; i < n; ++i) {
@@ -580,6 +782,7 @@ const Kernels table = {hwy::TargetName(HWY_TARGET),
                        integer_sum,
                        range_of,
                        sums,
+                       stream,
                        shift,
                        smallest_magnitude,
                        count_zero_negative,

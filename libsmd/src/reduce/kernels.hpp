@@ -13,6 +13,8 @@
 namespace smd::detail::reduce {
 
 inline constexpr std::size_t block_size = 2048;
+/// Elements that `stream` takes at once: more, since it decodes to registers only.
+inline constexpr std::size_t stream_size = 4096;
 /// Kernels may read and write so many doubles past a block's end.
 inline constexpr std::size_t block_padding = 64;
 
@@ -35,7 +37,10 @@ struct IntegerRange {
 struct SumPlan {
   bool magnitudes = false;  ///< Sum |x| too.
   bool squares = false;     ///< Sum x^2 too.
-  double sum_bias = 0;      ///< 0: x and |x| can be summed as they are, without error.
+  /// For `stream` of types shorter than float64: squares are added by fours before they are added without error. Less
+  /// exact by a few units of 2^-60, and faster.
+  bool grouped_squares = false;
+  double sum_bias = 0;  ///< 0: x and |x| can be summed as they are, without error.
   double square_bias = 0;
 };
 
@@ -61,6 +66,11 @@ struct Kernels {
                       std::int64_t& high);
   BlockRange (*range)(const double* values, std::size_t n);
   void (*sums)(const double* values, std::size_t n, const SumPlan& plan, BlockSums& sums);
+  /// Of floating point: what `decode` finds and `sums` sums, squares always, in one pass over `n` elements, a multiple
+  /// of 64. float64 is summed with the plan's bias, shorter types without. Good only if the biases turn out to have
+  /// been large enough, and all is finite.
+  void (*stream)(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
+                 BlockSums& sums);
   /// out = x - shift, or |x| - shift; and zeros up to the padding. In place is allowed.
   void (*shift)(const double* values, std::size_t n, bool magnitude, double shift, double* out);
   double (*smallest_magnitude)(const double* values, std::size_t n);
