@@ -42,8 +42,8 @@ class Printer {
     return element_text(elements_.cell(place), options_.precision, options_.ascii);
   }
 
-  // Everything before the point, or all of it.
-  static std::size_t left_part(const std::string& text) { return std::min(text.find('.'), text.size()); }
+  // Everything before the point or the exponent, or all of it.
+  static std::size_t left_part(const std::string& text) { return std::min(text.find_first_of(".e"), text.size()); }
 
   void measure(const std::string& text) {
     if (by_point_) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // tsv, csv: one row per element. json, jsonl: one object per value, with nested arrays.
 #include "common/row_writer.hpp"
+#include "common/text.hpp"
 #include "value_json.hpp"
 #include "value_view.hpp"
 
 #include <array>
+#include <variant>
 
 namespace smd::tool::tensor {
 
@@ -41,17 +43,20 @@ class RowsView : public ValueView {
       row(Cell(), JsonCell{&write});
       return;
     }
+    bool utf8 = true;
     if (value.shape().empty()) {
-      row(Cell(), elements.cell(0));
+      row(Cell(), sound(elements.cell(0), utf8));
+      warn_unless(utf8, key);
       return;
     }
     const std::uint64_t size = value.view().size();
     std::vector<std::int64_t> index(value.shape().size(), 0);
     for (std::uint64_t place = 0; place < size; ++place) {
       print_index(index);
-      row(index_text_, elements.cell(place));
+      row(index_text_, sound(elements.cell(place), utf8));
       advance(index, value.shape());
     }
+    warn_unless(utf8, key);
   }
 
   void finish() override { rows_.finish(); }
@@ -59,7 +64,27 @@ class RowsView : public ValueView {
  private:
   void write_value(OutputFile& out, const ValueKey& key, const Elements& elements) {
     const OutputOptions& output = context_.options.output;
-    if (!write_json_value(out, elements, output.precision, output.nonfinite)) {
+    warn_unless(write_json_value(out, elements, output.precision, output.nonfinite), key);
+  }
+
+  /// The element; in place of text that is not UTF-8 its copy with U+FFFD for each byte that is no part of it.
+  Cell sound(const Cell& element, bool& utf8) {
+    const std::string_view* const text = std::get_if<std::string_view>(&element.value());
+    if (text == nullptr || is_utf8(*text)) {
+      return element;
+    }
+    utf8 = false;
+    sound_text_.clear();
+    for (std::string_view rest = *text; !rest.empty();) {
+      const CodePoint point = decode_utf8(rest);
+      append_utf8(sound_text_, point.valid ? point.value : U'\uFFFD');
+      rest.remove_prefix(point.size);
+    }
+    return sound_text_;
+  }
+
+  void warn_unless(bool utf8, const ValueKey& key) {
+    if (!utf8) {
       context_.messages.warning(value_name(key) + ": not all text is UTF-8; U+FFFD stands for other bytes");
     }
   }
@@ -88,6 +113,7 @@ class RowsView : public ValueView {
   RowWriter rows_;
   bool by_element_;  // else one row per value
   std::string index_text_;
+  std::string sound_text_;
 };
 
 }  // namespace

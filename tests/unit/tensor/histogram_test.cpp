@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tensor/histogram.hpp"
+
+#include "sample_values.hpp"
+#include "tensor/grey.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace smd::tool::tensor {
+
+namespace {
+
+struct Case {
+  std::uint64_t bins;
+  bool bounded;
+  double low;
+  double high;
+  std::vector<std::uint64_t> counts;  // numpy.histogram
+  std::vector<double> edges;
+};
+
+const Case cases[] = {
+#define SMD_HISTOGRAM_CASES
+#include "numpy_cases.inc"
+#undef SMD_HISTOGRAM_CASES
+};
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double largest = std::numeric_limits<double>::max();
+
+Histogram of(const std::vector<double>& numbers, const BinSpec& bins) {
+  const TensorValue value = value_of(Dtype::float64, {static_cast<std::int64_t>(numbers.size())}, numbers);
+  return histogram(Elements(value.view()), bins);
+}
+
+}  // namespace
+
+TEST_CASE("bins hold what NumPy's hold") {
+  std::vector<double> numbers(1000);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = (static_cast<double>(i * 37 % 1009) - 300) / 8;
+  }
+  for (const Case& sample : cases) {
+    CAPTURE(sample.bins);
+    BinSpec bins{.count = sample.bins, .low = {}, .high = {}};
+    if (sample.bounded) {
+      bins.low = sample.low;
+      bins.high = sample.high;
+    }
+    const Histogram result = of(numbers, bins);
+    CHECK(result.counts == sample.counts);
+    REQUIRE(result.edges.size() == sample.edges.size());
+    for (std::size_t i = 0; i < sample.edges.size(); ++i) {
+      CHECK(result.edges[i] == doctest::Approx(sample.edges[i]).epsilon(1e-15));
+    }
+  }
+}
+
+TEST_CASE("what is not finite is in no bin") {
+  const Histogram result = of({NAN, 1, infinity, 2, -infinity, 4}, {.count = 3, .low = {}, .high = {}});
+  CHECK(result.edges == std::vector<double>{1, 2, 3, 4});
+  CHECK(result.counts == std::vector<std::uint64_t>{1, 1, 1});
+  CHECK(result.nan == 1);
+  CHECK(result.inf == 2);
+}
+
+TEST_CASE("without finite elements the bounds are 0 and 1, as NumPy's of nothing") {
+  CHECK(of({}, {.count = 2, .low = {}, .high = {}}).edges == std::vector<double>{0, 0.5, 1});
+  CHECK(of({NAN}, {.count = 1, .low = {}, .high = {}}).counts == std::vector<std::uint64_t>{0});
+}
+
+TEST_CASE("bounds whose distance is no double") {
+  // Halves of the range: -max and 0 lie in the lower and the upper one, max is the last bound.
+  const Histogram result = of({-largest, -1, 0, 1, largest}, {.count = 2, .low = {}, .high = {}});
+  CHECK(result.edges == std::vector<double>{-largest, 0, largest});
+  CHECK(result.counts == std::vector<std::uint64_t>{2, 3});
+}
+
+TEST_CASE("grey levels run from the least to the greatest finite element") {
+  const std::vector<double> numbers = {-1, 3, NAN, infinity, 0, -infinity};
+  const TensorValue value = value_of(Dtype::float64, {6}, numbers);
+  const GreyScale scale{Elements(value.view())};
+  CHECK(scale.low() == -1);
+  CHECK(scale.high() == 3);
+  CHECK(scale.level(-1) == 0);
+  CHECK(scale.level(3) == 1);
+  CHECK(scale.level(0) == 0.25);  // (0 - -1) / (3 - -1)
+  CHECK(scale.level(infinity) == 1);
+  CHECK(scale.level(-infinity) == 0);
+  CHECK(std::isnan(scale.level(NAN)));
+}
+
+TEST_CASE("--bins") {
+  CHECK(BinSpec::parse("3").count == 3);
+  CHECK(BinSpec::parse("3:-1:2.5").low == -1);
+  CHECK(BinSpec::parse("3:-1:2.5").high == 2.5);
+  for (const char* const text :
+       {"", "0", "-1", "x", "3:1", "3:1:", "3:2:1", "3:nan:1", "3:0:inf", "1000001", "3:0:1:2"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS((void)BinSpec::parse(text), InvalidValue);
+  }
+}
+
+}  // namespace smd::tool::tensor
