@@ -21,6 +21,9 @@ EVENTS = "events/000000000001/000000000001_worker_0.tfevents"
 COLLECTIONS = "collections/000000000/worker_0_collections.json"
 
 
+NOTE = None  # as messages: there may be notes
+
+
 @dataclass
 class Case:
     """What the commands should do about one trial; the defaults are those of the sound one."""
@@ -47,6 +50,11 @@ def damaged(place):
     return f"Damaged: *{place}*"
 
 
+def row_about(file, text=""):
+    """A row of --check."""
+    return f"*{file}\t*\t*{text}*"
+
+
 def read(values=None):
     """Harmless or legal: everything is printed; `values` are those of `a` in step 1 if the trial has its own."""
     return Case(values={("a", 1): values} if values else {})
@@ -55,7 +63,7 @@ def read(values=None):
 def index_file_lost():
     return Case(
         steps={0: (0, 2), 2: (2, 2)}, values={("a", 1): None, ("b", 1): None}, ls=4, ls_messages=[damaged(INDEX)],
-        check=4, check_rows=[INDEX], tensor=4, tensor_messages=[damaged(INDEX)], one=4,
+        check=4, check_rows=[row_about(INDEX)], tensor=4, tensor_messages=[damaged(INDEX)], one=4,
         one_messages=["StepUnavailable: *", damaged(INDEX)])
 
 
@@ -63,35 +71,37 @@ def entry_refused(**changes):
     """One entry of the index file; seen without reading any event file."""
     case = Case(
         steps={0: (0, 2), 1: (1, 1), 2: (2, 2)}, values={("a", 1): None}, ls=4, ls_messages=[damaged(INDEX)], check=4,
-        check_rows=[INDEX], tensor=4, tensor_messages=[damaged(INDEX)], one=4,
+        check_rows=[row_about(INDEX)], tensor=4, tensor_messages=[damaged(INDEX)], one=4,
         one_messages=["TensorUnavailableForStep: *", damaged(INDEX)])
     for name, value in changes.items():
         setattr(case, name, value)
     return case
 
 
-def values_refused(lost, message, place):
+def values_refused(lost, message, check_rows):
     """Only reading the values of step 1 shows it."""
     messages = [message] * len(lost)
     return Case(
-        values={(name, 1): None for name in lost}, check=4, check_rows=[place] * len(lost), tensor=4,
-        tensor_messages=messages, one=4 if "a" in lost else 0, one_messages=messages[:1] if "a" in lost else [])
+        values={(name, 1): None for name in lost}, check=4, check_rows=check_rows, tensor=4, tensor_messages=messages,
+        one=4 if "a" in lost else 0, one_messages=messages[:1] if "a" in lost else [])
 
 
 def record_refused(lost="a"):
-    return values_refused(lost, damaged(EVENTS + ": byte "), EVENTS)
+    return values_refused(lost, damaged(EVENTS + ": byte "), [row_about(EVENTS)] * len(lost))
 
 
-def path_refused(place):
-    return values_refused("ab", damaged(place), place)
+def path_refused(path):
+    """The index file names a path that is not to be opened: it is to blame."""
+    return values_refused("ab", damaged(f"{INDEX}*{path}"), [row_about(INDEX, path)])
 
 
-def value_absent(steps=(1,)):
+def value_absent(*steps):
+    steps = steps or (1,)
     gone = [(name, step) for step in steps for name in ("a", "b")]
     message = "TensorUnavailableForStep: *"
     return Case(
-        values={key: None for key in gone}, check=4, check_rows=[f"events/{step:012}/{step:012}_worker_0.tfevents"
-                                                                  for _, step in gone],
+        values={key: None for key in gone}, check=4,
+        check_rows=[row_about(f"events/{step:012}/{step:012}_worker_0.tfevents") for step in steps],
         tensor=1, tensor_messages=[message] * len(gone), one=1, one_messages=[message])
 
 
@@ -101,29 +111,30 @@ def step_does_not_exist():
         one_messages=["StepUnavailable: *"])
 
 
-def ignored(*files):
-    return Case(check_rows=list(files))
+def ignored(file):
+    """As if the file were not there, a note at most; --check lists it."""
+    return Case(ls_messages=NOTE, check_rows=[row_about(file)], tensor_messages=NOTE, one_messages=NOTE)
 
 
 def collections_lost():
     place = damaged(COLLECTIONS)
     return Case(
-        ls=4, ls_messages=[place], check=4, check_rows=[COLLECTIONS], tensor=4, tensor_messages=[place], one=4,
-        one_messages=[place], more=[("smd-ls --collections -H --columns collection", [], 4, [place])])
+        ls=4, ls_messages=[place], check=4, check_rows=[row_about(COLLECTIONS)], tensor=4, tensor_messages=[place],
+        one=4, one_messages=[place], more=[("smd-ls --collections -H --columns collection", [], 4, [place])])
 
 
-def collection_is(name, listed, saved):
+def collection_is(name, listed, saved, **changes):
     """Read, and --collections shows it: name, tensors listed, tensors saved."""
-    return Case(more=[(f"smd-ls --collections -H --columns collection,tensors,tensors_saved",
-                       [f"{name}\t{listed}\t{saved}"], 0, [])])
+    more = ("smd-ls --collections -H --columns collection,tensors,tensors_saved", [f"{name}\t{listed}\t{saved}"], 0,
+            changes.get("ls_messages", []))
+    return Case(more=[more], **changes)
 
 
-def bad_pattern(pattern, **changes):
-    """The pattern selects nothing, is named, and costs only the collection."""
-    case = Case(more=[("smd-ls -c default", [], 4, [f"Damaged: *default*{pattern}*"])])
-    for name, value in changes.items():
-        setattr(case, name, value)
-    return case
+def bad_pattern(pattern, found, **changes):
+    """The pattern is named when it is used, and costs only what it alone would have found."""
+    row = row_about("", f"default*{pattern}")
+    return Case(check=4, check_rows=[row, *changes.pop("check_rows", [])],
+                more=[("smd-ls -c default", found, 4, [f"Damaged: *default*{pattern}*"])], **changes)
 
 
 def no_collections():
@@ -153,8 +164,8 @@ def table():
     cases["index_negative_mode_step"] = Case(steps={0: (0, 2), 1: (-4, 2), 2: (2, 2)})
     add(step_does_not_exist, "index_empty_payloads")
     cases["tmp_leftovers"] = step_does_not_exist()
-    cases["tmp_leftovers"].check_rows = [
-        COLLECTIONS + ".tmp", EVENTS + ".tmp", INDEX + ".tmp", "index/000000000/000000000002_worker_0.json.tmp"]
+    cases["tmp_leftovers"].check_rows = [row_about(file + ".tmp") for file in (
+        COLLECTIONS, EVENTS, INDEX, "index/000000000/000000000002_worker_0.json")]
     # A shape is refused, its tensor with it; a and b are sound.
     for name in ("index_shape_bad_dims", "index_shape_not_list"):
         cases[name] = entry_refused(steps={0: (0, 2), 1: (1, 2), 2: (2, 2)}, values={},
@@ -170,14 +181,14 @@ def table():
         "index_length_short", "index_length_long", "index_length_two_records", "index_duplicate_tensor")
     # Not a reduction: a tensor of that odd name. Its record is that of a, so reading everything finds damage.
     cases["index_reduction_no_tensor"] = Case(
-        names=["a", "b", "smdebug/reductions/max"], values={("a", 1): None}, check=4, check_rows=[EVENTS], one=1,
-        one_messages=["TensorUnavailableForStep: *"])
+        names=["a", "b", "smdebug/reductions/max"], values={("a", 1): None}, check=4,
+        check_rows=[row_about(EVENTS)], one=1, one_messages=["TensorUnavailableForStep: *"])
     cases["index_reduction_unknown"] = Case(
-        steps={0: (0, 2), 1: (1, 1), 2: (2, 2)}, values={("a", 1): None}, check=4, check_rows=[EVENTS], one=1,
-        one_messages=["TensorUnavailableForStep: *"],
+        steps={0: (0, 2), 1: (1, 1), 2: (2, 2)}, values={("a", 1): None}, check=4, check_rows=[row_about(EVENTS)],
+        one=1, one_messages=["TensorUnavailableForStep: *"],
         more=[("smd-ls -l -H --columns tensor,saved", ["a\tvalue", "b\tvalue,kurtosis"], 0, [])])
-    for name in ("index_empty_event_name", "index_event_name_directory"):
-        cases[name] = path_refused("")
+    cases["index_empty_event_name"] = path_refused("")
+    cases["index_event_name_directory"] = path_refused("events")
     cases["index_event_name_climbs_out"] = path_refused("../_outside/leak.tfevents")
     cases["index_event_name_absolute"] = path_refused("/etc/passwd")
     cases["index_stray_name"] = ignored("index/000000000/notes.json")
@@ -190,8 +201,8 @@ def table():
         more=[("smd-ls --summary --get steps", ["0"], 0, [])])
 
     add(value_absent, "event_tmp_index_final", "event_missing_ended", "event_missing_running_later")
-    cases["event_tmp_index_final"].check_rows = [EVENTS, EVENTS, EVENTS + ".tmp"]
-    cases["event_dir_missing"] = value_absent((0, 1, 2))
+    cases["event_tmp_index_final"].check_rows.append(row_about(EVENTS + ".tmp"))
+    cases["event_dir_missing"] = value_absent(0, 1, 2)
     # Its event file may still come. Nothing is damaged.
     late = "*NotYet*: *"
     cases["event_missing_running_last"] = Case(
@@ -235,6 +246,12 @@ def table():
     cases["tensor_string_nul"].more = [
         ("smd-tensor --jsonl --columns value", ['{"value":["x\\u0000","\\u0000y\\u0000\\u0000"]}'], 0, [], "a -s 1")]
 
+    # The bytes ff fe 00 7a: what is not UTF-8 is replaced, and that is said.
+    replaced = ["warning: 'a' at step 1: *UTF-8*"]
+    cases["tensor_string_bad_utf8"] = Case(
+        values={("a", 1): ([1], ["\ufffd\ufffd\0z"])}, tensor_messages=replaced, one_messages=replaced,
+        more=[("smd-tensor --jsonl --columns value", ['{"value":["\ufffd\ufffd\\u0000z"]}'], 0, replaced, "a -s 1")])
+
     add(no_collections, "coll_missing_ended", "coll_missing_running", "trial_empty_dir")
     add(collections_lost, "coll_empty", "coll_truncated", "coll_empty_object", "coll_null")
     cases["coll_no_num_workers"] = Case(more=[("smd-ls --steps -H --columns step,complete",
@@ -245,15 +262,16 @@ def table():
     cases["coll_workers_2_of_1_ended"] = Case(ls_messages=missing, tensor_messages=missing, one_messages=missing)
     cases["coll_workers_2_of_1_running"] = Case(
         ls_options="--incomplete", ls_messages=missing, tensor_messages=missing, one_messages=missing)
-    cases["coll_bad_regex"] = bad_pattern("*([")
-    # One entry bears the name that makes the pattern run on; its record is that of a.
+    cases["coll_bad_regex"] = bad_pattern("*([", [])
+    # One entry bears the name that makes the pattern run on; its record is that of a, whose name the pattern matches.
     long_name = "a" * 40 + "b"
     cases["coll_slow_regex"] = bad_pattern(
-        "^(a+)+$", names=["a", long_name, "b"], values={("a", 1): None}, check=4, check_rows=[EVENTS], one=1,
+        "^(a+)+$", ["a"], names=["a", long_name, "b"], values={("a", 1): None}, check_rows=[row_about(EVENTS)], one=1,
         one_messages=["TensorUnavailableForStep: *"])
     cases["coll_null_tensor_names"] = collection_is("default", 0, 2)
     cases["coll_name_only"] = collection_is("default", 0, 0)
-    cases["coll_key_not_name"] = collection_is("renamed", 0, 2)
+    cases["coll_key_not_name"] = collection_is("renamed", 0, 2, ls_messages=NOTE, tensor_messages=NOTE,
+                                               one_messages=NOTE)
     cases["coll_unknown_reduction"] = Case(
         more=[("smd-ls --collections -H --columns collection,reductions", ["default\tmedian,abs_mean"], 0, [])])
     cases["coll_no_worker_name"] = ignored("collections/000000000/collections.json")
@@ -305,7 +323,7 @@ class Transcript:
     def run(self, command, lines, status, messages):
         self.cmd.append("run " + command.replace("$TRIAL", '"$TRIAL"'))
         shown = "$ " + command.replace("$TRIAL", "$TRIALS/broken/" + self.name)
-        self.out += [shown, *lines] + ([f"= {status}"] if status else [])
+        self.out += [shown, *lines, f"= {status}"]
         self.err += [shown, *messages]
 
 
@@ -317,19 +335,19 @@ def write_case(name, case, sound, own, transcript):
     options = f" {case.ls_options}" if case.ls_options else ""
 
     def messages(tool, texts):
-        return [f"{tool}: {text}" for text in texts]
+        return ["..."] if texts is NOTE else [f"{tool}: {text}" for text in texts]
 
     transcript.run(f"smd-ls{options} $TRIAL", case.names, case.ls, messages("smd-ls", case.ls_messages))
     complete = "false" if case.ls_options else "true"
     transcript.run(
         f"smd-ls --steps{options} -H --columns step,mode,mode_step,tensors,workers,complete $TRIAL",
-        [f"{step}\tTRAIN\t{mode_step}\t{tensors}\tworker_0\t{complete}"
+        [f"{step}\ttrain\t{mode_step}\t{tensors}\tworker_0\t{complete}"
          for step, (mode_step, tensors) in case.steps.items()],
         case.ls, messages("smd-ls", case.ls_messages))
     # Notes may stand between the rows, and messages may say more.
     check_rows = ["..."]
-    for file in case.check_rows:
-        check_rows += [f"*{file}\t*", "..."]
+    for row in case.check_rows:
+        check_rows += [row, "..."]
     transcript.run("smd-ls --check -H $TRIAL", check_rows, case.check, ["..."])
 
     # What the trial itself has recorded (a flipped bit that nothing can notice), else the sound trial's.
@@ -343,9 +361,10 @@ def write_case(name, case, sound, own, transcript):
                 for row in rows(tensor, step, case.steps[step][0], printed(tensor, step))]
 
     columns = "tensor,step,mode_step,index,value"
-    transcript.run(f"smd-tensor{options} -H --columns {columns} -s : $TRIAL a b", value_rows("ab", (0, 1, 2)), case.tensor,
+    tensor = f"smd-tensor{options} -H --columns {columns}"
+    transcript.run(f"{tensor} -s : $TRIAL a b", value_rows("ab", (0, 1, 2)), case.tensor,
                    messages("smd-tensor", case.tensor_messages))
-    transcript.run(f"smd-tensor{options} -H --columns {columns} -s {case.one_step} $TRIAL a", value_rows("a", (case.one_step,)), case.one,
+    transcript.run(f"{tensor} -s {case.one_step} $TRIAL a", value_rows("a", (case.one_step,)), case.one,
                    messages("smd-tensor", case.one_messages))
     for command, lines, status, texts, *operands in case.more:
         tool = command.split()[0]
@@ -364,9 +383,7 @@ def main():
     with open(os.path.join(trials, "cases.json"), encoding="utf-8") as file:
         described = json.load(file)
     cases = table()
-    # Cases written by hand, for what does not fit the table.
-    by_hand = {"tensor_string_bad_utf8"}
-    missing = set(described) ^ set(cases) ^ by_hand
+    missing = set(described) ^ set(cases)
     if missing:
         sys.exit(f"not in the table, or not a trial: {sorted(missing)}")
 

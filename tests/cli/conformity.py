@@ -90,11 +90,11 @@ class Check:
         environment = answers["env"]
         trial = os.path.join(self.trials, name)
 
-        names = self.run(environment, "smd-ls", "-0", "--incomplete", trial).split(b"\0")[:-1]
-        self.equal(f"{name}: names", [text.decode() for text in names], answers["tensor_names"])
+        names = self.rows(environment, "smd-ls", "--jsonl", "--incomplete", trial)
+        self.equal(f"{name}: names", [row["tensor"] for row in names], answers["tensor_names"])
 
         steps = self.rows(environment, "smd-ls", "--steps", "--incomplete", "--jsonl", trial)
-        self.equal(f"{name}: steps", [[row["step"], row["mode"], row["mode_step"]] for row in steps],
+        self.equal(f"{name}: steps", [[row["step"], row["mode"].upper(), row["mode_step"]] for row in steps],
                    answers["step_map"])
         self.equal(f"{name}: complete steps", [row["step"] for row in steps if row["complete"]],
                    answers["steps"]["GLOBAL"]["complete"])
@@ -130,7 +130,7 @@ class Check:
 
     def check_value(self, what, row, value, mode, mode_step):
         self.values += 1
-        self.equal(what, [row["mode"], row["mode_step"], row["dtype"], row["shape"]],
+        self.equal(what, [row["mode"].upper(), row["mode_step"], row["dtype"], row["shape"]],
                    [mode, mode_step, value["dtype"], value["shape"]])
         depth = len(value["shape"]) + (1 if row["dtype"].startswith("complex") else 0)
         sizes = value["shape"][:value["shape"].index(0) + 1] if 0 in value["shape"] else value["shape"]

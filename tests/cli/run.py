@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-# `run COMMAND ARG...` writes a transcript: the command on both streams, then on stdout its status, if not 0.
+# `run COMMAND ARG...` writes a transcript: the command on both streams, then on stdout its status.
 # `memory_limit KIB` bounds the address space of what follows, unless sanitizers need it without bounds.
 PRELUDE = r"""
 run() {
@@ -20,7 +20,7 @@ run() {
   printf '$ %s\n' "$*" >&2
   run_status=0
   "$@" || run_status=$?
-  [ "$run_status" -eq 0 ] || printf '= %d\n' "$run_status"
+  printf '= %d\n' "$run_status"
 }
 memory_limit() {
   [ -n "$SANITIZED" ] || ulimit -v "$1"
