@@ -78,6 +78,9 @@ void Specials::merge(const Specials& other) noexcept {
 }
 
 void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool keep_values) {
+  // Of no elements too: a sum of no floats is the real number 0.
+  integers_ = integers_ && !is_floating(type) && !is_complex(type);
+  complex_ = complex_ || is_complex(type);
   if (n == 0) {
     return;
   }
@@ -112,7 +115,6 @@ bool Accumulator::add_stream(Dtype type, const std::byte* source) {
     return false;
   }
   count_ += stream_size;
-  integers_ = false;
   // Zeros at an end of the range need the block's signs.
   if (range.min == 0 || range.max == 0) {
     alignas(64) double values[block_size + block_padding];
@@ -184,7 +186,6 @@ void Accumulator::add_block(Dtype type, const std::byte* source, std::size_t n) 
   if (!is_floating(type)) {
     return add_integers(values, n, range);
   }
-  integers_ = false;
   std::size_t left = n;
   if (!range.finite) {
     add_specials(values, n, decoded, left);
@@ -403,8 +404,6 @@ void Accumulator::add_product(const double* values, std::size_t n, const BlockRa
 }
 
 void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n) {
-  integers_ = false;
-  complex_ = true;
   alignas(64) double real[block_size + block_padding] = {};
   alignas(64) double imaginary[block_size + block_padding] = {};
   alignas(64) double modulus[block_size + block_padding] = {};
@@ -492,10 +491,7 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
 }
 
 void Accumulator::merge(const Accumulator& other) {
-  if (other.count_ == 0) {
-    return;
-  }
-  if (integers_ && other.integers_) {
+  if (other.count_ != 0 && integers_ && other.integers_) {
     if (count_ == 0) {
       min_integer_ = other.min_integer_;
       max_integer_ = other.max_integer_;

@@ -17,12 +17,14 @@ struct Product {
 
   /// @param factor finite.
   void multiply_by(DoubleDouble factor, std::int64_t power) noexcept {
+    if (mantissa.hi == 0 || factor.hi == 0) {
+      mantissa = {mantissa.hi * factor.hi, 0};  // keeps the sign, which sums of parts would lose
+      exponent = 0;
+      return;
+    }
     exponent += power + normalise(factor);
     mantissa = multiply(mantissa, factor);
     exponent += normalise(mantissa);
-    if (mantissa.hi == 0) {
-      exponent = 0;
-    }
   }
   /// A factor of 0: only signs matter from here on.
   void multiply_by_zero(bool negative) noexcept {
@@ -37,14 +39,10 @@ struct Product {
   }
 
  private:
-  // Brings |number| into 1 … 2 and tells the exponent taken out; 0 stays as it is.
+  // Brings |number|, which is not 0, into 1 … 2 and tells the exponent taken out.
   static int normalise(DoubleDouble& number) noexcept {
     int exponent_above;
     const double fraction = std::frexp(number.hi, &exponent_above);
-    if (fraction == 0) {
-      number.lo = 0;
-      return 0;
-    }
     number = quick_two_sum(2 * fraction, std::ldexp(number.lo, 1 - exponent_above));
     return exponent_above - 1;
   }

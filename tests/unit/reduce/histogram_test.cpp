@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <smd/error.hpp>
+#include <smd/reduction.hpp>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "values.hpp"
+
+namespace {
+
+template <class T>
+smd::TensorView view_of(const std::vector<T>& values, std::int64_t& size, smd::Dtype dtype) {
+  size = static_cast<std::int64_t>(values.size());
+  return {dtype, {&size, 1}, std::as_bytes(std::span(values))};
+}
+
+}  // namespace
+
+TEST_CASE("bins as numpy.histogram's") {
+  // numpy.histogram([0, .1, .2, .3, .5, .7, .9, 1], 10, (0, 1)): edges are hit exactly or missed by rounding.
+  std::int64_t size;
+  const std::vector<double> values = {0, .1, .2, .3, .5, .7, .9, 1};
+  smd::Histogram histogram(10, 0, 1);
+  histogram.add(view_of(values, size, smd::Dtype::float64));
+  CHECK(histogram.counts() == std::vector<std::uint64_t>{1, 1, 2, 0, 0, 1, 1, 0, 0, 2});
+  CHECK(histogram.edges()[3] == 0.30000000000000004);  // numpy.linspace(0, 1, 11)[3]: 0.3 lies below it
+}
+
+TEST_CASE("what lies outside is counted apart; parts merge") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  std::int64_t size;
+  const std::vector<double> values = {-1, 0, 2, 4, 4.5, nan, infinity, -infinity, nan};
+  smd::Histogram histogram(2, 0, 4);
+  histogram.add(view_of(values, size, smd::Dtype::float64));
+  smd::Histogram other(2, 0, 4);
+  const std::vector<std::int64_t> integers = {1, 3, -5, std::numeric_limits<std::int64_t>::max()};
+  other.add(view_of(integers, size, smd::Dtype::int64));
+  histogram.merge(other);
+  CHECK(histogram.counts() == std::vector<std::uint64_t>{2, 3});
+  CHECK(histogram.below() == 3);
+  CHECK(histogram.above() == 3);
+  CHECK(histogram.nan() == 2);
+  CHECK_THROWS_AS(histogram.merge(smd::Histogram(2, 0, 5)), smd::InvalidArgument);
+}
+
+TEST_CASE("equal bounds are widened; senseless ones refused") {
+  CHECK(smd::Histogram(2, 3, 3).edges() == std::vector<double>{2.5, 3, 3.5});  // numpy.histogram([3, 3], 2)
+  CHECK_THROWS_AS(smd::Histogram(0, 0, 1), smd::InvalidArgument);
+  CHECK_THROWS_AS(smd::Histogram(3, 1, 0), smd::InvalidArgument);
+  CHECK_THROWS_AS(smd::Histogram(3, 0, std::numeric_limits<double>::infinity()), smd::InvalidArgument);
+}
+
+TEST_CASE("a count is where its edges say, for any numbers") {
+  smd_test::Random random(8);
+  std::vector<double> values(5000);
+  for (double& value : values) {
+    value = random.number() * 3;
+  }
+  std::int64_t size;
+  smd::Histogram histogram(37, -2.9, 2.7);
+  histogram.add(view_of(values, size, smd::Dtype::float64));
+  const std::vector<double>& edges = histogram.edges();
+  for (std::size_t bin = 0; bin < 37; ++bin) {
+    std::uint64_t count = 0;
+    for (const double value : values) {
+      const bool last = bin == 36;
+      count += value >= edges[bin] && (value < edges[bin + 1] || (last && value == edges[bin + 1])) ? 1 : 0;
+    }
+    CHECK(histogram.counts()[bin] == count);
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the rule is NumPy's or the recorded reference's own, and complex numbers.
+#include <doctest/doctest.h>
+#include <smd/reduction.hpp>
+
+#include <complex>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "values.hpp"
+
+namespace {
+
+using smd::Dtype;
+
+template <class T>
+smd::ReducedValue reduced(Dtype dtype, std::span<const T> values, const char* name) {
+  const smd::Reduction reduction = smd::parse_reduction(name).value();
+  smd::Reducer reducer(std::span(&reduction, 1));
+  reducer.add(dtype, std::as_bytes(values));
+  return reducer.result(reduction);
+}
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+TEST_CASE("sums and squares beyond the range of double are infinite, as in NumPy") {
+  // Trial special_floats, tensor w/float64/overflow.
+  const double huge[] = {std::numeric_limits<double>::max(), std::numeric_limits<double>::max()};
+  for (const char* name : {"mean", "std", "variance", "sum", "prod", "abs_mean", "abs_std", "l1", "l2", "rms"}) {
+    CAPTURE(name);
+    CHECK(reduced<double>(Dtype::float64, huge, name).real == infinity);
+  }
+  // The same trial, w/float64/denormals: 5e-324 times 1 to 8. Squares vanish.
+  double tiny[8];
+  for (int k = 0; k < 8; ++k) {
+    tiny[k] = 5e-324 * (k + 1);
+  }
+  CHECK(reduced<double>(Dtype::float64, tiny, "mean").real == 2e-323);
+  CHECK(reduced<double>(Dtype::float64, tiny, "sum").real == 1.8e-322);
+  for (const char* name : {"std", "variance", "prod", "l2", "rms"}) {
+    CAPTURE(name);
+    CHECK(reduced<double>(Dtype::float64, tiny, name).real == 0);
+  }
+}
+
+TEST_CASE("complex numbers as recorded") {
+  // Trial dtypes, tensor complex128/1; trial special_floats, tensor w/complex128/wild.
+  using Complex = std::complex<double>;
+  const Complex one[] = {{-0.08822516196121168, 0.5723921786850087}};
+  for (const char* name : {"abs_min", "abs_max", "abs_mean", "abs_sum", "abs_prod", "l1", "l2"}) {
+    CAPTURE(name);
+    CHECK(smd_test::ulps(reduced<Complex>(Dtype::complex128, one, name).real, 0.5791515219895852) <= 1);
+  }
+  CHECK(smd::to_string(reduced<Complex>(Dtype::complex128, one, "mean")) ==
+        "(-0.08822516196121168,0.5723921786850087)");
+  for (const char* name : {"min", "max", "prod", "median", "p5", "negative"}) {
+    CAPTURE(name);
+    CHECK(reduced<Complex>(Dtype::complex128, one, name).kind == smd::ReducedValue::Kind::undefined);
+  }
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Complex wild[] = {{nan, 1}, {0, -0.0}, {infinity, -infinity}};
+  CHECK(smd::to_string(reduced<Complex>(Dtype::complex128, wild, "sum")) == "(nan,-inf)");
+  CHECK(smd::to_string(reduced<Complex>(Dtype::complex128, wild, "mean")) == "(nan,nan)");
+  CHECK(smd::to_string(reduced<Complex>(Dtype::complex128, wild, "abs_max")) == "nan");
+  CHECK(reduced<Complex>(Dtype::complex128, wild, "zero").low == 1);
+  CHECK(reduced<Complex>(Dtype::complex128, wild, "nan").low == 1);
+  CHECK(reduced<Complex>(Dtype::complex128, wild, "inf").low == 1);
+}
+
+TEST_CASE("variance of complex numbers is that of both parts together") {
+  // |z - mean|^2 of 0, 3+4i, 6+8i about 3+4i: 25, 0, 25. Moduli 0, 5, 10: mean 5, squares 25, 0, 25.
+  const std::complex<float> numbers[] = {{0, 0}, {3, 4}, {6, 8}};
+  using Complex = std::complex<float>;
+  CHECK(reduced<Complex>(Dtype::complex64, numbers, "variance").real == 50.0 / 3);
+  CHECK(reduced<Complex>(Dtype::complex64, numbers, "abs_variance").real == 50.0 / 3);
+  CHECK(reduced<Complex>(Dtype::complex64, numbers, "l2").real == std::sqrt(125.0));
+  CHECK(reduced<Complex>(Dtype::complex64, numbers, "l1").real == 15);
+  CHECK(smd::to_string(reduced<Complex>(Dtype::complex64, numbers, "sum")) == "(9,12)");
+}
+
+TEST_CASE("statistics") {
+  const float values[] = {1, -0.0F, 3, 0};
+  const std::int64_t shape[] = {2, 2};
+  const smd::Statistics all = smd::statistics({Dtype::float32, shape, std::as_bytes(std::span(values))});
+  CHECK(all.size == 4);
+  CHECK(all.min == 0);
+  CHECK(all.max == 3);
+  CHECK(all.mean == 1);
+  CHECK(all.std == std::sqrt(1.5));  // (0 + 1 + 4 + 1) / 4
+  CHECK(all.zero == 2);
+  const std::int64_t none[] = {0, 3};
+  const smd::Statistics empty = smd::statistics({Dtype::float32, none, {}});
+  CHECK(empty.size == 0);
+  CHECK(std::isnan(empty.min));
+  CHECK(std::isnan(empty.std));
+}
+
+TEST_CASE("bytes beyond the shape, and shapes beyond the bytes, are not read") {
+  const float values[] = {1, 2, 4};
+  const smd::Reduction sum = {smd::ReductionKind::sum};
+  const std::int64_t two[] = {2};
+  const std::int64_t nine[] = {9};
+  const auto bytes = std::as_bytes(std::span(values));
+  CHECK(smd::reduce({Dtype::float32, two, bytes}, std::span(&sum, 1)).front().real == 3);
+  CHECK(smd::reduce({Dtype::float32, nine, bytes}, std::span(&sum, 1)).front().real == 7);
+}
