@@ -795,8 +795,23 @@ const Kernels table = {hwy::TargetName(HWY_TARGET),
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#if HWY_ARCH_X86
+#include <cpuid.h>
+#endif
+
 namespace smd::detail::reduce {
 namespace {
+
+#if HWY_ARCH_X86 && (HWY_TARGETS & HWY_AVX2)
+// Clang 14 does not know it by name.
+bool has_f16c() {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
 
 std::vector<const Kernels*> find_kernels() {
   std::vector<const Kernels*> found;
@@ -809,7 +824,7 @@ std::vector<const Kernels*> find_kernels() {
 #endif
 #if HWY_TARGETS & HWY_AVX2
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-      __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c")) {
+      __builtin_cpu_supports("bmi2") && has_f16c()) {
     found.push_back(&N_AVX2::table);
   }
 #endif
