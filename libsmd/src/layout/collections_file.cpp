@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/collections_file.hpp"
 
+#include "base/escape.hpp"
 #include "layout/json_text.hpp"
 
 #include <smd/limits.hpp>
@@ -51,15 +52,16 @@ std::vector<std::string> texts(const json& collection, const char* key, const st
     return result;
   }
   if (!list->is_array()) {
-    notes.push_back(damaged("collection '" + name + "': '" + key + "' is not a list"));
+    notes.push_back(damaged("collection '" + printable(name) + "': '" + key + "' is not a list"));
     return result;
   }
   for (const json& item : *list) {
     if (item.is_string() && item.get_ref<const std::string&>().size() <= longest) {
       result.push_back(item.get<std::string>());
     } else {
-      notes.push_back(damaged("collection '" + name + "': '" + key + "' holds something else than texts of at most " +
-                              std::to_string(longest / 1024) + " KiB"));
+      notes.push_back(damaged("collection '" + printable(name) + "': '" + key +
+                              "' holds something else than texts of at most " + std::to_string(longest / 1024) +
+                              " KiB"));
     }
   }
   return result;
@@ -159,7 +161,7 @@ Outcome<CollectionsFile> parse_collections_file(std::span<const std::byte> bytes
   CollectionsFile file;
   for (const auto& [key, value] : collections->items()) {
     if (!value.is_object()) {
-      notes.push_back(damaged("collection '" + key + "' is not an object"));
+      notes.push_back(damaged("collection '" + printable(key) + "' is not an object"));
       continue;
     }
     std::string name = key;
@@ -171,7 +173,8 @@ Outcome<CollectionsFile> parse_collections_file(std::span<const std::byte> bytes
       continue;
     }
     if (name != key) {
-      notes.push_back({ProblemKind::note, {}, {}, "collection '" + key + "' calls itself '" + name + "'"});
+      notes.push_back(
+          {ProblemKind::note, {}, {}, "collection '" + printable(key) + "' calls itself '" + printable(name) + "'"});
     }
     file.collections.insert_or_assign(name, collection(name, value, notes));
   }

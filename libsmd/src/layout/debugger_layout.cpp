@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/escape.hpp"
 #include "base/parallel.hpp"
 #include "layout/collections_file.hpp"
 #include "layout/layout.hpp"
@@ -46,7 +47,8 @@ class DebuggerLayout final : public Layout {
   Outcome<Listing> list(storage::Storage& storage, const Listing* before) const override;
   LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
                    unsigned jobs) const override;
-  CollectionsInfo collections(storage::Storage& storage) const override;
+  std::shared_ptr<const CollectionsInfo> collections(storage::Storage& storage,
+                                                     std::shared_ptr<const CollectionsInfo> before) const override;
   bool ended(storage::Storage& storage) const override { return storage.exists(end_marker); }
   std::string event_path(const Listing& listing, const StepFile& file) const override {
     return layout::event_path(file.step, listing.worker_parts[file.worker]);
@@ -127,6 +129,8 @@ Outcome<Listing> DebuggerLayout::list(storage::Storage& storage, const Listing* 
       if (entry.kind == storage::EntryKind::folder) {
         if (std::count(folder.begin(), folder.end(), '/') < static_cast<std::ptrdiff_t>(deepest_folder)) {
           folders.push_back(folder + "/" + entry.name);
+        } else {
+          listing.notes.push_back({ProblemKind::note, folder + "/" + entry.name, {}, "ignored: nested too deep"});
         }
       } else {
         add_index_file(listing, folder_id, entry.name);
@@ -306,14 +310,16 @@ LoadedSteps DebuggerLayout::load(storage::Storage& storage, const Listing& listi
   return loaded;
 }
 
-CollectionsInfo DebuggerLayout::collections(storage::Storage& storage) const {
-  CollectionsInfo info;
+std::shared_ptr<const CollectionsInfo> DebuggerLayout::collections(
+    storage::Storage& storage, std::shared_ptr<const CollectionsInfo> before) const {
+  auto result = std::make_shared<CollectionsInfo>();
+  CollectionsInfo& info = *result;
   auto entries = storage.list(collections_folder);
   if (!entries) {
     if (entries.problem().kind != ProblemKind::not_found) {
       info.problems.push_back(std::move(entries.problem()));
     }
-    return info;
+    return result;
   }
   std::vector<std::pair<std::string, std::string>> files;  // worker, leaf
   for (storage::DirEntry& entry : *entries) {
@@ -332,6 +338,12 @@ CollectionsInfo DebuggerLayout::collections(storage::Storage& storage) const {
     files.emplace_back(worker_name(part), entry.name);
   }
   std::sort(files.begin(), files.end());
+  for (const auto& [worker, leaf] : files) {
+    info.files.push_back(leaf);
+  }
+  if (before && before->problems.empty() && info.problems.empty() && before->files == info.files) {
+    return before;
+  }
   info.found = !files.empty();
   Outcome<std::unique_ptr<storage::Folder>> folder = storage.open_folder(collections_folder);
   Buffer buffer;
@@ -369,12 +381,12 @@ CollectionsInfo DebuggerLayout::collections(storage::Storage& storage) const {
       add({ProblemKind::note,
            {},
            {},
-           "says that " + std::to_string(workers) + " workers save, that of " + claims.front().first + " says " +
-               std::to_string(*info.num_workers)});
+           "says that " + std::to_string(workers) + " workers save, that of " + printable(claims.front().first) +
+               " says " + std::to_string(*info.num_workers)});
     }
     merge_collections(info.collections, file->collections);
   }
-  return info;
+  return result;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/buffer.hpp"
+#include "base/escape.hpp"
 #include "layout/json_text.hpp"
 
 namespace smd::detail::layout {
@@ -100,7 +101,7 @@ struct Recent {
 };
 
 std::string quoted(const std::optional<std::string_view>& name) {
-  return name ? "'" + std::string(*name) + "'" : std::string("without a name");
+  return name ? "'" + printable(*name) + "'" : std::string("without a name");
 }
 
 std::optional<std::string_view> text_of(const dom::element& value) noexcept {
@@ -134,6 +135,7 @@ struct IndexParser::Impl {
   std::array<Recent, 8> recent;
   std::size_t next_recent = 0;
   std::unordered_multimap<std::uint64_t, std::uint32_t> lists_by_hash;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> shapes_by_hash;
 
   // The file being parsed.
   std::vector<Problem>* refused = nullptr;
@@ -153,6 +155,7 @@ struct IndexParser::Impl {
               const std::string& why);
   [[nodiscard]] std::uint32_t name_id(std::string_view name);
   [[nodiscard]] std::uint32_t keep_names();
+  [[nodiscard]] std::uint32_t keep_shapes();
   [[nodiscard]] std::uint32_t keep_payload();
 };
 
@@ -429,11 +432,11 @@ std::uint32_t IndexParser::Impl::keep_names() {
   if (last_list != no_id && tables.name_lists[last_list] == names) {
     return last_list;
   }
-  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
+  Fnv hash;
   for (const std::uint32_t id : names) {
-    hash = (hash ^ id) * 1099511628211ULL;
+    hash.add(id);
   }
-  const auto [first, last] = lists_by_hash.equal_range(hash);
+  const auto [first, last] = lists_by_hash.equal_range(hash.value);
   for (auto it = first; it != last; ++it) {
     if (tables.name_lists[it->second] == names) {
       return last_list = it->second;
@@ -441,8 +444,28 @@ std::uint32_t IndexParser::Impl::keep_names() {
   }
   last_list = static_cast<std::uint32_t>(tables.name_lists.size());
   tables.name_lists.push_back(names);
-  lists_by_hash.emplace(hash, last_list);
+  lists_by_hash.emplace(hash.value, last_list);
   return last_list;
+}
+
+std::uint32_t IndexParser::Impl::keep_shapes() {
+  Fnv hash;
+  for (const SavedShape& saved : shapes) {
+    hash.add(saved.name);
+    for (const std::int64_t size : saved.shape) {
+      hash.add(static_cast<std::uint64_t>(size));
+    }
+  }
+  const auto [first, last] = shapes_by_hash.equal_range(hash.value);
+  for (auto it = first; it != last; ++it) {
+    if (tables.shape_lists[it->second] == shapes) {
+      return it->second;
+    }
+  }
+  const auto id = static_cast<std::uint32_t>(tables.shape_lists.size());
+  tables.shape_lists.push_back(shapes);
+  shapes_by_hash.emplace(hash.value, id);
+  return id;
 }
 
 std::uint32_t IndexParser::Impl::keep_payload() {
@@ -463,10 +486,7 @@ std::uint32_t IndexParser::Impl::keep_payload() {
   payload.starts = start_column;
   payload.lengths = length_column;
   if (!shapes.empty()) {
-    if (tables.shape_lists.empty() || tables.shape_lists.back() != shapes) {
-      tables.shape_lists.push_back(shapes);
-    }
-    payload.shapes = static_cast<std::uint32_t>(tables.shape_lists.size() - 1);
+    payload.shapes = keep_shapes();
   }
   tables.payloads.push_back(payload);
   return static_cast<std::uint32_t>(tables.payloads.size() - 1);

@@ -9,6 +9,7 @@
 #include <smd/collection.hpp>
 #include <smd/step.hpp>
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -28,7 +29,8 @@ struct StepFile {
   std::uint32_t folder = 0;    ///< Id in `Listing::folders`.
   std::uint32_t leaf = no_id;  ///< Id in `Listing::leaves`; `no_id`: the name that the grammar gives.
 
-  bool operator==(const StepFile&) const = default;
+  /// By step, then by ids: an order that stays the same in later listings.
+  auto operator<=>(const StepFile&) const = default;
 };
 
 /// What a listing shows without opening anything. Ids stay the same in later listings of the same trial.
@@ -82,6 +84,7 @@ struct CollectionsInfo {
   std::optional<std::int64_t> num_workers;        ///< As the first worker's readable file says.
   std::map<std::string, Collection> collections;  ///< The union over all workers.
   std::vector<Problem> problems;
+  std::vector<std::string> files;  ///< Their names within the folder, by worker.
 };
 
 /// Thread-safe; keeps no state between calls.
@@ -94,7 +97,10 @@ class Layout {
   /// Reads step files with at most `jobs` threads.
   virtual LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
                            unsigned jobs) const = 0;
-  virtual CollectionsInfo collections(storage::Storage& storage) const = 0;
+  /// `before` is what was read earlier, or null; given back if there are no other files and nothing was wrong, for
+  /// each of them is written once and appears whole.
+  virtual std::shared_ptr<const CollectionsInfo> collections(storage::Storage& storage,
+                                                             std::shared_ptr<const CollectionsInfo> before) const = 0;
   virtual bool ended(storage::Storage& storage) const = 0;
   /// Where the records of a step file lie if it does not say otherwise.
   [[nodiscard]] virtual std::string event_path(const Listing& listing, const StepFile& file) const = 0;

@@ -9,7 +9,7 @@ namespace smd::detail::layout {
 
 namespace {
 constexpr std::size_t first_slots = 64;
-constexpr std::size_t chunk_bytes = 16 * 1024;
+constexpr std::size_t longest_chunk_bytes = 16 * 1024;
 }  // namespace
 
 NameTable::NameTable(const NameTable& other)
@@ -52,7 +52,8 @@ std::string_view NameTable::keep(std::string_view text) {
     return {};
   }
   if (text.size() > chunk_left_) {
-    chunk_left_ = std::max(chunk_bytes, text.size());
+    chunk_left_ = std::max(chunk_bytes_, text.size());
+    chunk_bytes_ = std::min(chunk_bytes_ * 2, longest_chunk_bytes);
     chunk_next_ = chunks_.emplace_back(new char[chunk_left_]).get();
   }
   char* const kept = chunk_next_;

@@ -37,6 +37,7 @@ class NameTable {
   std::vector<std::string_view> texts_;
   std::vector<std::uint32_t> slots_;  // open addressing; a power of two, at most half full
   std::vector<std::shared_ptr<char[]>> chunks_;
+  std::size_t chunk_bytes_ = 256;  // of the next chunk; grows. A copy, which may get one text only, begins anew
   std::size_t chunk_left_ = 0;
   char* chunk_next_ = nullptr;
 };

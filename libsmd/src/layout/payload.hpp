@@ -46,13 +46,23 @@ struct Payload {
   }
 };
 
+/// Tells lists of numbers apart: FNV-1a, a number at a time.
+struct Fnv {
+  std::uint64_t value = 14695981039346656037ULL;
+
+  void add(std::uint64_t number) noexcept { value = (value ^ number) * 1099511628211ULL; }
+};
+
 /// Memory for the columns of payloads, in chunks that do not move.
 class PayloadArena {
  public:
   /// Room for `count` numbers of 4 bytes (8-byte aligned if `wide`).
   std::uint32_t* take(std::size_t count, bool wide);
+  [[nodiscard]] bool empty() const noexcept { return chunks_.empty(); }
 
  private:
+  // Small at first: while a job is followed, each refresh brings an arena for a step or two.
+  static constexpr std::size_t first_chunk_words = 64;
   static constexpr std::size_t chunk_words = 16 * 1024;
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
   std::uint32_t* next_ = nullptr;

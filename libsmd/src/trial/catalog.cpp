@@ -47,11 +47,22 @@ class GrowingTable {
 };
 
 std::uint64_t hash_ids(const std::vector<std::uint32_t>& ids) noexcept {
-  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a
+  layout::Fnv hash;
   for (const std::uint32_t id : ids) {
-    hash = (hash ^ id) * 1099511628211ULL;
+    hash.add(id);
   }
-  return hash;
+  return hash.value;
+}
+
+std::uint64_t hash_shapes(const std::vector<ShapeList::Saved>& shapes) noexcept {
+  layout::Fnv hash;
+  for (const ShapeList::Saved& saved : shapes) {
+    hash.add(saved.tensor);
+    for (const std::int64_t size : saved.shape) {
+      hash.add(static_cast<std::uint64_t>(size));
+    }
+  }
+  return hash.value;
 }
 
 }  // namespace
@@ -101,6 +112,9 @@ class Catalog::Merger {
     for (std::uint32_t id = 0; id < catalog.lists_.size(); ++id) {
       lists_by_hash_.emplace(hash_ids(catalog.lists_[id]->names), id);
     }
+    for (std::uint32_t id = 0; id < catalog.shapes_.size(); ++id) {
+      shapes_by_hash_.emplace(hash_shapes(catalog.shapes_[id]->shapes), id);
+    }
   }
 
   /// Returns, by local id, the global ids of payloads and paths.
@@ -130,7 +144,9 @@ class Catalog::Merger {
     for (std::uint32_t id = 0; id < tables.paths.size(); ++id) {
       to.paths.push_back(paths_.add(tables.paths[id]));
     }
-    catalog_.arenas_.push_back(std::make_shared<layout::PayloadArena>(std::move(tables.arena)));
+    if (!tables.arena.empty()) {
+      catalog_.arenas_.push_back(std::make_shared<layout::PayloadArena>(std::move(tables.arena)));
+    }
     return to;
   }
 
@@ -180,11 +196,17 @@ class Catalog::Merger {
     merged->shapes.erase(std::unique(merged->shapes.begin(), merged->shapes.end(),
                                      [](const auto& a, const auto& b) { return a.tensor == b.tensor; }),
                          merged->shapes.end());
-    if (!catalog_.shapes_.empty() && catalog_.shapes_.back()->shapes == merged->shapes) {
-      return static_cast<std::uint32_t>(catalog_.shapes_.size() - 1);
+    const std::uint64_t hash = hash_shapes(merged->shapes);
+    const auto [first, last] = shapes_by_hash_.equal_range(hash);
+    for (auto it = first; it != last; ++it) {
+      if (catalog_.shapes_[it->second]->shapes == merged->shapes) {
+        return it->second;
+      }
     }
+    const auto id = static_cast<std::uint32_t>(catalog_.shapes_.size());
     catalog_.shapes_.push_back(std::move(merged));
-    return static_cast<std::uint32_t>(catalog_.shapes_.size() - 1);
+    shapes_by_hash_.emplace(hash, id);
+    return id;
   }
 
   Catalog& catalog_;
@@ -194,6 +216,7 @@ class Catalog::Merger {
   GrowingTable paths_;
   GrowingTable stored_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> lists_by_hash_;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> shapes_by_hash_;
 };
 
 void Catalog::add(LoadedSteps&& loaded, const layout::Listing& listing) {
