@@ -8,6 +8,7 @@ namespace smd::detail::trial {
 void Snapshot::derive() {
   steps.clear();
   claims.clear();
+  row_of_path.assign(catalog.paths().size(), no_id);
   const std::span<const layout::StepRow> rows = catalog.rows();
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     const layout::StepRow& row = rows[i];
@@ -16,6 +17,9 @@ void Snapshot::derive() {
       steps.push_back({row.file.step, i, 0, row.mode, row.mode_step});
     }
     ++steps.back().rows;
+    if (row.event_file != no_id && row_of_path[row.event_file] == no_id && catalog.payload(row).count > 0) {
+      row_of_path[row.event_file] = i;
+    }
     if (row.mode != Mode::global) {
       const ModeClaim claim{row.mode, row.mode_step, row.file.step};
       if (claims.empty() || claims.back() != claim) {

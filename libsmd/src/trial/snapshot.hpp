@@ -41,15 +41,16 @@ struct Snapshot {
   std::shared_ptr<const layout::Listing> listing;
   std::shared_ptr<const layout::CollectionsInfo> collections;
   Catalog catalog;
-  std::vector<layout::StepFile> read;  ///< Step files that were read or found empty, sorted as the listing.
-  std::vector<layout::LoadedSteps::Failure> failures;
-  std::vector<Problem> notes;     ///< Entries refused in files that were read.
-  std::vector<Step> steps;        ///< Ascending.
-  std::vector<ModeClaim> claims;  ///< By mode and mode step; each once. Without mode `global`.
+  std::vector<layout::StepFile> read;                  ///< Step files that were read or found empty, by step and ids.
+  std::vector<layout::LoadedSteps::Failure> failures;  ///< In the order of the listing.
+  std::vector<Problem> notes;                          ///< Entries refused in files that were read.
+  std::vector<Step> steps;                             ///< Ascending.
+  std::vector<ModeClaim> claims;                       ///< By mode and mode step; each once. Without mode `global`.
+  std::vector<std::uint32_t> row_of_path;  ///< By id in `Catalog::paths`: the first row with records there, or `no_id`.
   std::optional<std::int64_t> last_complete;
   bool ended = false;
 
-  /// Derives `steps`, `claims` from the catalog.
+  /// Derives `steps`, `claims` and `row_of_path` from the catalog.
   void derive();
 
   [[nodiscard]] const Step* find(std::int64_t number) const noexcept;

@@ -50,7 +50,7 @@ std::vector<std::string> Trial::tensor_names(const TensorQuery& query) const {
 }
 
 bool Trial::has_tensor(std::string_view name) const {
-  return impl_->snapshot()->catalog.tensors().find(name) != detail::trial::no_id;
+  return impl_->snapshot_or_last()->catalog.tensors().find(name) != detail::trial::no_id;
 }
 
 Tensor Trial::tensor(std::string_view name) const {
@@ -170,7 +170,7 @@ std::optional<Collection> Trial::collection(std::string_view name) const {
   return it == snapshot->collections->collections.end() ? std::nullopt : std::optional(it->second);
 }
 
-StepState Trial::has_passed_step(StepKey step) const { return impl_->snapshot()->state(step); }
+StepState Trial::has_passed_step(StepKey step) const { return impl_->snapshot_or_last()->state(step); }
 
 std::optional<GlobalStep> Trial::last_complete_step() const {
   const std::optional<std::int64_t> last = impl_->snapshot()->last_complete;

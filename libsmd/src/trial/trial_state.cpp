@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace smd::detail::trial {
@@ -73,15 +74,13 @@ class RangeFilter {
 std::span<const layout::StepFile> files_at(const std::vector<layout::StepFile>& files, std::int64_t step) noexcept {
   const auto first = std::lower_bound(files.begin(), files.end(), step,
                                       [](const layout::StepFile& file, std::int64_t n) { return file.step < n; });
-  auto last = first;
-  while (last != files.end() && last->step == step) {
-    ++last;
-  }
+  const auto last = std::upper_bound(first, files.end(), step,
+                                     [](std::int64_t n, const layout::StepFile& file) { return n < file.step; });
   return {first, last};
 }
 
-bool contains(std::span<const layout::StepFile> files, const layout::StepFile& file) noexcept {
-  return std::find(files.begin(), files.end(), file) != files.end();
+bool was_read(const Snapshot& snapshot, const layout::StepFile& file) noexcept {
+  return std::binary_search(snapshot.read.begin(), snapshot.read.end(), file);
 }
 
 std::size_t distinct_workers(std::span<const layout::StepRow> rows) {
@@ -146,8 +145,23 @@ std::shared_ptr<const Snapshot> TrialState::snapshot() {
   return current();
 }
 
+std::shared_ptr<const Snapshot> TrialState::snapshot_or_last() {
+  try {
+    return snapshot();
+  } catch (const ReadError& error) {
+    notice(error.problem);
+  } catch (const IndexReaderException& error) {
+    notice(error.problem);
+  } catch (const MissingCollectionFiles& error) {
+    notice({ProblemKind::not_found, {}, {}, error.what()});
+  }
+  return current();
+}
+
 void TrialState::refresh() {
-  if (const auto before = current(); before && before->ended && before->failures.empty()) {
+  const auto wanting = [](const auto& failure) { return failure.problem.kind != ProblemKind::note; };
+  if (const auto before = current();
+      before && before->ended && std::none_of(before->failures.begin(), before->failures.end(), wanting)) {
     return;  // nothing is written any more
   }
   make_snapshot();
@@ -162,8 +176,9 @@ void TrialState::cover(const StepRange& range) {
 }
 
 void TrialState::notice(Problem problem) {
+  std::string text = to_string(problem);
   const std::lock_guard lock(mutex_);
-  if (std::find(noticed_.begin(), noticed_.end(), problem) == noticed_.end()) {
+  if (noticed_texts_.insert(std::move(text)).second) {
     noticed_.push_back(std::move(problem));
   }
 }
@@ -199,6 +214,14 @@ void TrialState::throw_missing_collections() const {
 
 void TrialState::make_snapshot() {
   const std::lock_guard lock(loading_);
+  try {
+    load_snapshot();
+  } catch (const std::bad_alloc&) {
+    throw ReadError({ProblemKind::io, std::string(layout::index_folder), {}, "memory ran out"});
+  }
+}
+
+void TrialState::load_snapshot() {
   const std::shared_ptr<const Snapshot> before = current();
 
   auto next = std::make_shared<Snapshot>();
@@ -208,19 +231,12 @@ void TrialState::make_snapshot() {
   }
   next->listing = std::make_shared<layout::Listing>(std::move(*listed));
   next->ended = next->listing->ended;
-  // Each worker writes its collections once, so what is complete need not be read again.
-  if (before && before->collections->problems.empty() &&
-      static_cast<std::int64_t>(before->collections->workers.size()) >= before->collections->num_workers.value_or(1)) {
-    next->collections = before->collections;
-  } else {
-    auto collections = std::make_shared<layout::CollectionsInfo>(layout_->collections(*storage_));
-    if (!collections->found) {
-      if (!collections->problems.empty() && collections->problems.front().kind != ProblemKind::note) {
-        throw ReadError(collections->problems.front());
-      }
-      throw_missing_collections();
+  next->collections = layout_->collections(*storage_, before ? before->collections : nullptr);
+  if (const layout::CollectionsInfo& collections = *next->collections; !collections.found) {
+    if (!collections.problems.empty() && collections.problems.front().kind != ProblemKind::note) {
+      throw ReadError(collections.problems.front());
     }
-    next->collections = std::move(collections);
+    throw_missing_collections();
   }
   if (before) {
     next->catalog = before->catalog;
@@ -230,14 +246,7 @@ void TrialState::make_snapshot() {
   }
   load(*next);
   next->derive();
-  if (next->ended) {
-    next->last_complete.reset();
-    if (!next->listing->files.empty()) {
-      next->last_complete = next->steps.empty() ? std::nullopt : std::optional(next->steps.back().number);
-    }
-  } else {
-    next->last_complete = last_complete(*next);
-  }
+  next->last_complete = last_complete(*next);
   if (options_.strict) {
     for (const auto& failure : next->failures) {
       if (failure.problem.kind == ProblemKind::damaged) {
@@ -252,6 +261,7 @@ void TrialState::make_snapshot() {
 /// Reads the step files in range that no earlier snapshot has read. Files that failed before are tried again.
 void TrialState::load(Snapshot& snapshot) {
   const layout::Listing& listing = *snapshot.listing;
+  settle_newest(listing);
   const bool everything = std::any_of(ranges_.begin(), ranges_.end(), [](const StepRange& range) {
     return !range.first() && !range.end() && !range.newest() && !range.oldest();
   });
@@ -261,7 +271,7 @@ void TrialState::load(Snapshot& snapshot) {
   } else {
     const RangeFilter filter(ranges_, everything ? decltype(listed_steps(listing)){} : listed_steps(listing));
     for (const layout::StepFile& file : listing.files) {
-      if ((everything || filter.holds(file.step)) && !contains(files_at(snapshot.read, file.step), file)) {
+      if ((everything || filter.holds(file.step)) && !was_read(snapshot, file)) {
         wanted.push_back(file);
       }
     }
@@ -271,6 +281,7 @@ void TrialState::load(Snapshot& snapshot) {
     return;
   }
   layout::LoadedSteps loaded = layout_->load(*storage_, listing, wanted, jobs());
+  const auto read_before = static_cast<std::ptrdiff_t>(snapshot.read.size());
   if (loaded.failures.empty()) {
     snapshot.read.insert(snapshot.read.end(), wanted.begin(), wanted.end());
   } else {
@@ -283,10 +294,8 @@ void TrialState::load(Snapshot& snapshot) {
       }
     }
   }
-  const auto by_step = [](const layout::StepFile& a, const layout::StepFile& b) { return a.step < b.step; };
-  if (!std::is_sorted(snapshot.read.begin(), snapshot.read.end(), by_step)) {
-    std::stable_sort(snapshot.read.begin(), snapshot.read.end(), by_step);
-  }
+  std::sort(snapshot.read.begin() + read_before, snapshot.read.end());
+  std::inplace_merge(snapshot.read.begin(), snapshot.read.begin() + read_before, snapshot.read.end());
   std::vector<std::int64_t> newest(listing.workers.size(), INT64_MIN);
   for (const layout::StepFile& file : listing.files) {
     newest[file.worker] = std::max(newest[file.worker], file.step);
@@ -303,15 +312,37 @@ void TrialState::load(Snapshot& snapshot) {
   snapshot.catalog.add(std::move(loaded), listing);
 }
 
-/// Whether as many workers as needed saved something at a listed step; reads its files if they were not in range.
-bool TrialState::is_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const {
+/// From the first look on, the newest steps are those and all that come after them: else a step would be left out
+/// whenever more than that many appear between two looks.
+void TrialState::settle_newest(const layout::Listing& listing) {
+  for (StepRange& range : ranges_) {
+    if (const std::optional<std::size_t> count = range.newest(); count && *count > 0) {
+      const auto steps = listed_steps(listing);
+      range = *count >= steps.size() ? StepRange()
+                                     : StepRange::between(GlobalStep(steps[steps.size() - *count].first), std::nullopt);
+    }
+  }
+}
+
+/// Whether as many workers as needed saved something at a listed step; nothing if that takes reading its files.
+std::optional<bool> TrialState::is_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const {
   if (const Step* const known = snapshot.find(step)) {
     return distinct_workers(snapshot.rows_of(*known)) >= needed;
   }
-  const std::span<const layout::StepFile> files = files_at(snapshot.listing->files, step);
-  if (contains(files_at(snapshot.read, step), files.front())) {
-    return false;  // read, and found to list nothing
+  const layout::StepFile& first = files_at(snapshot.listing->files, step).front();
+  const auto failure =
+      std::lower_bound(snapshot.failures.begin(), snapshot.failures.end(), step,
+                       [](const layout::LoadedSteps::Failure& failed, std::int64_t n) { return failed.file.step < n; });
+  const bool failed = failure != snapshot.failures.end() && failure->file.step == step;
+  if (failed || was_read(snapshot, first)) {
+    return false;  // in range, and found to list nothing
   }
+  return std::nullopt;
+}
+
+/// The same for a step that is not in range; its files are read for this alone.
+bool TrialState::probe_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const {
+  const std::span<const layout::StepFile> files = files_at(snapshot.listing->files, step);
   const layout::LoadedSteps probe = layout_->load(*storage_, *snapshot.listing, files, 1);
   std::vector<layout::StepRow> rows;
   for (const layout::LoadedSteps::Row& row : probe.rows) {
@@ -324,20 +355,28 @@ bool TrialState::is_complete(const Snapshot& snapshot, std::int64_t step, std::s
 
 /// Looks from the newest step backwards, so that a long trial costs no more than a short one.
 std::optional<std::int64_t> TrialState::last_complete(const Snapshot& snapshot) const {
-  const std::size_t needed = workers_needed(*snapshot.collections, *snapshot.listing);
+  constexpr int most_probes = 64;  // of steps out of range that turn out to be nothing: damaged files, say
+  int probes = 0;
+  const std::size_t needed = snapshot.ended ? 1 : workers_needed(*snapshot.collections, *snapshot.listing);
   const auto listed = listed_steps(*snapshot.listing);
   std::optional<std::int64_t> last = snapshot.last_complete;
   for (auto it = listed.rbegin(); it != listed.rend() && (!last || it->first > *last); ++it) {
-    if (it->second >= needed && is_complete(snapshot, it->first, needed)) {
+    if (it->second < needed) {
+      continue;
+    }
+    const std::optional<bool> complete = is_complete(snapshot, it->first, needed);
+    if (complete ? *complete : ++probes <= most_probes && probe_complete(snapshot, it->first, needed)) {
       last = it->first;
       break;
     }
   }
+  if (snapshot.ended) {
+    return last;
+  }
   std::vector<std::int64_t> known;
   known.reserve(listed.size());
   for (const auto& [step, workers] : listed) {
-    const bool was_read = !files_at(snapshot.read, step).empty();
-    if (!was_read || snapshot.find(step) != nullptr) {
+    if (files_at(snapshot.read, step).empty() || snapshot.find(step) != nullptr) {
       known.push_back(step);
     }
   }
@@ -463,16 +502,22 @@ bool TrialState::writer_went_on(const TensorLocation& location, const Snapshot& 
 
 /// A row whose records lie in an event file of that name; null if there is none.
 const layout::StepRow* TrialState::row_naming(std::string_view event_file, const Snapshot& snapshot) const {
-  std::span<const layout::StepRow> rows = snapshot.catalog.rows();
-  if (const auto number = layout::event_file_step(event_file)) {
-    if (const Step* const step = snapshot.find(*number)) {
-      rows = snapshot.rows_of(*step);
+  const std::uint32_t path = snapshot.catalog.paths().find(event_file);
+  if (path != no_id && snapshot.row_of_path[path] != no_id) {
+    return &snapshot.catalog.rows()[snapshot.row_of_path[path]];
+  }
+  const std::optional<std::int64_t> number = layout::event_file_step(event_file);
+  const Step* const step = number ? snapshot.find(*number) : nullptr;
+  if (step == nullptr) {
+    return nullptr;
+  }
+  for (const layout::StepRow& row : snapshot.rows_of(*step)) {
+    if (row.event_file == no_id && snapshot.catalog.payload(row).count > 0 &&
+        layout_->event_path(*snapshot.listing, row.file) == event_file) {
+      return &row;
     }
   }
-  const auto row = std::find_if(rows.begin(), rows.end(), [&](const layout::StepRow& candidate) {
-    return snapshot.catalog.payload(candidate).count > 0 && location(snapshot, candidate, 0).file == event_file;
-  });
-  return row == rows.end() ? nullptr : &*row;
+  return nullptr;
 }
 
 Problem TrialState::judge(Problem problem, const TensorLocation& location, const Snapshot& snapshot) const {

@@ -14,6 +14,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace smd::detail::trial {
@@ -36,6 +38,8 @@ class TrialState {
 
   /// The snapshot to answer from; looks for what is new first, if the options say so.
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot();
+  /// For questions that never throw: where looking fails, that is noticed, and the last snapshot answers.
+  [[nodiscard]] std::shared_ptr<const Snapshot> snapshot_or_last();
   /// Lists, reads what is new in range, and makes that the latest snapshot.
   void refresh();
   /// Reads a further range.
@@ -63,11 +67,14 @@ class TrialState {
   void open_storage(const std::string& path);
   [[noreturn]] void throw_missing_collections() const;
   void make_snapshot();
+  void load_snapshot();
   void load(Snapshot& snapshot);
+  void settle_newest(const layout::Listing& listing);
   [[nodiscard]] std::optional<std::int64_t> last_complete(const Snapshot& snapshot) const;
   [[nodiscard]] const layout::StepRow* row_naming(std::string_view event_file, const Snapshot& snapshot) const;
   [[nodiscard]] bool writer_went_on(const TensorLocation& location, const Snapshot& snapshot) const;
-  [[nodiscard]] bool is_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const;
+  [[nodiscard]] std::optional<bool> is_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const;
+  [[nodiscard]] bool probe_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const;
 
   TrialOptions options_;
   std::string name_;
@@ -82,6 +89,7 @@ class TrialState {
   mutable std::mutex mutex_;
   std::shared_ptr<const Snapshot> latest_;
   std::vector<Problem> noticed_;
+  std::unordered_set<std::string> noticed_texts_;
 };
 
 /// One flag a tensor id.
