@@ -24,7 +24,7 @@ Tensor& Tensor::operator=(Tensor&&) noexcept = default;
 Tensor::~Tensor() = default;
 
 const Tensor::Impl::StepRow& Tensor::Impl::row(const Snapshot& snapshot, StepKey step,
-                                               const std::optional<std::string>& worker) const {
+                                               const std::optional<std::string>& worker, const Has& has) const {
   const Rows all = rows_at(snapshot, step);
   if (all.empty()) {
     detail::trial::throw_no_step(snapshot, step);
@@ -35,7 +35,9 @@ const Tensor::Impl::StepRow& Tensor::Impl::row(const Snapshot& snapshot, StepKey
         "'" + detail::printable(name) + "' was not saved at " + detail::trial::describe(step), name, step, {});
   }
   if (!worker) {
-    return *rows.front();
+    const auto first =
+        std::find_if(rows.begin(), rows.end(), [&](const StepRow* candidate) { return has(*candidate); });
+    return first == rows.end() ? *rows.front() : **first;
   }
   std::vector<std::string> writers;
   for (const StepRow* const candidate : rows) {
@@ -63,6 +65,11 @@ std::optional<TensorLocation> Tensor::Impl::location(const Snapshot& snapshot, c
     }
   }
   return std::nullopt;
+}
+
+bool Tensor::Impl::has_shape(const Snapshot& snapshot, const StepRow& row) const {
+  const detail::trial::ShapeList* const shapes = snapshot.catalog.shapes(row);
+  return (shapes != nullptr && shapes->of(id(snapshot)) != nullptr) || location(snapshot, row, {});
 }
 
 void Tensor::Impl::throw_not_saved(const Snapshot& snapshot, const StepRow& row, StepKey step,
@@ -106,13 +113,37 @@ TensorValue Tensor::Impl::read(const Snapshot& snapshot, const StepRow& row, Ste
   throw ReadError(std::move(problem));
 }
 
+std::vector<ModeStep> Tensor::Impl::steps(const Snapshot& snapshot, Mode mode, bool show_incomplete) const {
+  const std::uint32_t tensor = id(snapshot);
+  std::vector<ModeStep> steps;
+  for (const detail::trial::Step& step : snapshot.steps) {
+    if (!show_incomplete && !snapshot.complete(step.number)) {
+      continue;
+    }
+    for (const StepRow& row : snapshot.rows_of(step)) {
+      if (mode == Mode::global) {
+        if (has_tensor(snapshot, row, tensor)) {
+          steps.emplace_back(step.number);
+          break;
+        }
+      } else if (row.mode == mode && has_tensor(snapshot, row, tensor) &&
+                 snapshot.global_steps(mode, row.mode_step).front() == step.number) {
+        // Of several global steps that claim a mode step the first answers, for this as for values.
+        steps.emplace_back(row.mode_step);
+      }
+    }
+  }
+  std::sort(steps.begin(), steps.end());  // several workers give a mode step more than once
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
+
 std::vector<std::pair<ModeStep, const Tensor::Impl::StepRow*>> Tensor::Impl::rows_of_mode(
-    const Snapshot& snapshot, Mode mode, const std::optional<std::string>& worker) const {
+    const Snapshot& snapshot, Mode mode, const std::optional<std::string>& worker, const Has& has) const {
   std::vector<std::pair<ModeStep, const StepRow*>> result;
-  const Tensor tensor(std::make_shared<const Impl>(*this));
-  for (const ModeStep step : tensor.steps(mode)) {
+  for (const ModeStep step : steps(snapshot, mode, false)) {
     for (const StepRow* const row : rows_with(snapshot, rows_at(snapshot, {mode, step}), id(snapshot))) {
-      if (!worker || snapshot.worker(*row) == *worker) {
+      if ((!worker || snapshot.worker(*row) == *worker) && has(*row)) {
         result.emplace_back(step, row);
         break;
       }
@@ -145,52 +176,23 @@ std::vector<GlobalStep> Tensor::steps(bool show_incomplete_steps) const {
 }
 
 std::vector<ModeStep> Tensor::steps(Mode mode, bool show_incomplete_steps) const {
-  const auto snapshot = impl_->trial->snapshot();
-  const std::uint32_t id = impl_->id(*snapshot);
-  std::vector<ModeStep> steps;
-  for (const detail::trial::Step& step : snapshot->steps) {
-    if (!show_incomplete_steps && !snapshot->complete(step.number)) {
-      continue;
-    }
-    for (const auto& row : snapshot->rows_of(step)) {
-      if (mode == Mode::global) {
-        if (has_tensor(*snapshot, row, id)) {
-          steps.emplace_back(step.number);
-          break;
-        }
-      } else if (row.mode == mode && has_tensor(*snapshot, row, id)) {
-        steps.emplace_back(row.mode_step);
-      }
-    }
-  }
-  // Several workers, or a job restarted, give a mode step more than once.
-  std::sort(steps.begin(), steps.end());
-  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
-  return steps;
+  return impl_->steps(*impl_->trial->snapshot(), mode, show_incomplete_steps);
 }
 
 TensorValue Tensor::value(StepKey step, const std::optional<std::string>& worker) const {
   const auto snapshot = impl_->trial->snapshot();
-  if (!worker) {
-    // The first by name that has the value, rather than one that saved only reductions or a shape.
-    for (const auto* row : rows_with(*snapshot, rows_at(*snapshot, step), impl_->id(*snapshot))) {
-      if (impl_->location(*snapshot, *row, {})) {
-        return impl_->read(*snapshot, *row, step, {});
-      }
-    }
-  }
-  return impl_->read(*snapshot, impl_->row(*snapshot, step, worker), step, {});
+  const auto has = [&](const auto& row) { return impl_->location(*snapshot, row, {}).has_value(); };
+  return impl_->read(*snapshot, impl_->row(*snapshot, step, worker, has), step, {});
 }
 
 std::map<ModeStep, TensorValue> Tensor::values(Mode mode, const std::optional<std::string>& worker) const {
   const auto snapshot = impl_->trial->snapshot();
   std::vector<ModeStep> steps;
   std::vector<TensorLocation> locations;
-  for (const auto& [step, row] : impl_->rows_of_mode(*snapshot, mode, worker)) {
-    if (auto place = impl_->location(*snapshot, *row, {})) {
-      steps.push_back(step);
-      locations.push_back(std::move(*place));
-    }
+  const auto has = [&](const auto& row) { return impl_->location(*snapshot, row, {}).has_value(); };
+  for (const auto& [step, row] : impl_->rows_of_mode(*snapshot, mode, worker, has)) {
+    steps.push_back(step);
+    locations.push_back(*impl_->location(*snapshot, *row, {}));
   }
   std::map<ModeStep, TensorValue> values;
   const std::vector<std::string> names(locations.size(), impl_->name);
@@ -206,7 +208,8 @@ std::map<ModeStep, TensorValue> Tensor::values(Mode mode, const std::optional<st
 
 Shape Tensor::shape(StepKey step, const std::optional<std::string>& worker) const {
   const auto snapshot = impl_->trial->snapshot();
-  const auto& row = impl_->row(*snapshot, step, worker);
+  const auto has = [&](const auto& row) { return impl_->has_shape(*snapshot, row); };
+  const auto& row = impl_->row(*snapshot, step, worker, has);
   if (const std::optional<TensorEntry> entry = impl_->trial->entry(*snapshot, row, impl_->id(*snapshot));
       entry->shape) {
     return *entry->shape;
@@ -217,11 +220,12 @@ Shape Tensor::shape(StepKey step, const std::optional<std::string>& worker) cons
 std::map<ModeStep, Shape> Tensor::shapes(Mode mode, const std::optional<std::string>& worker) const {
   const auto snapshot = impl_->trial->snapshot();
   std::map<ModeStep, Shape> shapes;
-  for (const auto& [step, row] : impl_->rows_of_mode(*snapshot, mode, worker)) {
+  const auto has = [&](const auto& row) { return impl_->has_shape(*snapshot, row); };
+  for (const auto& [step, row] : impl_->rows_of_mode(*snapshot, mode, worker, has)) {
     if (const std::optional<TensorEntry> entry = impl_->trial->entry(*snapshot, *row, impl_->id(*snapshot));
         entry->shape) {
       shapes.emplace(step, *entry->shape);
-    } else if (entry->value) {
+    } else {
       shapes.emplace(step, impl_->read(*snapshot, *row, {mode, step}, {}, true).shape());
     }
   }
@@ -231,15 +235,20 @@ std::map<ModeStep, Shape> Tensor::shapes(Mode mode, const std::optional<std::str
 TensorValue Tensor::reduction_value(StepKey step, std::string_view reduction, bool abs,
                                     const std::optional<std::string>& worker) const {
   const auto snapshot = impl_->trial->snapshot();
-  const auto& row = impl_->row(*snapshot, step, worker);
   const std::string stored = (abs ? "abs_" : "") + std::string(reduction);
+  const auto has = [&](const auto& row) { return impl_->location(*snapshot, row, stored).has_value(); };
+  const auto& row = impl_->row(*snapshot, step, worker, has);
   return impl_->read(*snapshot, row, step, stored);
 }
 
 std::map<std::string, TensorValue> Tensor::reduction_values(StepKey step,
                                                             const std::optional<std::string>& worker) const {
   const auto snapshot = impl_->trial->snapshot();
-  const auto& row = impl_->row(*snapshot, step, worker);
+  const auto has_any = [&](const auto& row) {
+    const auto items = snapshot->catalog.items(row).of(impl_->id(*snapshot));
+    return !items.empty() && items.back().reduction != no_id;  // reductions stand after the value
+  };
+  const auto& row = impl_->row(*snapshot, step, worker, has_any);
   std::map<std::string, TensorValue> values;
   for (const Item& item : snapshot->catalog.items(row).of(impl_->id(*snapshot))) {
     if (item.reduction != no_id) {

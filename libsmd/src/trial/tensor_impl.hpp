@@ -6,6 +6,7 @@
 
 #include <smd/tensor.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,17 +28,25 @@ struct __attribute__((visibility("hidden"))) Tensor::Impl {
     return snapshot.catalog.tensors().find(name);
   }
 
-  /// The row that answers for a step and worker. @throws as `Tensor::value` if there is none.
-  [[nodiscard]] const StepRow& row(const Snapshot& snapshot, StepKey step,
-                                   const std::optional<std::string>& worker) const;
+  /// Whether a row has what is asked for.
+  using Has = std::function<bool(const StepRow&)>;
+
+  /// The row that answers for a step and worker. Without a worker: the first by name that has what is asked for, else
+  /// the first that saved anything of the tensor. @throws as `Tensor::value` if there is none.
+  [[nodiscard]] const StepRow& row(const Snapshot& snapshot, StepKey step, const std::optional<std::string>& worker,
+                                   const Has& has) const;
   /// Reads the value (`reduction` empty) or a saved reduction. @throws as `Tensor::value`.
   [[nodiscard]] TensorValue read(const Snapshot& snapshot, const StepRow& row, StepKey step, std::string_view reduction,
                                  bool shape_only = false) const;
   [[nodiscard]] std::optional<TensorLocation> location(const Snapshot& snapshot, const StepRow& row,
                                                        std::string_view reduction) const;
-  /// Rows that have the tensor, one a mode step of complete steps, for one worker or the first by name.
-  [[nodiscard]] std::vector<std::pair<ModeStep, const StepRow*>> rows_of_mode(
-      const Snapshot& snapshot, Mode mode, const std::optional<std::string>& worker) const;
+  [[nodiscard]] std::vector<ModeStep> steps(const Snapshot& snapshot, Mode mode, bool show_incomplete) const;
+  /// Rows that have what is asked for, one a mode step of complete steps, for one worker or the first by name.
+  [[nodiscard]] std::vector<std::pair<ModeStep, const StepRow*>> rows_of_mode(const Snapshot& snapshot, Mode mode,
+                                                                              const std::optional<std::string>& worker,
+                                                                              const Has& has) const;
+  /// A shape saved by itself, or a value, which has one.
+  [[nodiscard]] bool has_shape(const Snapshot& snapshot, const StepRow& row) const;
   [[noreturn]] void throw_not_saved(const Snapshot& snapshot, const StepRow& row, StepKey step,
                                     std::string_view what) const;
 };
