@@ -11,6 +11,8 @@ namespace {
 
 /// Longer names are not worth the quadratic time: nobody types them by hand.
 constexpr std::size_t longest = 256;
+/// Of comparisons of characters: past this only parts of names are looked for. A hint is not worth minutes.
+constexpr std::size_t most_work = 200'000'000;
 
 std::string folded(std::string_view text) {
   std::string result(text);
@@ -43,6 +45,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 std::vector<std::string> nearest(std::string_view typed, std::span<const std::string_view> names, std::size_t most) {
   std::vector<std::tuple<std::size_t, std::size_t, std::string_view>> found;
   const std::string wanted = folded(typed);
+  std::size_t work = 0;
   if (wanted.size() <= longest) {
     for (const std::string_view name : names) {
       if (name.size() > longest) {
@@ -53,7 +56,10 @@ std::vector<std::string> nearest(std::string_view typed, std::span<const std::st
       const std::size_t gap =
           wanted.size() > candidate.size() ? wanted.size() - candidate.size() : candidate.size() - wanted.size();
       const bool part = wanted.size() >= 3 && candidate.find(wanted) != std::string::npos;
-      const std::size_t away = gap > allowed ? allowed + 1 : distance(wanted, candidate);
+      const std::size_t cost = wanted.size() * candidate.size();
+      const bool compare = gap <= allowed && work + cost <= most_work;
+      work += compare ? cost : 0;
+      const std::size_t away = compare ? distance(wanted, candidate) : allowed + 1;
       if (away <= allowed && away < candidate.size()) {
         found.emplace_back(away, 0, name);
       } else if (part) {

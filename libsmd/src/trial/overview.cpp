@@ -34,11 +34,11 @@ struct Tally {
   std::uint64_t bytes = 0;
   std::uint8_t modes = 0;
   bool value = false;
-  std::vector<std::uint32_t> workers;
-  std::vector<std::uint32_t> reductions;
+  std::vector<std::uint32_t> workers;     // places of their names in byte order, ascending
+  std::vector<std::uint32_t> reductions;  // ascending
   const ShapeList::Saved* shape = nullptr;
 
-  void saw(const StepRow& row) {
+  void saw(const StepRow& row, std::uint32_t worker_rank) {
     if (steps == 0 || last != row.file.step) {
       ++steps;
     }
@@ -47,16 +47,20 @@ struct Tally {
     }
     last = row.file.step;
     modes = static_cast<std::uint8_t>(modes | (1u << static_cast<unsigned>(row.mode)));
-    add_once(workers, row.file.worker);
+    add_once(workers, worker_rank);
   }
   static void add_once(std::vector<std::uint32_t>& ids, std::uint32_t id) {
-    if (ids.empty() || (ids.back() != id && std::find(ids.begin(), ids.end(), id) == ids.end())) {
-      ids.push_back(id);
+    // In the first step they come in order; later all are known.
+    const auto place = std::lower_bound(ids.begin(), ids.end(), id);
+    if (place == ids.end() || *place != id) {
+      ids.insert(place, id);
     }
   }
 };
 
-TensorSummary summary(const Snapshot& snapshot, std::uint32_t tensor, const Tally& tally) {
+/// `by_rank`: ids of workers in the byte order of their names.
+TensorSummary summary(const Snapshot& snapshot, const std::vector<std::uint32_t>& by_rank, std::uint32_t tensor,
+                      const Tally& tally) {
   TensorSummary row;
   row.tensor = std::string(snapshot.catalog.tensors()[tensor]);
   row.steps = tally.steps;
@@ -68,10 +72,9 @@ TensorSummary summary(const Snapshot& snapshot, std::uint32_t tensor, const Tall
       row.modes.push_back(mode);
     }
   }
-  for (const std::uint32_t worker : tally.workers) {
-    row.workers.push_back(*snapshot.listing->workers[worker]);
+  for (const std::uint32_t rank : tally.workers) {
+    row.workers.push_back(*snapshot.listing->workers[by_rank[rank]]);
   }
-  std::sort(row.workers.begin(), row.workers.end());
   row.workers.erase(std::unique(row.workers.begin(), row.workers.end()), row.workers.end());
   for (const std::uint32_t reduction : tally.reductions) {
     row.saved.emplace_back(snapshot.catalog.reductions()[reduction]);
@@ -127,11 +130,16 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   const detail::trial::Catalog& catalog = snapshot->catalog;
   std::vector<Tally> tallies(catalog.tensors().size());
+  const std::vector<std::uint32_t>& ranks = snapshot->listing->worker_rank;
+  std::vector<std::uint32_t> by_rank(ranks.size());
+  for (std::uint32_t worker = 0; worker < ranks.size(); ++worker) {
+    by_rank[ranks[worker]] = worker;
+  }
   for (const StepRow& row : catalog.rows()) {
     const detail::layout::Payload& payload = catalog.payload(row);
     for (const Item& item : catalog.items(row).items) {
       Tally& tally = tallies[item.tensor];
-      tally.saw(row);
+      tally.saw(row, ranks[row.file.worker]);
       tally.bytes += payload.lengths[item.position];
       if (item.reduction == no_id) {
         tally.value = true;
@@ -141,7 +149,7 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
     }
     if (const ShapeList* const shapes = catalog.shapes(row)) {
       for (const ShapeList::Saved& saved : shapes->shapes) {
-        tallies[saved.tensor].saw(row);
+        tallies[saved.tensor].saw(row, ranks[row.file.worker]);
         tallies[saved.tensor].shape = &saved;
       }
     }
@@ -155,7 +163,7 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
   }
   for (const std::uint32_t id : catalog.sorted_tensors()) {
     if (wanted[id] && tallies[id].steps > 0) {
-      rows.push_back(summary(*snapshot, id, tallies[id]));
+      rows.push_back(summary(*snapshot, by_rank, id, tallies[id]));
     }
   }
   return rows;

@@ -92,10 +92,11 @@ Outcome<bool> RecordReader::is_compressed() {
   return compressed_;
 }
 
-Outcome<std::size_t> RecordReader::read_exactly(std::uint64_t offset, std::span<std::byte> into) {
+Outcome<std::size_t> RecordReader::read_exactly(const TensorLocation& location, std::uint64_t offset,
+                                                std::span<std::byte> into) {
   auto got = file_->read_at(offset, into);
   if (got && *got < into.size()) {
-    return Problem{ProblemKind::not_yet, {}, *got, "the file ends inside the record"};
+    return Problem{ProblemKind::not_yet, {}, offset + *got - location.offset, "the file ends inside the record"};
   }
   return got;
 }
@@ -140,7 +141,7 @@ Outcome<std::span<const std::byte>> RecordReader::load_payload(const TensorLocat
       return out_of_memory();
     }
     const std::span<std::byte> record(data, location.length);
-    auto got = read_exactly(location.offset, record);
+    auto got = read_exactly(location, location.offset, record);
     if (!got) {
       return std::move(got.problem());
     }
@@ -159,7 +160,13 @@ Outcome<std::span<const std::byte>> RecordReader::load_payload(const TensorLocat
   }
   auto range = inflater_->read_range(location.offset, location.length);
   if (!range) {
-    return std::move(range.problem());
+    Problem& problem = range.problem();
+    if (problem.offset) {
+      // Counted in the compressed file; others here are counted in what it inflates to, from the record's start.
+      problem.text += " at byte " + std::to_string(*problem.offset) + " of the file itself";
+      problem.offset.reset();
+    }
+    return std::move(problem);
   }
   inflated_ = std::move(*range);
   return take_frame(inflated_, has_checksum);
@@ -174,7 +181,7 @@ Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline(const Tenso
   }
   const std::uint64_t payload_bytes = location.length - wire::frame_bytes;
   std::array<std::byte, wire::header_bytes> header{};
-  if (auto got = read_exactly(location.offset, header); !got) {
+  if (auto got = read_exactly(location, location.offset, header); !got) {
     return std::move(got.problem());
   }
   const auto length = wire::parse_header(header);
@@ -183,7 +190,7 @@ Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline(const Tenso
   }
   Outlined outlined;
   outlined.head.resize(wire::outline_head_bytes);
-  if (auto got = read_exactly(location.offset + wire::header_bytes, outlined.head); !got) {
+  if (auto got = read_exactly(location, location.offset + wire::header_bytes, outlined.head); !got) {
     return std::move(got.problem());
   }
   const auto place = wire::find_content(outlined.head, payload_bytes);
@@ -194,7 +201,7 @@ Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline(const Tenso
   outlined.content_offset = location.offset + wire::header_bytes + place->offset;
   outlined.content_bytes = place->bytes;
   outlined.tail.resize(payload_bytes - content_end + wire::footer_bytes);
-  if (auto got = read_exactly(location.offset + wire::header_bytes + content_end, outlined.tail); !got) {
+  if (auto got = read_exactly(location, location.offset + wire::header_bytes + content_end, outlined.tail); !got) {
     return std::move(got.problem());
   }
   outlined.head.resize(place->offset);
@@ -220,7 +227,7 @@ Status RecordReader::check_content(const TensorLocation& location, const Outline
   }
   for (std::uint64_t done = 0; done < outlined.content_bytes;) {
     const std::size_t size = std::min<std::uint64_t>(block_bytes, outlined.content_bytes - done);
-    if (auto got = read_exactly(outlined.content_offset + done, {block, size}); !got) {
+    if (auto got = read_exactly(location, outlined.content_offset + done, {block, size}); !got) {
       return std::move(got.problem());
     }
     crc = crc32c({block, size}, crc);
@@ -235,7 +242,7 @@ Status RecordReader::check_content(const TensorLocation& location, const Outline
   return ok();
 }
 
-Outcome<ReadRecord> RecordReader::read(const TensorLocation& location, std::string_view tag) {
+Outcome<ReadRecord> RecordReader::read(const TensorLocation& location, std::string_view tag) try {
   if (auto opened = open(location); !opened) {
     return std::move(opened.problem());
   }
@@ -261,7 +268,7 @@ Outcome<ReadRecord> RecordReader::read(const TensorLocation& location, std::stri
     return placed(out_of_memory(), location, location.offset);
   }
   const std::span<std::byte> content(bytes.get(), large.content_bytes);
-  if (auto got = read_exactly(large.content_offset, content); !got) {
+  if (auto got = read_exactly(location, large.content_offset, content); !got) {
     return placed(std::move(got.problem()), location, location.offset);
   }
   if (large.has_checksum && verify_) {
@@ -278,9 +285,11 @@ Outcome<ReadRecord> RecordReader::read(const TensorLocation& location, std::stri
   }
   return ReadRecord{TensorValue(large.value.dtype, std::move(large.value.shape), bytes, content.size()),
                     large.value.wall_time, large.has_checksum};
+} catch (const std::bad_alloc&) {
+  return placed(out_of_memory(), location, location.offset);
 }
 
-Outcome<ReadRecord> RecordReader::peek(const TensorLocation& location, std::string_view tag) {
+Outcome<ReadRecord> RecordReader::peek(const TensorLocation& location, std::string_view tag) try {
   if (auto opened = open(location); !opened) {
     return std::move(opened.problem());
   }
@@ -294,9 +303,11 @@ Outcome<ReadRecord> RecordReader::peek(const TensorLocation& location, std::stri
   Outlined& large = **outlined;
   return ReadRecord{TensorValue(large.value.dtype, std::move(large.value.shape), nullptr, 0), large.value.wall_time,
                     large.has_checksum};
+} catch (const std::bad_alloc&) {
+  return placed(out_of_memory(), location, location.offset);
 }
 
-Status RecordReader::stream(const TensorLocation& location, std::string_view tag, BlockSink& sink) {
+Status RecordReader::stream(const TensorLocation& location, std::string_view tag, BlockSink& sink) try {
   if (auto opened = open(location); !opened) {
     return opened;
   }
@@ -334,7 +345,7 @@ Status RecordReader::stream(const TensorLocation& location, std::string_view tag
   }
   for (std::uint64_t done = 0; done < large.content_bytes;) {
     const std::size_t size = std::min<std::uint64_t>(block_bytes, large.content_bytes - done);
-    if (auto got = read_exactly(large.content_offset + done, {block, size}); !got) {
+    if (auto got = read_exactly(location, large.content_offset + done, {block, size}); !got) {
       return placed(std::move(got.problem()), location, location.offset);
     }
     if (large.value.dtype == Dtype::boolean) {
@@ -346,6 +357,8 @@ Status RecordReader::stream(const TensorLocation& location, std::string_view tag
     done += size;
   }
   return ok();
+} catch (const std::bad_alloc&) {
+  return placed(out_of_memory(), location, location.offset);
 }
 
 }  // namespace smd::detail::trial

@@ -64,7 +64,7 @@ class RecordReader {
   /// Nothing if the record must be loaded whole.
   Outcome<std::optional<Outlined>> outline(const TensorLocation& location, std::string_view tag);
   Status check_content(const TensorLocation& location, const Outlined& outlined);
-  Outcome<std::size_t> read_exactly(std::uint64_t offset, std::span<std::byte> into);
+  Outcome<std::size_t> read_exactly(const TensorLocation& location, std::uint64_t offset, std::span<std::byte> into);
   Problem placed(Problem problem, const TensorLocation& location, std::uint64_t base) const;
 
   storage::Storage& storage_;
