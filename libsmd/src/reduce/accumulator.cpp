@@ -101,8 +101,32 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool k
       }
     }
   }
+  if (simple && item == 1) {
+    for (; start + stream_size <= n; start += stream_size) {
+      add_bytes(type, source + start);
+    }
+  }
   for (; start < n; start += block_size) {
     add_block(type, source + start * item, std::min(block_size, n - start));
+  }
+}
+
+void Accumulator::add_bytes(Dtype type, const std::byte* source) {
+  ByteSums sums;
+  kernels().stream_bytes(type == Dtype::int8, type == Dtype::boolean, source, stream_size, sums);
+  count_ += stream_size;
+  add_integer_order(sums.min, sums.max, 0);
+  sum_integer_ += sums.sum;
+  abs_sum_integer_ += sums.magnitude;
+  // n * squares - sum^2 fits 64 bits, and n is a power of two: nothing is rounded.
+  const auto distances = [&sums](std::int64_t sum) {
+    constexpr auto n = static_cast<std::int64_t>(stream_size);
+    const auto scaled = static_cast<double>(n * sums.square - sum * sum);
+    return Moments{stream_size, {static_cast<double>(sum), 0}, {scaled / static_cast<double>(n), 0}};
+  };
+  moments_.merge(distances(sums.sum));
+  if (groups_.abs_moments) {
+    abs_moments_.merge(distances(sums.magnitude));
   }
 }
 

@@ -51,6 +51,15 @@ struct BlockSums {
   double square = 0, square_low = 0;
 };
 
+/// Of 8-bit integers.
+struct ByteSums {
+  std::int64_t min = 0;
+  std::int64_t max = 0;
+  std::int64_t sum = 0;
+  std::int64_t magnitude = 0;
+  std::int64_t square = 0;
+};
+
 struct Kernels {
   const char* name;
   /// False: squares of doubles lose their low part, since there is no fused multiply-add.
@@ -71,6 +80,8 @@ struct Kernels {
   /// been large enough, and all is finite.
   void (*stream)(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                  BlockSums& sums);
+  /// The same of 8-bit integers (of `truth`: any byte but 0 is 1), in integers throughout; n is at most stream_size.
+  void (*stream_bytes)(bool is_signed, bool truth, const std::byte* source, std::size_t n, ByteSums& sums);
   /// out = x - shift, or |x| - shift; and zeros up to the padding. In place is allowed.
   void (*shift)(const double* values, std::size_t n, bool magnitude, double shift, double* out);
   double (*smallest_magnitude)(const double* values, std::size_t n);

@@ -3,12 +3,15 @@
 #include <doctest/doctest.h>
 #include <smd/reduction.hpp>
 
+#include <cmath>
 #include <complex>
+#include <cstdlib>
 #include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "reduce/kernels.hpp"
 #include "values.hpp"
 
 namespace {
@@ -97,6 +100,46 @@ TEST_CASE("statistics") {
   CHECK(empty.size == 0);
   CHECK(std::isnan(empty.min));
   CHECK(std::isnan(empty.std));
+}
+
+TEST_CASE("long runs of 8-bit integers") {
+  for (const smd::detail::reduce::Kernels* kernels : smd::detail::reduce::available_kernels()) {
+    smd::detail::reduce::choose_kernels(*kernels);
+    smd_test::Random random(3);
+    std::vector<std::uint8_t> bytes(20011);
+    for (std::uint8_t& byte : bytes) {
+      byte = static_cast<std::uint8_t>(random.bits());
+    }
+    for (const Dtype dtype : {Dtype::int8, Dtype::uint8, Dtype::boolean}) {
+      // Integer arithmetic: n * squares - sum^2 is n^2 times the variance.
+      std::int64_t sum = 0;
+      std::int64_t size = 0;
+      std::int64_t squares = 0;
+      for (const std::uint8_t byte : bytes) {
+        const int value = dtype == Dtype::int8 ? static_cast<std::int8_t>(byte)
+                                               : (dtype == Dtype::uint8 ? int{byte} : int{byte != 0});
+        sum += value;
+        size += std::abs(value);
+        squares += value * value;
+      }
+      std::vector<smd::Reduction> list;
+      for (const char* name : {"min", "max", "sum", "l1", "variance", "abs_variance", "l2"}) {
+        list.push_back(smd::parse_reduction(name).value());
+      }
+      const auto n = static_cast<std::int64_t>(bytes.size());
+      const auto found = smd::reduce({dtype, {&n, 1}, std::as_bytes(std::span(bytes))}, list);
+      // Twenty thousand random bytes hold every value.
+      CHECK(found[0].real == (dtype == Dtype::int8 ? -128 : 0));
+      CHECK(found[1].real == (dtype == Dtype::int8 ? 127 : (dtype == Dtype::uint8 ? 255 : 1)));
+      CHECK(found[2].real == static_cast<double>(sum));
+      CHECK(found[3].real == static_cast<double>(size));
+      const auto square = static_cast<double>(n) * static_cast<double>(n);
+      CHECK(smd_test::ulps(found[4].real, static_cast<double>(n * squares - sum * sum) / square) <= 1);
+      CHECK(smd_test::ulps(found[5].real, static_cast<double>(n * squares - size * size) / square) <= 1);
+      CHECK(found[6].real == std::sqrt(static_cast<double>(squares)));
+    }
+  }
+  smd::detail::reduce::choose_kernels(*smd::detail::reduce::available_kernels().front());
 }
 
 TEST_CASE("bytes beyond the shape, and shapes beyond the bytes, are not read") {
