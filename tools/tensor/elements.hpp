@@ -5,7 +5,9 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <smd/tensor_view.hpp>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -81,13 +83,16 @@ template <class Type>
   }
 }
 
-/// Single elements of a view, by their place in C order. Borrows the view's bytes.
+/// Single elements of a view, by their place in C order. Borrows the view's bytes. Of strings that are not UTF-8, each
+/// byte that is not part of it becomes U+FFFD: nothing that is printed is ever invalid.
 class Elements {
  public:
-  explicit Elements(const TensorView& view)
-      : view_(view),
-        item_(item_size(view.dtype())),
-        strings_(view.dtype() == Dtype::string ? strings(view) : std::vector<std::string_view>()) {}
+  explicit Elements(const TensorView& view);
+  Elements(const Elements&) = delete;
+  Elements& operator=(const Elements&) = delete;
+
+  /// Whether all strings are as they were saved.
+  [[nodiscard]] bool utf8() const noexcept { return repaired_.empty(); }
 
   [[nodiscard]] Cell cell(std::uint64_t place) const {
     if (view_.dtype() == Dtype::string) {
@@ -117,6 +122,7 @@ class Elements {
   TensorView view_;
   std::size_t item_;
   std::vector<std::string_view> strings_;
+  std::deque<std::string> repaired_;  // whose texts strings_ borrows
 };
 
 }  // namespace smd::tool::tensor

@@ -15,8 +15,9 @@ class MatrixView : public ValueView {
   [[nodiscard]] bool plans() const override { return true; }
   void announce(const ValueKey& key) override { one_.announce(key); }
 
-  void show(const ValueKey& /*key*/, const TensorValue& value) override {
+  void show(const ValueKey& key, const TensorValue& value) override {
     const Elements elements(value.view());
+    warn_unless_utf8(elements, key, context_.messages);
     const bool csv = context_.options.output.format == "csv";
     const Shape& shape = value.shape();
     const std::uint64_t columns = shape.empty() ? 1 : static_cast<std::uint64_t>(shape.back());

@@ -33,62 +33,36 @@ class RowsView : public ValueView {
 
   void show(const ValueKey& key, const TensorValue& value) override {
     const Elements elements(value.view());
+    warn_unless_utf8(elements, key, context_.messages);
     const ShapeCell shape{value.shape()};
     const auto row = [&](Cell index, Cell element) {
       rows_.row({key.tensor, key.step.value, mode_text(key.mode), key.mode_step.value, key.worker,
                  to_string(value.dtype()), shape, index, element});
     };
     if (!by_element_) {
-      const std::function<void(OutputFile&)> write = [&](OutputFile& out) { write_value(out, key, elements); };
+      const std::function<void(OutputFile&)> write = [&](OutputFile& out) {
+        const OutputOptions& output = context_.options.output;
+        write_json_value(out, elements, output.precision, output.nonfinite);
+      };
       row(Cell(), JsonCell{&write});
       return;
     }
-    bool utf8 = true;
     if (value.shape().empty()) {
-      row(Cell(), sound(elements.cell(0), utf8));
-      warn_unless(utf8, key);
+      row(Cell(), elements.cell(0));
       return;
     }
     const std::uint64_t size = value.view().size();
     std::vector<std::int64_t> index(value.shape().size(), 0);
     for (std::uint64_t place = 0; place < size; ++place) {
       print_index(index);
-      row(index_text_, sound(elements.cell(place), utf8));
+      row(index_text_, elements.cell(place));
       advance(index, value.shape());
     }
-    warn_unless(utf8, key);
   }
 
   void finish() override { rows_.finish(); }
 
  private:
-  void write_value(OutputFile& out, const ValueKey& key, const Elements& elements) {
-    const OutputOptions& output = context_.options.output;
-    warn_unless(write_json_value(out, elements, output.precision, output.nonfinite), key);
-  }
-
-  /// The element; in place of text that is not UTF-8 its copy with U+FFFD for each byte that is no part of it.
-  Cell sound(const Cell& element, bool& utf8) {
-    const std::string_view* const text = std::get_if<std::string_view>(&element.value());
-    if (text == nullptr || is_utf8(*text)) {
-      return element;
-    }
-    utf8 = false;
-    sound_text_.clear();
-    for (std::string_view rest = *text; !rest.empty();) {
-      const CodePoint point = decode_utf8(rest);
-      append_utf8(sound_text_, point.valid ? point.value : U'\uFFFD');
-      rest.remove_prefix(point.size);
-    }
-    return sound_text_;
-  }
-
-  void warn_unless(bool utf8, const ValueKey& key) {
-    if (!utf8) {
-      context_.messages.warning(value_name(key) + ": not all text is UTF-8; U+FFFD stands for other bytes");
-    }
-  }
-
   void print_index(const std::vector<std::int64_t>& index) {
     index_text_.clear();
     char text[number_chars];
@@ -113,7 +87,6 @@ class RowsView : public ValueView {
   RowWriter rows_;
   bool by_element_;  // else one row per value
   std::string index_text_;
-  std::string sound_text_;
 };
 
 }  // namespace

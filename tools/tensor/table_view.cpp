@@ -71,14 +71,17 @@ class TableView : public ValueView {
       rows_->set_trial(context_.trial.name());
     }
     for (const Held& held : held_) {
+      const Elements elements(held.value.view());
+      warn_unless_utf8(elements, held.key, context_.messages);
       rows_->row({held.key.tensor, held.key.step.value, mode_text(held.key.mode), held.key.mode_step.value,
-                  held.key.worker, Elements(held.value.view()).cell(0)});
+                  held.key.worker, elements.cell(0)});
     }
     held_.clear();
   }
 
   void print(const ValueKey& key, const TensorValue& value) {
     const Elements elements(value.view());
+    warn_unless_utf8(elements, key, context_.messages);
     const int precision = context_.options.table_precision();
     const Printed now = value.view().size() == 1 ? Printed::number : Printed::array;
     if (last_ == Printed::array || (last_ == Printed::number && now == Printed::array)) {

@@ -14,13 +14,12 @@ class Writer {
   Writer(OutputFile& out, const Elements& elements, int precision, NonFinite style)
       : out_(out), elements_(elements), precision_(precision), style_(style) {}
 
-  bool write() {
+  void write() {
     if (elements_.view().size() == 0 && empty_arrays() > most_empty_arrays) {
       out_.write("[]");
     } else {
       write_axis(0);
     }
-    return utf8_;
   }
 
  private:
@@ -40,7 +39,7 @@ class Writer {
     const std::span<const std::int64_t> shape = elements_.view().shape();
     if (axis == shape.size()) {
       text_.clear();
-      utf8_ = append_json_cell(text_, elements_.cell(next_++), precision_, style_) && utf8_;
+      append_json_cell(text_, elements_.cell(next_++), precision_, style_);
       out_.write(text_);
       return;
     }
@@ -60,13 +59,12 @@ class Writer {
   NonFinite style_;
   std::string text_;
   std::uint64_t next_ = 0;
-  bool utf8_ = true;
 };
 
 }  // namespace
 
-bool write_json_value(OutputFile& out, const Elements& elements, int precision, NonFinite style) {
-  return Writer(out, elements, precision, style).write();
+void write_json_value(OutputFile& out, const Elements& elements, int precision, NonFinite style) {
+  Writer(out, elements, precision, style).write();
 }
 
 }  // namespace smd::tool::tensor

@@ -7,11 +7,10 @@
 
 namespace smd::tool::tensor {
 
-/// A value as nested JSON arrays; a scalar as itself. Returns false if some string was not UTF-8 (U+FFFD stands for
-/// each such byte).
+/// A value as nested JSON arrays; a scalar as itself.
 ///
 /// Without elements, as NumPy's `tolist`: `[[], []]` for 2x0. Of a shape that would make millions of empty arrays
 /// only `[]` is left; the shape has a key of its own.
-bool write_json_value(OutputFile& out, const Elements& elements, int precision, NonFinite style);
+void write_json_value(OutputFile& out, const Elements& elements, int precision, NonFinite style);
 
 }  // namespace smd::tool::tensor

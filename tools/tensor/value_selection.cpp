@@ -111,7 +111,7 @@ void report_outside(const Trial& trial, const TensorOptions& options, const std:
 }
 
 // The steps of one tensor, counted among its own.
-std::vector<SelectedStep> steps_of(Trial& trial, const TensorOptions& options, const std::string& name, bool named,
+std::vector<SelectedStep> steps_of(Trial& trial, const TensorOptions& options, const std::string& name,
                                    Diagnostics& messages) {
   const StepSpec spec = options.selection.steps.value_or(default_steps(options));
   // `last` is the last value, even if reductions were saved later. A step given by its number may well hold nothing
@@ -120,9 +120,7 @@ std::vector<SelectedStep> steps_of(Trial& trial, const TensorOptions& options, c
   if (counts_from_end(spec)) {
     read_back_until(trial, [&] { return !own_steps(trial, options, name, having, true).empty(); });
     if (own_steps(trial, options, name, having, true).empty()) {
-      if (named) {
-        report_without_values(trial, options, name, messages);
-      }
+      report_without_values(trial, options, name, messages);
       return {};
     }
   } else if (spec.all() && own_steps(trial, options, name, having, true).empty()) {
@@ -262,7 +260,11 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
   for (const std::string& name : tensors) {
     const bool named = std::find(names.begin(), names.end(), name) != names.end();
     if (own) {
-      const std::vector<SelectedStep> chosen = steps_of(trial, options, name, named, messages);
+      if (!named && own_steps(trial, options, name, Having::value, true).empty()) {
+        selection.without_values.insert(name);
+        continue;
+      }
+      const std::vector<SelectedStep> chosen = steps_of(trial, options, name, messages);
       add_steps(selection, name, chosen);
       if (named) {
         selection.named[name].chosen = chosen;

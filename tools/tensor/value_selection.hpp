@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <smd/trial.hpp>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ struct ValueSelection {
   /// Steps of each tensor; none: `steps` holds for all.
   std::map<std::string, std::vector<GlobalStep>, std::less<>> own_steps;
   std::map<std::string, NamedTensor, std::less<>> named;
+  std::set<std::string, std::less<>> without_values;  ///< Selected by patterns, but only reductions or shapes of them.
 
   [[nodiscard]] bool wants(std::string_view tensor, GlobalStep step) const;
 };

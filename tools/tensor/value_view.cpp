@@ -76,6 +76,12 @@ std::string value_name(const ValueKey& key) {
   return quoted(key.tensor) + " at step " + std::to_string(key.step.value);
 }
 
+void warn_unless_utf8(const Elements& elements, const ValueKey& key, Diagnostics& messages) {
+  if (!elements.utf8()) {
+    messages.warning(value_name(key) + ": not all text is UTF-8; U+FFFD stands for other bytes");
+  }
+}
+
 void OneValue::announce(const ValueKey& key) {
   if (!first_.empty()) {
     throw UsageError(std::string(view_) + " shows one value only, and there are " + first_ + " and " + value_name(key) +

@@ -10,6 +10,7 @@
 
 #include "common/diagnostics.hpp"
 #include "common/output_file.hpp"
+#include "elements.hpp"
 #include "options.hpp"
 
 namespace smd::tool::tensor {
@@ -68,6 +69,9 @@ std::unique_ptr<ValueView> make_pgm_view(ViewContext context);
 
 /// `'fc.weight' step 38`, for messages.
 [[nodiscard]] std::string value_name(const ValueKey& key);
+
+/// Warns if text had to be repaired.
+void warn_unless_utf8(const Elements& elements, const ValueKey& key, Diagnostics& messages);
 
 /// Throws the UsageError of a view that shows one value only, at the second one announced.
 class OneValue {

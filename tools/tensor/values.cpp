@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <utility>
 
 namespace smd::tool::tensor {
@@ -52,8 +51,6 @@ class ValueReader {
   }
 
   [[nodiscard]] bool found() const noexcept { return found_; }
-  /// Tensors, not named, of which reductions or shapes were saved in place of values.
-  [[nodiscard]] const std::set<std::string, std::less<>>& without_values() const noexcept { return without_; }
 
  private:
   static ValueKey key_of(const TensorEntry& entry) {
@@ -70,7 +67,7 @@ class ValueReader {
       }
       if (!entry.value) {
         if (!selection_.named.contains(entry.tensor)) {
-          without_.emplace(entry.tensor);
+          selection_.without_values.emplace(entry.tensor);
         }
         return true;
       }
@@ -155,21 +152,21 @@ class ValueReader {
   std::vector<ValueKey> keys_;
   std::vector<TensorLocation> locations_;
   std::vector<std::string> tensors_;
-  std::set<std::string, std::less<>> without_;
   bool found_ = false;
   bool shown_ = false;
 };
 
-void report_nothing(const ValueReader& reader, Diagnostics& messages) {
-  const std::vector<std::string> names(reader.without_values().begin(), reader.without_values().end());
+// Tensors chosen by patterns, not by name, may turn out to have no values.
+void report_nothing(const ValueSelection& selection, bool found, Diagnostics& messages) {
+  const std::vector<std::string> names(selection.without_values.begin(), selection.without_values.end());
   if (!names.empty()) {
-    const std::string text = "of " + quoted_list(names, 3) + " no values were saved, only reductions or shapes";
-    if (reader.found()) {
+    const std::string text = "no values, only reductions or shapes, were saved of " + quoted_list(names, 3);
+    if (found) {
       messages.note(text + "; see smd-reduce -r saved");
     } else {
       messages.fail("TensorUnavailableForStep", text + "; try smd-reduce -r saved", ExitStatus::no);
     }
-  } else if (!reader.found()) {
+  } else if (!found) {
     if (messages.status() == ExitStatus::yes) {
       messages.warning("nothing is selected");
     }
@@ -190,10 +187,7 @@ StepRange range_to_open(const TensorOptions& options) {
 bool show_values(Trial& trial, const TensorOptions& options, ValueView& view, Diagnostics& messages) {
   ValueSelection selection = select_values(trial, options, messages);
   if (selection.tensors.empty() || selection.steps.empty()) {
-    if (messages.status() == ExitStatus::yes) {
-      messages.warning("nothing is selected");
-    }
-    messages.raise(ExitStatus::no);
+    report_nothing(selection, false, messages);
     view.finish();
     return !options.binary();
   }
@@ -203,7 +197,7 @@ bool show_values(Trial& trial, const TensorOptions& options, ValueView& view, Di
     view.finish();
   }
   report_missing(trial, options, selection, messages);
-  report_nothing(reader, messages);
+  report_nothing(selection, reader.found(), messages);
   return shown || !options.binary();
 }
 
