@@ -62,15 +62,32 @@ Figures complex_figures(const TensorView& view) {
   return {.min = {}, .max = {}, .mean = {}, .std = {}, .nan = nan, .inf = inf, .zero = zero};
 }
 
+// The element, among 16-bit ones, that is this number: so that it prints as its type does.
+template <class Sixteen>
+Cell element_equal_to(double number, const TensorView& view) {
+  for (std::size_t at = 0; at < view.bytes().size(); at += sizeof(Sixteen)) {
+    const auto element = load<Sixteen>(view.bytes().data() + at);
+    if (as_double(element) == number && std::signbit(as_double(element)) == std::signbit(number)) {
+      return element;
+    }
+  }
+  return number;  // NaN
+}
+
 // The least and the greatest are elements, so they print as the value's type does.
-Cell in_own_type(double number, Dtype dtype) {
-  if (dtype == Dtype::float64) {
-    return number;
+Cell in_own_type(double number, const TensorView& view) {
+  switch (view.dtype()) {
+    case Dtype::float64:
+      return number;
+    case Dtype::float32:
+      return static_cast<float>(number);
+    case Dtype::float16:
+      return element_equal_to<Half>(number, view);
+    case Dtype::bfloat16:
+      return element_equal_to<BFloat16>(number, view);
+    default:
+      return std::isnan(number) ? Cell(number) : Cell(static_cast<std::int64_t>(number));
   }
-  if (is_floating(dtype)) {
-    return static_cast<float>(number);
-  }
-  return std::isnan(number) ? Cell(number) : Cell(static_cast<std::int64_t>(number));
 }
 
 Figures figures_of(const TensorView& view) {
@@ -84,17 +101,18 @@ Figures figures_of(const TensorView& view) {
     return {};
   }
   const Statistics of = statistics(view);
-  Figures figures = {.min = in_own_type(of.min, view.dtype()),
-                     .max = in_own_type(of.max, view.dtype()),
+  // 64-bit integers may not fit a double, nor the double them.
+  const bool wide = of.size != 0 && (view.dtype() == Dtype::int64 || view.dtype() == Dtype::uint64);
+  Figures figures = {.min = wide ? Cell() : in_own_type(of.min, view),
+                     .max = wide ? Cell() : in_own_type(of.max, view),
                      .mean = of.mean,
                      .std = of.std,
                      .nan = of.nan,
                      .inf = of.inf,
                      .zero = of.zero};
-  // 64-bit integers may not fit a double.
-  if (of.size != 0 && view.dtype() == Dtype::int64) {
+  if (wide && view.dtype() == Dtype::int64) {
     exact_extremes<std::int64_t>(view, figures);
-  } else if (of.size != 0 && view.dtype() == Dtype::uint64) {
+  } else if (wide) {
     exact_extremes<std::uint64_t>(view, figures);
   }
   return figures;
