@@ -2,6 +2,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "trial/pattern.hpp"
 
+#include "trial/pattern_dialect.hpp"
+
 #include <smd/limits.hpp>
 
 #include <pcre2.h>
@@ -52,15 +54,17 @@ std::optional<std::string> Pattern::compile(std::string_view text) {
   }
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
   auto compiled = std::make_unique<Compiled>();
+  const std::string rewritten = to_pcre2(text);
   int error = 0;
   PCRE2_SIZE place = 0;
-  compiled->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
+  compiled->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(rewritten.data()), rewritten.size(),
                                      PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, &error,
                                      &place, context.get()));
   if (compiled->code == nullptr) {
     std::array<PCRE2_UCHAR, 256> message{};
     pcre2_get_error_message(error, message.data(), message.size());
-    return std::string(reinterpret_cast<const char*>(message.data())) + " at byte " + std::to_string(place);
+    return std::string(reinterpret_cast<const char*>(message.data())) + " at byte " +
+           std::to_string(python_offset(text, place));
   }
   compiled->match.reset(pcre2_match_data_create(1, nullptr));
   compiled->context.reset(pcre2_match_context_create(nullptr));

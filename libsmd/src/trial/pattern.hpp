@@ -9,8 +9,9 @@
 
 namespace smd::detail::trial {
 
-/// A regular expression in Python's dialect as far as PCRE2 shares it: found anywhere in the text, case-sensitive,
-/// UTF-8, classes and case folding by Unicode. Matching is bounded by `limits.hpp`. Not for concurrent use.
+/// A regular expression in Python's dialect as far as PCRE2 can be made to share it: found anywhere in the text,
+/// case-sensitive, UTF-8, classes and case folding by Unicode. Matching is bounded by `limits.hpp`. Not for concurrent
+/// use.
 class Pattern {
  public:
   enum class Answer : std::uint8_t { no, yes, limit };
