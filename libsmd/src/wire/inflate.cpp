@@ -125,7 +125,7 @@ struct InflatedFile::State {
         return std::move(more.problem());
       }
       if (!*more) {
-        return damaged("compressed data is cut off", fed);
+        return Problem{ProblemKind::not_yet, {}, fed, "compressed data is cut off"};
       }
       const std::size_t room = std::min<std::size_t>(into.size() - done, 1u << 30);
       stream.next_out = reinterpret_cast<Bytef*>(into.data() + done);

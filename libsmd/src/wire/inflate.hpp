@@ -31,7 +31,7 @@ class InflatedFile {
   InflatedFile& operator=(InflatedFile&&) noexcept;
 
   /// Fills `into` from inflated byte `start`; fewer bytes only at the end of the stream. Problems' offsets are those of
-  /// the compressed file.
+  /// the compressed file. A stream that is cut off is `not_yet`: only the caller knows whether more will come.
   Outcome<std::size_t> read_at(std::uint64_t start, std::span<std::byte> into);
 
   /// Exactly `length` bytes from `start`. Memory grows with the bytes that come, not with what was asked for; a range

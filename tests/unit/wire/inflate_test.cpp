@@ -127,7 +127,7 @@ TEST_CASE("ranges, forward and back, of one member and of several") {
   }
 }
 
-TEST_CASE("a compressed file cut at every byte is damaged, at its end") {
+TEST_CASE("a compressed file cut at every byte is not there yet, at its end") {
   const std::string text = noise(2000);
   for (const int format : {gzip, zlib}) {
     const std::string file = compress(text, format);
@@ -138,7 +138,7 @@ TEST_CASE("a compressed file cut at every byte is damaged, at its end") {
       const auto got = inflated.read_at(0, into);
       CAPTURE(size);
       REQUIRE_FALSE(got);
-      CHECK(got.problem().kind == ProblemKind::damaged);
+      CHECK(got.problem().kind == ProblemKind::not_yet);
       CHECK(got.problem().offset == size);
     }
   }
@@ -160,7 +160,9 @@ TEST_CASE("any flipped bit of a compressed file is damage, or changes nothing") 
         CHECK(std::string_view(reinterpret_cast<const char*>(into.data()), *got) == text);
       } else {
         ++damage;
-        CHECK(got.problem().kind == ProblemKind::damaged);
+        const ProblemKind kind = got.problem().kind;
+        const bool told = kind == ProblemKind::damaged || kind == ProblemKind::not_yet;  // a block that never ends
+        CHECK(told);
       }
       file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << (bit % 8)));
     }
