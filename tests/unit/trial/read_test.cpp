@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial_support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <stdexcept>
+
+namespace smd::test {
+namespace {
+
+/// A trial of 40 steps, 5 tensors each, and where all its values lie: `tI` of step S holds 100 * S + I.
+struct Sample {
+  Sample() {
+    TrialBuilder builder(dir.path());
+    builder.collections();
+    for (std::int64_t step = 0; step < 40; ++step) {
+      BuiltStep built{.step = step, .mode_step = step, .tensors = {}, .shapes = {}, .checksums = step % 2 == 0};
+      for (int i = 0; i < 5; ++i) {
+        built.tensors.emplace_back("t" + std::to_string(i), std::vector<float>{static_cast<float>(100 * step + i)});
+      }
+      builder.step(built);
+    }
+    builder.end();
+    open().for_each_entry({}, [&](const TensorEntry& entry) {
+      places.push_back(*entry.value);
+      tensors.emplace_back(entry.tensor);
+      expected.push_back(static_cast<float>(100 * entry.step.value + (entry.tensor[1] - '0')));
+      return true;
+    });
+    REQUIRE(places.size() == 200);
+  }
+  [[nodiscard]] Trial open() const { return Trial::open(dir.path()); }
+
+  TempDir dir;
+  std::vector<TensorLocation> places;
+  std::vector<std::string> tensors;
+  std::vector<float> expected;
+};
+
+}  // namespace
+
+TEST_CASE("results come in the order asked for, with any number of threads") {
+  const Sample sample;
+  const Trial trial = sample.open();
+  for (const unsigned jobs : {0u, 1u, 2u, 3u, 16u}) {
+    std::vector<float> values;
+    trial.read(sample.places, sample.tensors,
+               [&](std::size_t i, ReadResult&& result) {
+                 CHECK(i == values.size());
+                 REQUIRE(result.value);
+                 values.push_back(first_float(*result.value));
+                 CHECK(result.wall_time == 1.7e9 + static_cast<double>(i / 5));  // as the builder writes it
+                 return true;
+               },
+               {jobs});
+    CHECK(values == sample.expected);
+  }
+}
+
+TEST_CASE("reading stops when told to, or when the caller throws") {
+  const Sample sample;
+  const Trial trial = sample.open();
+  for (const unsigned jobs : {1u, 4u}) {
+    std::size_t taken = 0;
+    trial.read(sample.places, sample.tensors, [&](std::size_t, ReadResult&&) { return ++taken < 7; }, {jobs});
+    CHECK(taken == 7);
+    const auto thrower = [](std::size_t i, ReadResult&&) -> bool {
+      return i < 50 ? true : throw std::runtime_error("enough");
+    };
+    CHECK_THROWS_WITH(trial.read(sample.places, sample.tensors, thrower, {jobs}), "enough");
+  }
+}
+
+TEST_CASE("a bad record among good ones costs only itself") {
+  const Sample sample;
+  std::string bytes = read_file(sample.dir / sample.places[52].file);
+  bytes[sample.places[52].offset + 20] = static_cast<char>(bytes[sample.places[52].offset + 20] ^ 1);  // of step 10
+  sample.dir.write(sample.places[52].file, bytes);
+  std::vector<TensorLocation> places = sample.places;
+  std::vector<std::string> tensors = sample.tensors;
+  tensors[7] = "t9";  // not the name of the record there
+  places[100].file = "events/none.tfevents";
+  places[120].offset = ~std::uint64_t{0};
+  places[121].length = ~std::uint64_t{0};
+  const Trial trial = sample.open();
+  std::vector<std::size_t> bad;
+  trial.read(places, tensors,
+             [&](std::size_t i, ReadResult&& result) {
+               CHECK(result.value.has_value() != result.problem.has_value());
+               if (result.problem) {
+                 bad.push_back(i);
+                 CHECK(result.problem->file == places[i].file);
+               } else {
+                 CHECK(first_float(*result.value) == sample.expected[i]);
+               }
+               return true;
+             },
+             {2});
+  CHECK(bad == std::vector<std::size_t>{7, 52, 100, 120, 121});
+}
+
+TEST_CASE("a checksum is looked at unless told otherwise") {
+  const Sample sample;
+  const TensorLocation& place = sample.places[50];  // step 10: protected
+  std::string bytes = read_file(sample.dir / place.file);
+  bytes[place.offset + place.length - 5] = static_cast<char>(bytes[place.offset + place.length - 5] ^ 0x40);
+  sample.dir.write(place.file, bytes);
+  CHECK_THROWS_AS(static_cast<void>(sample.open().tensor("t0").value(GlobalStep(10))), ReadError);
+  TrialOptions options;
+  options.verify = false;
+  // What was flipped lies in a record's last field, plugin data: the value is still there.
+  CHECK(first_float(Trial::open(sample.dir.path(), options).tensor("t0").value(GlobalStep(10))) == 1000);
+}
+
+TEST_CASE("as many names as places") {
+  const Sample sample;
+  const auto never = [](std::size_t, ReadResult&&) -> bool { throw std::logic_error("must not be called"); };
+  CHECK_THROWS_AS(sample.open().read(sample.places, {}, never), InvalidArgument);
+  sample.open().read({}, {}, never);
+}
+
+TEST_CASE("an event file that is missing, or too short: by what is known of the job") {
+  for (const bool missing : {true, false}) {
+    for (const bool ended : {true, false}) {
+      for (const bool went_on : {true, false}) {
+        const TempDir dir;
+        TrialBuilder builder(dir.path());
+        builder.collections().step(simple_step(0)).step(simple_step(1));
+        const std::string file = events_path(1, "worker_0");
+        std::filesystem::remove(dir / file);
+        if (!missing) {
+          builder.file(file, encode_step(simple_step(1)).events.substr(0, 30));
+        }
+        if (went_on) {
+          builder.step(simple_step(2));
+        }
+        builder.step(simple_step(2, "worker_1"));  // another worker going on tells nothing
+        if (ended) {
+          builder.end();
+        }
+        const Trial trial = Trial::open(dir.path());
+        std::vector<TensorLocation> places;
+        trial.for_each_entry({.steps = {{GlobalStep(1)}}}, [&](const TensorEntry& entry) {
+          places.push_back(*entry.value);
+          return true;
+        });
+        const std::vector<std::string> names = {"a"};
+        CAPTURE(missing);
+        CAPTURE(ended);
+        CAPTURE(went_on);
+        trial.read(places, names, [&](std::size_t, ReadResult&& result) {
+          REQUIRE(result.problem);
+          const ProblemKind final_kind = missing ? ProblemKind::absent : ProblemKind::damaged;
+          CHECK(result.problem->kind == (ended || went_on ? final_kind : ProblemKind::not_yet));
+          CHECK(result.problem->file == file);
+          return true;
+        });
+        const Tensor a = trial.tensor("a");
+        if (!ended && !went_on) {
+          CHECK_THROWS_AS(static_cast<void>(a.value(GlobalStep(1))), StepNotYetAvailable);
+        } else if (missing) {
+          CHECK_THROWS_AS(static_cast<void>(a.value(GlobalStep(1))), TensorUnavailableForStep);
+        } else {
+          CHECK_THROWS_AS(static_cast<void>(a.value(GlobalStep(1))), ReadError);
+        }
+        CHECK(first_float(a.value(GlobalStep(0))) == 0);
+      }
+    }
+  }
+}
+
+}  // namespace smd::test
