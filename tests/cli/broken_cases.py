@@ -341,7 +341,7 @@ def write_case(name, case, sound, own, transcript):
     complete = "false" if case.ls_options else "true"
     transcript.run(
         f"smd-ls --steps{options} -H --columns step,mode,mode_step,tensors,workers,complete $TRIAL",
-        [f"{step}\ttrain\t{mode_step}\t{tensors}\tworker_0\t{complete}"
+        [f"{step}\tTRAIN\t{mode_step}\t{tensors}\tworker_0\t{complete}"
          for step, (mode_step, tensors) in case.steps.items()],
         case.ls, messages("smd-ls", case.ls_messages))
     # Notes may stand between the rows, and messages may say more.

@@ -100,8 +100,6 @@ void Diagnostics::report(const Problem& problem, std::string_view trial) {
       warning(text);
       return;
     case ProblemKind::note:
-      note(text);
-      return;
     case ProblemKind::not_yet:
       info(text);
       return;

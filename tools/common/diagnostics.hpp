@@ -50,7 +50,7 @@ class Diagnostics {
   void debug(std::string_view text);  ///< Shown with -vv.
 
   /// A problem of a trial. Damage: an error, status 4. No access, a failed read, no such file: an error, status 3.
-  /// `absent`, a warning: a warning. A note: a note, shown like a warning. Not there yet: info. Each with the path.
+  /// `absent`, a warning: a warning. A note (it harms nothing), not there yet: info. Each with the path.
   void report(const Problem& problem, std::string_view trial);
 
   /// Counts a status without a message.

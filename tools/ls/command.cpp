@@ -51,7 +51,7 @@ const CommandDefinition& LsCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {LsOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
-                        OutputOptions::table(), MessageOptions::table(), ReadingOptions::table()},
+                        OutputOptions::table(), ReadingOptions::table(), MessageOptions::table()},
       .formats = row_format_names(),
       .exit_notes = exit_notes,
       .prose = prose,

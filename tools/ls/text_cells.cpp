@@ -18,7 +18,7 @@ constexpr std::size_t list_width = 40;
 std::vector<std::string> mode_texts(std::span<const Mode> modes) {
   std::vector<std::string> texts;
   for (const Mode mode : modes) {
-    texts.emplace_back(mode_text(mode));
+    texts.emplace_back(to_string(mode));
   }
   return texts;
 }

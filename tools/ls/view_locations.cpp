@@ -60,7 +60,7 @@ class RecordPrinter {
 
   template <class StepLike>
   void print(std::string_view tensor, std::string_view worker, const StepLike& step, const TensorLocation& location) {
-    rows_.row({tensor, step.step.value, mode_text(step.mode), step.mode_step.value, worker, location.file,
+    rows_.row({tensor, step.step.value, to_string(step.mode), step.mode_step.value, worker, location.file,
                location.offset, location.length});
   }
 

@@ -38,7 +38,7 @@ class ModesView final : public TrialView {
       ++count.steps;
     }
     for (const auto& [mode, count] : modes) {
-      rows.row({mode_text(mode), count.steps, count.first.value, count.last.value});
+      rows.row({to_string(mode), count.steps, count.first.value, count.last.value});
     }
     return !modes.empty();
   }

@@ -96,7 +96,7 @@ class StepsView final : public TrialView {
       const bool people = options().for_people();
       const std::string workers = people ? abridged(info.workers) : std::string();
       const std::string date = people && times[i] ? date_text(*times[i]) : std::string();
-      rows.row({info.step.value, mode_text(info.mode), info.mode_step.value, info.tensors,
+      rows.row({info.step.value, to_string(info.mode), info.mode_step.value, info.tensors,
                 people ? Cell(workers) : Cell(ListCell{info.workers}), info.complete, info.bytes,
                 !times[i] ? Cell()
                 : people  ? Cell(date)

@@ -87,7 +87,7 @@ class HistView : public ValueView {
     const std::function<void(OutputFile&)> edges = [&](OutputFile& out) { write_array(out, of.edges, precision); };
     const std::function<void(OutputFile&)> counts = [&](OutputFile& out) { write_array(out, of.counts, precision); };
     const auto row = [&](Cell bin, Cell low, Cell high, Cell count) {
-      rows_->row({key.tensor, key.step.value, mode_text(key.mode), key.mode_step.value, key.worker, bin, low, high,
+      rows_->row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker, bin, low, high,
                   count, JsonCell{&edges}, JsonCell{&counts}});
     };
     if (context_.options.output.json()) {

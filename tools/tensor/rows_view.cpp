@@ -36,7 +36,7 @@ class RowsView : public ValueView {
     warn_unless_utf8(elements, key, context_.messages);
     const ShapeCell shape{value.shape()};
     const auto row = [&](Cell index, Cell element) {
-      rows_.row({key.tensor, key.step.value, mode_text(key.mode), key.mode_step.value, key.worker,
+      rows_.row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker,
                  to_string(value.dtype()), shape, index, element});
     };
     if (!by_element_) {

@@ -127,7 +127,7 @@ class StatView : public ValueView {
 
   void show(const ValueKey& key, const TensorValue& value) override {
     const Figures of = figures_of(value.view());
-    rows_.row({key.tensor, key.step.value, mode_text(key.mode), key.mode_step.value, key.worker,
+    rows_.row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker,
                to_string(value.dtype()), ShapeCell{value.shape()}, value.view().size(), of.min, of.max, of.mean, of.std,
                of.nan, of.inf, of.zero});
   }

@@ -73,7 +73,7 @@ class TableView : public ValueView {
     for (const Held& held : held_) {
       const Elements elements(held.value.view());
       warn_unless_utf8(elements, held.key, context_.messages);
-      rows_->row({held.key.tensor, held.key.step.value, mode_text(held.key.mode), held.key.mode_step.value,
+      rows_->row({held.key.tensor, held.key.step.value, to_string(held.key.mode), held.key.mode_step.value,
                   held.key.worker, elements.cell(0)});
     }
     held_.clear();

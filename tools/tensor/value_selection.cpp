@@ -279,8 +279,10 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
 void report_missing(const Trial& trial, const TensorOptions& options, const ValueSelection& selection,
                     Diagnostics& messages) {
   for (const auto& [name, tensor] : selection.named) {
+    std::vector<GlobalStep> there = tensor.found;
+    std::sort(there.begin(), there.end());  // A history may have very many steps.
     for (const SelectedStep& step : tensor.chosen) {
-      const bool found = std::find(tensor.found.begin(), tensor.found.end(), step.step) != tensor.found.end();
+      const bool found = std::binary_search(there.begin(), there.end(), step.step);
       if (!found && (tensor.found.empty() || asked_singly(options, step))) {
         report_missing_at(trial, options, name, step, messages);
         if (tensor.found.empty()) {

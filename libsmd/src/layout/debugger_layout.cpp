@@ -378,7 +378,7 @@ std::shared_ptr<const CollectionsInfo> DebuggerLayout::collections(
     if (!info.num_workers) {
       info.num_workers = workers;
     } else if (*info.num_workers != workers) {
-      add({ProblemKind::note,
+      add({ProblemKind::warning,
            {},
            {},
            "says that " + std::to_string(workers) + " workers save, that of " + printable(claims.front().first) +

@@ -124,7 +124,7 @@ void TrialState::open_storage(const std::string& path) {
   if (!storage_->exists("collections") && !storage_->exists(layout::index_folder) &&
       !storage_->exists(layout::events_folder) && storage_->exists(inner)) {
     storage_ = open(path + (path.ends_with('/') ? "" : "/") + std::string(inner));
-    opening_notes_.push_back({ProblemKind::note, path, {}, "is no trial itself; its folder debug-output is read"});
+    opening_notes_.push_back({ProblemKind::warning, path, {}, "is no trial itself; its folder debug-output is read"});
   }
 }
 
