@@ -197,14 +197,14 @@ Outcome<std::optional<Value>> parse_unguarded(std::span<const std::byte> payload
   if (event.matching == 0) {
     return damaged(fmt::format("record holds tensor '{}', not '{}'", shown(event.other_tag), shown(tag)));
   }
-  const std::string subject = fmt::format("tensor '{}'", shown(tag));
+  const auto wrong = [tag](std::string_view what) { return damaged(fmt::format("tensor '{}': {}", shown(tag), what)); };
   if (event.matching > 1) {
-    return damaged(fmt::format("{}: {} values of that name in one record", subject, event.matching));
+    return wrong(fmt::format("{} values of that name in one record", event.matching));
   }
   const ValueParts& wanted = event.wanted;
   if (wanted.other_kind || wanted.tensor.empty()) {
-    return damaged(fmt::format("{}: record holds {}, not a tensor", subject,
-                               wanted.other_kind ? "a value of another kind" : "no value"));
+    return wrong(wanted.other_kind ? "record holds a value of another kind, not a tensor"
+                                   : "record holds no value, not a tensor");
   }
   const TensorParts parts = scan_tensor(wanted.tensor);
   if (outlined) {
@@ -213,9 +213,9 @@ Outcome<std::optional<Value>> parse_unguarded(std::span<const std::byte> payload
       return std::optional<Value>{};
     }
   }
-  Outcome<Value> value = decode_tensor(parts, wanted.tensor, subject, outlined);
+  Outcome<Value> value = decode_tensor(parts, wanted.tensor, outlined);
   if (!value) {
-    return std::move(value.problem());
+    return wrong(value.problem().text);
   }
   value->wall_time = event.wall_time;
   value->step = event.step;

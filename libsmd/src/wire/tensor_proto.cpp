@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
 
 namespace smd::detail::wire {
 namespace {
@@ -276,10 +277,10 @@ TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces) {
 }
 
 Outcome<Value> decode_tensor(const TensorParts& parts, std::span<const std::span<const std::byte>> pieces,
-                             std::string_view subject, std::optional<std::uint64_t> outlined) {
+                             std::optional<std::uint64_t> outlined) {
   Value value;
   if (auto wrong = Decoder(parts, pieces, outlined).decode(value); wrong) {
-    return damaged(fmt::format("{}: {}", subject, *wrong));
+    return damaged(std::move(*wrong));
   }
   return value;
 }

@@ -35,10 +35,10 @@ struct TensorParts {
 /// @throws protozero::exception
 TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces);
 
-/// Type, shape and elements, checked against each other. `subject` (`tensor 'a'`) begins the text of problems. With
+/// Type, shape and elements, checked against each other. Problems leave the tensor's name to the caller. With
 /// `outlined`, that many bytes of content are taken to stand somewhere else, and `bytes` stays empty.
 /// @throws protozero::exception, std::bad_alloc
 Outcome<Value> decode_tensor(const TensorParts& parts, std::span<const std::span<const std::byte>> pieces,
-                             std::string_view subject, std::optional<std::uint64_t> outlined);
+                             std::optional<std::uint64_t> outlined);
 
 }  // namespace smd::detail::wire
