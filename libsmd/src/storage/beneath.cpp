@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -27,14 +28,21 @@ Descriptor open_at(int folder, const char* name, int flags) noexcept {
   return Descriptor(uninterrupted([=] { return ::openat(folder, name, complete(flags)); }));
 }
 
-Descriptor open_by_kernel(int root, const char* path, int flags) noexcept {
+Descriptor open_by_kernel(int root, std::string_view path, int flags) noexcept {
+  std::array<char, PATH_MAX> text;  // The kernel wants a NUL, and takes nothing longer; no allocation a file.
+  if (path.size() >= text.size()) {
+    errno = ENAMETOOLONG;
+    return {};
+  }
+  std::memcpy(text.data(), path.data(), path.size());
+  text[path.size()] = '\0';
   open_how how{};
   how.flags = static_cast<unsigned>(complete(flags));
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   long fd = -1;
   int attempts = 0;
   do {
-    fd = ::syscall(SYS_openat2, root, path, &how, sizeof how);
+    fd = ::syscall(SYS_openat2, root, text.data(), &how, sizeof how);
   } while (fd < 0 && (errno == EINTR || (errno == EAGAIN && ++attempts < most_attempts)));
   return Descriptor(static_cast<int>(fd));
 }
@@ -153,7 +161,7 @@ Resolve best_resolve(int root) noexcept {
 
 Descriptor open_beneath(int root, Resolve resolve, std::string_view path, int flags) {
   if (resolve == Resolve::kernel) {
-    return open_by_kernel(root, path.empty() ? "." : std::string(path).c_str(), flags);
+    return open_by_kernel(root, path.empty() ? "." : path, flags);
   }
   return Walk(root).open(path, flags);
 }

@@ -53,14 +53,7 @@ class LocalStorage final : public Storage {
     return watch_local(root_, inotify_, poll_interval);
   }
 
-  [[nodiscard]] unsigned parallelism() const noexcept override {
-    // A reader has a folder and a file open, the storage its root, a watch two more.
-    constexpr unsigned most = (limits::open_files - 3) / 2;
-    cpu_set_t cpus;
-    const unsigned allowed = ::sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? static_cast<unsigned>(CPU_COUNT(&cpus))
-                                                                             : std::thread::hardware_concurrency();
-    return std::clamp(allowed, 1U, most);
-  }
+  [[nodiscard]] unsigned parallelism() const noexcept override { return most_readers(); }
 
   [[nodiscard]] const std::string& root() const noexcept override { return root_->path(); }
 
@@ -69,7 +62,21 @@ class LocalStorage final : public Storage {
   bool inotify_;
 };
 
+constexpr unsigned shared_files = 3;  // The root, and two of a watch.
+
 }  // namespace
+
+unsigned most_readers() noexcept {
+  cpu_set_t cpus;
+  const unsigned allowed = ::sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? static_cast<unsigned>(CPU_COUNT(&cpus))
+                                                                           : std::thread::hardware_concurrency();
+  return std::clamp(allowed, 1U, (limits::open_files - shared_files) / 2);
+}
+
+unsigned announcers() noexcept {
+  constexpr unsigned enough = 4;  // More did not fill a cold cache any sooner.
+  return std::clamp((limits::open_files - shared_files) / most_readers() - 1, 1U, enough);
+}
 
 Outcome<std::unique_ptr<Storage>> open_local(const std::string& path, const LocalOptions& options) {
   auto root = LocalRoot::open(path, options.resolve);

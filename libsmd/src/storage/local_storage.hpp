@@ -42,6 +42,13 @@ class LocalRoot {
   std::shared_ptr<const Anchor> anchor_;
 };
 
+/// How many threads may read at once: one a CPU, and no more than there may be open files. Each has a folder and a file
+/// open, the storage its root, a watch two more.
+[[nodiscard]] unsigned most_readers() noexcept;
+
+/// Threads by which each of so many readers may announce files, with one open each.
+[[nodiscard]] unsigned announcers() noexcept;
+
 /// What tests choose otherwise.
 struct LocalOptions {
   std::optional<Resolve> resolve;  ///< Default: the best that works here.
