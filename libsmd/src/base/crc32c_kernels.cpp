@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/crc32c_kernels.hpp"
 
+#include "base/cpu_features.hpp"
 #include "base/crc32c_polynomial.hpp"
 
 #include <array>
@@ -73,7 +74,7 @@ std::uint64_t load64(const unsigned char* data) noexcept {
   return value;
 }
 
-bool has_sse42() noexcept { return __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("pclmul") != 0; }
+bool has_sse42() noexcept { return SMD_CPU_HAS(SSE4_2, "sse4.2") && SMD_CPU_HAS(PCLMULQDQ, "pclmul"); }
 
 /// The register after `bits` more zero bits, given x^(bits - 33): the product of two reflected polynomials comes out
 /// one bit low, and the instruction multiplies by x^32.
@@ -123,8 +124,8 @@ SMD_TARGET_SSE42 std::uint32_t by_sse42(std::uint32_t state, const unsigned char
 #define SMD_TARGET_AVX512 __attribute__((target("sse4.2,pclmul,avx512f,avx512vl,vpclmulqdq")))
 
 bool has_avx512() noexcept {
-  return has_sse42() && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
-         __builtin_cpu_supports("vpclmulqdq") != 0;
+  return has_sse42() && SMD_CPU_HAS(AVX512F, "avx512f") && SMD_CPU_HAS(AVX512VL, "avx512vl") &&
+         SMD_CPU_HAS(VPCLMULQDQ, "vpclmulqdq");
 }
 
 /// What moves a 128-bit lane `Bits` further: its low half, of higher degree, by x^(Bits + 31), its high half by

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduce/kernels.hpp"
 
+#include "base/cpu_features.hpp"
+
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -867,19 +869,19 @@ std::vector<const Kernels*> find_kernels() {
   std::vector<const Kernels*> found;
 #if HWY_ARCH_X86
 #if HWY_TARGETS & HWY_AVX3
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd")) {
+  if (SMD_CPU_HAS(AVX512F, "avx512f") && SMD_CPU_HAS(AVX512VL, "avx512vl") && SMD_CPU_HAS(AVX512BW, "avx512bw") &&
+      SMD_CPU_HAS(AVX512DQ, "avx512dq") && SMD_CPU_HAS(AVX512CD, "avx512cd")) {
     found.push_back(&N_AVX3::table);
   }
 #endif
 #if HWY_TARGETS & HWY_AVX2
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-      __builtin_cpu_supports("bmi2") && has_f16c()) {
+  if (SMD_CPU_HAS(AVX2, "avx2") && SMD_CPU_HAS(FMA, "fma") && SMD_CPU_HAS(BMI1, "bmi") && SMD_CPU_HAS(BMI2, "bmi2") &&
+      has_f16c()) {
     found.push_back(&N_AVX2::table);
   }
 #endif
 #if HWY_TARGETS & HWY_SSE4
-  if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("aes")) {
+  if (SMD_CPU_HAS(SSE4_2, "sse4.2") && SMD_CPU_HAS(PCLMULQDQ, "pclmul") && SMD_CPU_HAS(AES, "aes")) {
     found.push_back(&N_SSE4::table);
   }
 #endif
