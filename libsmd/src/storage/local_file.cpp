@@ -91,4 +91,13 @@ Outcome<std::unique_ptr<File>> open_local_file(const Anchor& root, std::string_v
       std::make_unique<LocalFile>(std::move(fd), static_cast<std::uint64_t>(status.st_size), std::string(name)));
 }
 
+bool read_local_once(const Anchor& root, std::string_view name, std::uint64_t offset, std::span<std::byte> into) {
+  if (name.empty() || !refuse_path(name).empty()) {
+    return false;
+  }
+  // What cannot be read by range (a directory, a FIFO) fails to; a device gives bytes that are no record.
+  const Descriptor fd = open_beneath(root.fd.get(), root.resolve, name, O_RDONLY | O_NONBLOCK);
+  return fd && read_fully(fd.get(), offset, into) == static_cast<ssize_t>(into.size());
+}
+
 }  // namespace smd::detail::storage

@@ -11,6 +11,10 @@ namespace smd::detail::storage {
 /// See Storage::open.
 [[nodiscard]] Outcome<std::unique_ptr<File>> open_local_file(const Anchor& root, std::string_view name);
 
+/// See Storage::read_once.
+[[nodiscard]] bool read_local_once(const Anchor& root, std::string_view name, std::uint64_t offset,
+                                   std::span<std::byte> into);
+
 /// See Storage::open_folder.
 [[nodiscard]] Outcome<std::unique_ptr<Folder>> open_local_folder(std::shared_ptr<const Anchor> root,
                                                                  std::string_view name);

@@ -45,6 +45,10 @@ class LocalStorage final : public Storage {
     return open_local_file(*root_->anchor(), name);
   }
 
+  bool read_once(std::string_view name, std::uint64_t offset, std::span<std::byte> into) override {
+    return read_local_once(*root_->anchor(), name, offset, into);
+  }
+
   Outcome<std::unique_ptr<Folder>> open_folder(std::string_view name) override {
     return open_local_folder(root_->anchor(), name);
   }

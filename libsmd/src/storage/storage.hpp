@@ -71,6 +71,9 @@ class Storage {
   /// A regular file; anything else of that name is damaged (a FIFO never blocks it). Not there: not_found. A name that
   /// is empty, absolute, holds NUL or a `..` part, or a symbolic link that leads out: damaged.
   virtual Outcome<std::unique_ptr<File>> open(std::string_view name) = 0;
+  /// Fills `into` from `offset` of a file of which nothing else is wanted, with as few calls as that takes. False if it
+  /// did not work out, for whatever reason: `open` says which. Here nothing is said of what kind of file it was.
+  virtual bool read_once(std::string_view name, std::uint64_t offset, std::span<std::byte> into) = 0;
   virtual Outcome<std::unique_ptr<Folder>> open_folder(std::string_view name) = 0;
   /// Watches the folders that matter for `index` (the root, it, its subfolders, also those made later).
   virtual std::unique_ptr<Watch> watch(std::chrono::milliseconds poll_interval) = 0;

@@ -58,7 +58,9 @@ void detail::trial::TrialState::read(const Snapshot& snapshot, std::span<const T
       readers[worker] = std::make_unique<detail::trial::RecordReader>(*storage_, options_.verify);
     }
     ReadResult result;
-    auto record = readers[worker]->read(locations[i], tensors[i]);
+    const bool file_again = i + 1 < locations.size() && locations[i + 1].file == locations[i].file;
+    auto record = file_again ? readers[worker]->read(locations[i], tensors[i])
+                             : readers[worker]->read_once(locations[i], tensors[i]);
     if (!record && record.problem().kind == ProblemKind::io) {
       readers[worker]->close();  // perhaps for want of descriptors: once more with one fewer
       record = readers[worker]->read(locations[i], tensors[i]);

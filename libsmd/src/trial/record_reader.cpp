@@ -16,13 +16,15 @@ namespace {
 /// Records up to this size are read whole; of larger ones the ends first.
 constexpr std::size_t whole_record_bytes = 256 * 1024;
 constexpr std::size_t block_bytes = 256 * 1024;
+/// Records up to this size are worth reading before the file's length is known.
+constexpr std::size_t small_record_bytes = 16 * 1024;
 static_assert(block_bytes % 16 == 0, "blocks hold whole elements of every type");
 
 Problem out_of_memory() { return {ProblemKind::io, {}, {}, "memory ran out"}; }
 
 std::shared_ptr<std::byte[]> allocate(std::size_t bytes) noexcept {
   try {
-    return std::shared_ptr<std::byte[]>(new std::byte[std::max<std::size_t>(bytes, 1)]);  // left uninitialised
+    return std::make_shared_for_overwrite<std::byte[]>(std::max<std::size_t>(bytes, 1));
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -287,6 +289,23 @@ Outcome<ReadRecord> RecordReader::read(const TensorLocation& location, std::stri
                     large.value.wall_time, large.has_checksum};
 } catch (const std::bad_alloc&) {
   return placed(out_of_memory(), location, location.offset);
+}
+
+Outcome<ReadRecord> RecordReader::read_once(const TensorLocation& location, std::string_view tag) {
+  const bool open_already = file_ && file_name_ == location.file;
+  if (!open_already && location.length >= wire::frame_bytes && location.length <= small_record_bytes) {
+    std::byte* const data = buffer_.reserve(location.length);
+    const std::span<std::byte> record(data, data == nullptr ? 0 : location.length);
+    if (data != nullptr && storage_.read_once(location.file, location.offset, record)) {
+      bool has_checksum = false;
+      if (const auto payload = take_frame(record, has_checksum)) {
+        if (auto value = wire::parse_value(*payload, tag)) {
+          return own(std::move(*value), has_checksum);
+        }
+      }
+    }
+  }
+  return read(location, tag);  // or what is wrong
 }
 
 Outcome<ReadRecord> RecordReader::peek(const TensorLocation& location, std::string_view tag) try {

@@ -38,6 +38,8 @@ class RecordReader {
   RecordReader(storage::Storage& storage, bool verify) : storage_(storage), verify_(verify) {}
 
   Outcome<ReadRecord> read(const TensorLocation& location, std::string_view tag);
+  /// The same where the next record lies in another file: a small one costs the fewest calls.
+  Outcome<ReadRecord> read_once(const TensorLocation& location, std::string_view tag);
   /// The same in blocks, with bounded memory for plain tensors of any size. A checksum is verified before the first
   /// block is given.
   Status stream(const TensorLocation& location, std::string_view tag, BlockSink& sink);

@@ -55,21 +55,27 @@ const Tensor::Impl::StepRow& Tensor::Impl::row(const Snapshot& snapshot, StepKey
                       *worker, std::move(writers));
 }
 
-std::optional<TensorLocation> Tensor::Impl::location(const Snapshot& snapshot, const StepRow& row,
-                                                     std::string_view reduction) const {
+std::optional<std::uint32_t> Tensor::Impl::position(const Snapshot& snapshot, const StepRow& row,
+                                                    std::string_view reduction) const {
   for (const Item& item : snapshot.catalog.items(row).of(id(snapshot))) {
     const bool wanted =
         item.reduction == no_id ? reduction.empty() : snapshot.catalog.reductions()[item.reduction] == reduction;
     if (wanted) {
-      return trial->location(snapshot, row, item.position);
+      return item.position;
     }
   }
   return std::nullopt;
 }
 
+std::optional<TensorLocation> Tensor::Impl::location(const Snapshot& snapshot, const StepRow& row,
+                                                     std::string_view reduction) const {
+  const std::optional<std::uint32_t> at = position(snapshot, row, reduction);
+  return at ? std::optional(trial->location(snapshot, row, *at)) : std::nullopt;
+}
+
 bool Tensor::Impl::has_shape(const Snapshot& snapshot, const StepRow& row) const {
   const detail::trial::ShapeList* const shapes = snapshot.catalog.shapes(row);
-  return (shapes != nullptr && shapes->of(id(snapshot)) != nullptr) || location(snapshot, row, {});
+  return (shapes != nullptr && shapes->of(id(snapshot)) != nullptr) || position(snapshot, row, {}).has_value();
 }
 
 void Tensor::Impl::throw_not_saved(const Snapshot& snapshot, const StepRow& row, StepKey step,
@@ -99,7 +105,7 @@ TensorValue Tensor::Impl::read(const Snapshot& snapshot, const StepRow& row, Ste
   }
   RecordReader reader(trial->storage(), trial->options().verify);
   const std::string tag = reduction.empty() ? name : reduction_tensor_name(reduction, name);
-  auto record = shape_only ? reader.peek(*place, tag) : reader.read(*place, tag);
+  auto record = shape_only ? reader.peek(*place, tag) : reader.read_once(*place, tag);
   if (record) {
     return std::move(record->value);
   }
@@ -181,7 +187,7 @@ std::vector<ModeStep> Tensor::steps(Mode mode, bool show_incomplete_steps) const
 
 TensorValue Tensor::value(StepKey step, const std::optional<std::string>& worker) const {
   const auto snapshot = impl_->trial->snapshot();
-  const auto has = [&](const auto& row) { return impl_->location(*snapshot, row, {}).has_value(); };
+  const auto has = [&](const auto& row) { return impl_->position(*snapshot, row, {}).has_value(); };
   return impl_->read(*snapshot, impl_->row(*snapshot, step, worker, has), step, {});
 }
 
@@ -189,7 +195,7 @@ std::map<ModeStep, TensorValue> Tensor::values(Mode mode, const std::optional<st
   const auto snapshot = impl_->trial->snapshot();
   std::vector<ModeStep> steps;
   std::vector<TensorLocation> locations;
-  const auto has = [&](const auto& row) { return impl_->location(*snapshot, row, {}).has_value(); };
+  const auto has = [&](const auto& row) { return impl_->position(*snapshot, row, {}).has_value(); };
   for (const auto& [step, row] : impl_->rows_of_mode(*snapshot, mode, worker, has)) {
     steps.push_back(step);
     locations.push_back(*impl_->location(*snapshot, *row, {}));
@@ -236,7 +242,7 @@ TensorValue Tensor::reduction_value(StepKey step, std::string_view reduction, bo
                                     const std::optional<std::string>& worker) const {
   const auto snapshot = impl_->trial->snapshot();
   const std::string stored = (abs ? "abs_" : "") + std::string(reduction);
-  const auto has = [&](const auto& row) { return impl_->location(*snapshot, row, stored).has_value(); };
+  const auto has = [&](const auto& row) { return impl_->position(*snapshot, row, stored).has_value(); };
   const auto& row = impl_->row(*snapshot, step, worker, has);
   return impl_->read(*snapshot, row, step, stored);
 }

@@ -38,6 +38,9 @@ struct __attribute__((visibility("hidden"))) Tensor::Impl {
   /// Reads the value (`reduction` empty) or a saved reduction. @throws as `Tensor::value`.
   [[nodiscard]] TensorValue read(const Snapshot& snapshot, const StepRow& row, StepKey step, std::string_view reduction,
                                  bool shape_only = false) const;
+  /// Column of the row's payload where the value (`reduction` empty) or a saved reduction stands.
+  [[nodiscard]] std::optional<std::uint32_t> position(const Snapshot& snapshot, const StepRow& row,
+                                                      std::string_view reduction) const;
   [[nodiscard]] std::optional<TensorLocation> location(const Snapshot& snapshot, const StepRow& row,
                                                        std::string_view reduction) const;
   [[nodiscard]] std::vector<ModeStep> steps(const Snapshot& snapshot, Mode mode, bool show_incomplete) const;
