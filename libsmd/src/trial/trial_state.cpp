@@ -511,10 +511,23 @@ const layout::StepRow* TrialState::row_naming(std::string_view event_file, const
   if (step == nullptr) {
     return nullptr;
   }
-  for (const layout::StepRow& row : snapshot.rows_of(*step)) {
-    if (row.event_file == no_id && snapshot.catalog.payload(row).count > 0 &&
-        layout_->event_path(*snapshot.listing, row.file) == event_file) {
-      return &row;
+  std::string_view part = event_file.substr(event_file.rfind('/') + 1);
+  part.remove_prefix(part.find('_') + 1);
+  part = part.substr(0, part.rfind('.'));
+  const std::uint32_t worker = snapshot.listing->worker_parts.find(part);
+  if (worker == no_id) {
+    return nullptr;
+  }
+  // Rows of a step stand in the order of workers' names.
+  const std::vector<std::uint32_t>& ranks = snapshot.listing->worker_rank;
+  const std::span<const layout::StepRow> rows = snapshot.rows_of(*step);
+  auto row = std::lower_bound(
+      rows.begin(), rows.end(), ranks[worker],
+      [&](const layout::StepRow& other, std::uint32_t rank) { return ranks[other.file.worker] < rank; });
+  for (; row != rows.end() && row->file.worker == worker; ++row) {
+    if (row->event_file == no_id && snapshot.catalog.payload(*row).count > 0 &&
+        layout_->event_path(*snapshot.listing, row->file) == event_file) {
+      return &*row;
     }
   }
   return nullptr;
