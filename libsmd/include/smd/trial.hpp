@@ -23,7 +23,8 @@
 
 namespace smd {
 
-/// Which global steps a `Trial` object covers. It bounds what is *read*: index files outside are listed, not opened.
+/// Which global steps a `Trial` object covers. It bounds what is *read*: index files outside are listed, not opened
+/// (but for the newest of them, where only they tell which step is the last complete one).
 class StepRange {
  public:
   /// Every step.
@@ -35,7 +36,7 @@ class StepRange {
     range.end_ = end;
     return range;
   }
-  /// The newest `count` steps for which there are index files, by their file names.
+  /// The newest `count` steps for which there are index files, by their file names, and all that come after them.
   static StepRange newest(std::size_t count) noexcept {
     StepRange range;
     range.newest_ = count;
@@ -165,6 +166,7 @@ class SMD_EXPORT Trial {
   /// Names of the tensors that a query selects, in byte order.
   /// @throws InvalidArgument for a pattern that does not compile, MatchLimit.
   [[nodiscard]] std::vector<std::string> tensor_names(const TensorQuery& query = {}) const;
+  /// Never throws: where looking for what is new fails, the answer is by what is known (see `problems`).
   [[nodiscard]] bool has_tensor(std::string_view name) const;
   /// @throws TensorUnavailable, with the nearest names.
   [[nodiscard]] Tensor tensor(std::string_view name) const;
@@ -195,6 +197,7 @@ class SMD_EXPORT Trial {
   [[nodiscard]] std::optional<Collection> collection(std::string_view name) const;
 
   /// Whether a step can be read: `AVAILABLE`, `UNAVAILABLE` (skipped, or the job ended) or `NOT_YET_AVAILABLE`.
+  /// Never throws, as `has_tensor`.
   [[nodiscard]] StepState has_passed_step(StepKey step) const;
   /// The largest step that all workers wrote (when the job has ended: the largest step); nothing if there is none.
   [[nodiscard]] std::optional<GlobalStep> last_complete_step() const;
