@@ -259,3 +259,18 @@ TEST_CASE("shapes: sizes only, at most 64, and the framework's own name") {
     CHECK(bad.refused.size() == 1);
   }
 }
+
+TEST_CASE("equal lists of shapes are kept once, however they alternate") {
+  layout::IndexParser parser;
+  std::vector<std::uint32_t> kept;
+  for (int step = 0; step < 9; ++step) {
+    const std::string shape = R"({"tensorname": "c", "shape": [)" + std::to_string(step % 3) + "]}";
+    // Steps differ otherwise, so that no text is seen twice.
+    const Parsed parsed = parse(parser, meta() + R"("tensor_payload": [)" + entry("\"a\"", std::to_string(step), "20") +
+                                            R"(], "shape_payload": [)" + shape + "]}");
+    REQUIRE(parsed.index);
+    kept.push_back(parser.tables().payloads[parsed.index->payload].shapes);
+  }
+  CHECK(kept == std::vector<std::uint32_t>{0, 1, 2, 0, 1, 2, 0, 1, 2});
+  CHECK(parser.tables().shape_lists.size() == 3);
+}
