@@ -44,6 +44,7 @@ void set_up_messages(const CommandLine& line, Diagnostics& messages) {
   messages.set_ascii(output.ascii);
   messages.set_color(use_color(output.color, STDERR_FILENO));
   messages.set_before_line(Progress::erase_line);
+  Progress::configure(options.quiet ? std::optional(false) : options.progress);
 }
 
 ExitStatus print(const std::string& text) {

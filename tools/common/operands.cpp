@@ -2,6 +2,7 @@
 #include "operands.hpp"
 
 #include "errors.hpp"
+#include "progress.hpp"
 #include "text.hpp"
 
 #include <unistd.h>
@@ -74,7 +75,10 @@ void with_trial(const std::string& path, const TrialOptions& options, Diagnostic
     return;
   }
   try {
-    Trial trial = Trial::open(path, options);
+    Progress progress("reading index files", 0);
+    TrialOptions watched = options;
+    watched.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.at(done, total); };
+    Trial trial = Trial::open(path, watched);
     try {
       visit(trial);
     } catch (const InvalidArgument&) {

@@ -14,6 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 bool line_is_there = false;
+std::optional<bool> shown_as_told;
 
 void put(std::string_view text) noexcept {
   // A display only: if it cannot be written, nothing is lost.
@@ -22,10 +23,12 @@ void put(std::string_view text) noexcept {
 
 }  // namespace
 
-Progress::Progress(std::string_view what, std::uint64_t total, std::optional<bool> wanted)
+void Progress::configure(std::optional<bool> wanted) noexcept { shown_as_told = wanted; }
+
+Progress::Progress(std::string_view what, std::uint64_t total)
     : what_(what),
       total_(total),
-      shown_(wanted.value_or(is_terminal(STDERR_FILENO))),
+      shown_(shown_as_told.value_or(is_terminal(STDERR_FILENO))),
       next_(Clock::now() + std::chrono::seconds(1)) {}
 
 Progress::~Progress() { erase_line(); }

@@ -10,12 +10,12 @@
 namespace smd::tool {
 
 /// A line on standard error that says how far the work is: from one second after the start, at most ten times a
-/// second, erased at the end and before each message. Shown if standard error is a terminal, or as told.
+/// second, erased at the end and before each message. Shown as `configure` was told.
 /// One at a time; used from one thread.
 class Progress {
  public:
   /// `what`: `reading`. `total` 0: unknown.
-  Progress(std::string_view what, std::uint64_t total, std::optional<bool> wanted);
+  Progress(std::string_view what, std::uint64_t total);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
@@ -26,6 +26,14 @@ class Progress {
       update();
     }
   }
+  /// So many of so many are done.
+  void at(std::uint64_t done, std::uint64_t total) {
+    total_ = total;
+    done_ = 0;
+    advance(done);
+  }
+  /// What --progress, --no-progress and -q ask for; none: shown if standard error is a terminal.
+  static void configure(std::optional<bool> wanted) noexcept;
   /// Wipes the line if it is there; for Diagnostics.
   static void erase_line();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include "common/progress.hpp"
 #include "plain_operand.hpp"
 #include "view.hpp"
 
@@ -46,8 +47,11 @@ class CheckView final : public View {
     rows.set_trial(operand);
     with_plain_operand(operand, messages, [&] {
       try {
-        const CheckReport report = check_trial(operand, options().reading.trial_options(),
-                                               [&](const Problem& problem) { print(problem, rows, messages); });
+        Progress progress("checking", 0);
+        TrialOptions watched = options().reading.trial_options();
+        watched.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.at(done, total); };
+        const CheckReport report =
+            check_trial(operand, watched, [&](const Problem& problem) { print(problem, rows, messages); });
         messages.info(operand + ": " + report_text(report));
       } catch (const Known&) {
         return;

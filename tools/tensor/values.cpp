@@ -26,7 +26,7 @@ class ValueReader {
         selection_(selection),
         view_(view),
         messages_(messages),
-        progress_("reading", 0, options.messages.progress) {}
+        progress_("reading values", 0) {}
 
   // Whether any value was shown.
   bool run() {

@@ -69,6 +69,9 @@ struct TrialOptions {
   bool verify = true;          ///< Check payload checksums where records carry them. Length checksums always are.
   bool strict = false;         ///< Throw IndexReaderException at the first damaged index file.
   bool auto_refresh = true;    ///< Look for new steps on every query, as the reference does.
+  /// Called now and then while index files are read (by `check_trial`: then the steps' records), with how many of how
+  /// many; always in the thread that asked. Must not call back into the trial.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
   /// Default: SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW, or 1000.
   std::optional<std::size_t> incomplete_step_wait_window = {};
 };

@@ -8,6 +8,7 @@
 #include <smd/limits.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <mutex>
 #include <numeric>
@@ -45,8 +46,8 @@ constexpr std::size_t deepest_folder = 16;
 class DebuggerLayout final : public Layout {
  public:
   Outcome<Listing> list(storage::Storage& storage, const Listing* before) const override;
-  LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
-                   unsigned jobs) const override;
+  LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files, unsigned jobs,
+                   const ReadProgress& progress) const override;
   std::shared_ptr<const CollectionsInfo> collections(storage::Storage& storage,
                                                      std::shared_ptr<const CollectionsInfo> before) const override;
   bool ended(storage::Storage& storage) const override { return storage.exists(end_marker); }
@@ -247,7 +248,7 @@ class StepLoader {
 };
 
 LoadedSteps DebuggerLayout::load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
-                                 unsigned jobs) const {
+                                 unsigned jobs, const ReadProgress& progress) const {
   LoadedSteps loaded;
   if (files.empty()) {
     return loaded;
@@ -277,7 +278,14 @@ LoadedSteps DebuggerLayout::load(storage::Storage& storage, const Listing& listi
       }
     });
   };
-  parallel_for(jobs, files.size(), grain, load_piece);
+  std::atomic<std::uint64_t> done{0};
+  parallel_for(jobs, files.size(), grain, [&](std::size_t begin, std::size_t end, unsigned worker) {
+    load_piece(begin, end, worker);
+    const std::uint64_t so_far = done.fetch_add(end - begin, std::memory_order_relaxed) + (end - begin);
+    if (worker == 0 && progress) {  // the caller's own thread
+      progress(so_far, files.size());
+    }
+  });
 
   // What failed for want of descriptors or memory is tried once more, by one thread alone.
   std::vector<Odd> first_try = std::move(odd);

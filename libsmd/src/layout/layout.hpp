@@ -12,6 +12,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -87,6 +88,9 @@ struct CollectionsInfo {
   std::vector<std::string> files;  ///< Their names within the folder, by worker.
 };
 
+/// Told, in the calling thread, how many files of how many were read.
+using ReadProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
 /// Thread-safe; keeps no state between calls.
 class Layout {
  public:
@@ -94,9 +98,9 @@ class Layout {
 
   /// Lists the steps. `before` is an earlier listing of the same trial, whose ids are kept, or null.
   virtual Outcome<Listing> list(storage::Storage& storage, const Listing* before) const = 0;
-  /// Reads step files with at most `jobs` threads.
+  /// Reads step files with at most `jobs` threads. `progress` may be empty.
   virtual LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
-                           unsigned jobs) const = 0;
+                           unsigned jobs, const ReadProgress& progress) const = 0;
   /// `before` is what was read earlier, or null; given back if there are no other files and nothing was wrong, for
   /// each of them is written once and appears whole.
   virtual std::shared_ptr<const CollectionsInfo> collections(storage::Storage& storage,

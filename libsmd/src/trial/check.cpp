@@ -144,7 +144,10 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
         }
         return check_row(state, *snapshot, rows[i], *readers[worker]);
       },
-      [&](std::size_t, RowReport&& row) {
+      [&](std::size_t i, RowReport&& row) {
+        if (options.progress) {
+          options.progress(i + 1, rows.size());
+        }
         report.records += row.records;
         report.unprotected += row.unprotected;
         report.bytes += row.bytes;

@@ -124,7 +124,10 @@ void TrialState::open_storage(const std::string& path) {
   if (!storage_->exists("collections") && !storage_->exists(layout::index_folder) &&
       !storage_->exists(layout::events_folder) && storage_->exists(inner)) {
     storage_ = open(path + (path.ends_with('/') ? "" : "/") + std::string(inner));
-    opening_notes_.push_back({ProblemKind::warning, path, {}, "is no trial itself; its folder debug-output is read"});
+    opening_notes_.push_back({ProblemKind::warning,
+                              {},
+                              {},
+                              "'" + printable(path) + "' is no trial itself; its folder debug-output is read"});
   }
 }
 
@@ -280,7 +283,7 @@ void TrialState::load(Snapshot& snapshot) {
   if (wanted.empty()) {
     return;
   }
-  layout::LoadedSteps loaded = layout_->load(*storage_, listing, wanted, jobs());
+  layout::LoadedSteps loaded = layout_->load(*storage_, listing, wanted, jobs(), options_.progress);
   const auto read_before = static_cast<std::ptrdiff_t>(snapshot.read.size());
   if (loaded.failures.empty()) {
     snapshot.read.insert(snapshot.read.end(), wanted.begin(), wanted.end());
@@ -343,7 +346,7 @@ std::optional<bool> TrialState::is_complete(const Snapshot& snapshot, std::int64
 /// The same for a step that is not in range; its files are read for this alone.
 bool TrialState::probe_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const {
   const std::span<const layout::StepFile> files = files_at(snapshot.listing->files, step);
-  const layout::LoadedSteps probe = layout_->load(*storage_, *snapshot.listing, files, 1);
+  const layout::LoadedSteps probe = layout_->load(*storage_, *snapshot.listing, files, 1, {});
   std::vector<layout::StepRow> rows;
   for (const layout::LoadedSteps::Row& row : probe.rows) {
     if (row.row.payload != no_id) {
