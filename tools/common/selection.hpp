@@ -95,8 +95,8 @@ using StepSource = std::function<std::vector<GlobalStep>(bool incomplete)>;
 [[nodiscard]] EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string> tensors,
                                      std::span<const SelectedStep> steps);
 
-/// `train`, `eval`, `predict`, `global`: as messages and captions name modes, and as -m takes them. Rows name them as the
-/// trial stores them: `smd::to_string`.
+/// `train`, `eval`, `predict`, `global`: as messages and captions name modes, and as -m takes them. Rows name them as
+/// the trial stores them: `smd::to_string`.
 [[nodiscard]] std::string_view mode_text(Mode mode) noexcept;
 
 }  // namespace smd::tool
