@@ -25,7 +25,7 @@ constexpr const char* expected_path = "events/000000000008/000000000008_worker_0
 
 Parsed parse(layout::IndexParser& parser, const std::string& text) {
   smd::detail::Buffer buffer;
-  std::byte* const data = buffer.reserve(text.size());
+  std::byte* const data = buffer.reserve(text.size() + 1);  // never null, also for an empty text
   std::memcpy(data, text.data(), text.size());
   std::vector<Problem> refused;
   auto index = parser.parse({data, text.size()}, expected_path, refused);
