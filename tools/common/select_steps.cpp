@@ -47,6 +47,7 @@ class StepSelector {
       const StepChoice choice = spec_.choose(candidates.numbers);
       for (const std::size_t index : choice.indices) {
         chosen.push_back(candidates.steps[index]);
+        tell_repeated(mode, candidates.numbers[index]);
       }
       for (const StepTerm* term : choice.missing) {
         tell_missing(mode, *term);
@@ -89,20 +90,38 @@ class StepSelector {
       }
     }
     std::sort(in_mode.begin(), in_mode.end());
+    // A job restarted without its checkpoint counts its mode steps anew: the first global step answers.
     for (const auto& [number, step] : in_mode) {
-      result.numbers.push_back(number);
-      result.steps.push_back(step);
+      if (result.numbers.empty() || result.numbers.back() != number) {
+        result.numbers.push_back(number);
+        result.steps.push_back(step);
+      }
     }
     return result;
+  }
+
+  void tell_repeated(Mode mode, std::int64_t number) const {
+    if (mode == Mode::global) {
+      return;
+    }
+    const std::vector<GlobalStep> steps = trial_.global_steps(mode, ModeStep(number));
+    if (steps.size() < 2) {
+      return;
+    }
+    std::string others;
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      others += (others.empty() ? "" : ", ") + std::to_string(steps[i].value);
+    }
+    messages_.note(std::string(mode_text(mode)) + " step " + std::to_string(number) +
+                   " was saved more than once: global step " + std::to_string(steps.front().value) +
+                   " answers; without -m, -s " + others + " shows the rest");
   }
 
   // Whether each mode has so many steps that counting from an end is sure.
   bool enough(std::size_t count) const {
     return std::all_of(options_.modes.begin(), options_.modes.end(), [&](Mode mode) {
       const Candidates candidates = candidates_in(mode, options_.incomplete);
-      std::vector<std::int64_t> distinct = candidates.numbers;
-      distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-      return distinct.size() >= count;
+      return candidates.numbers.size() >= count;
     });
   }
 
