@@ -8,6 +8,10 @@ cd "$(dirname "$0")/.."
 # shellcheck disable=SC2086
 need_packages $build_packages $test_packages
 jobs=$(nproc)
+# Saves the second run from compiling again what did not change, wherever the clone lies.
+if command -v ccache >/dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
+fi
 
 step() { printf '\n== %s\n' "$*"; }
 

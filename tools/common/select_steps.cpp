@@ -18,8 +18,13 @@ struct Candidates {
 class StepSelector {
  public:
   StepSelector(Trial& trial, const SelectionOptions& options, const StepSpec& spec, Diagnostics& messages,
-               const StepSource& source, std::string_view tensor)
-      : trial_(trial), options_(options), spec_(spec), messages_(messages), source_(source), tensor_(tensor) {}
+               StepSource source, std::string_view tensor)
+      : trial_(trial),
+        options_(options),
+        spec_(spec),
+        messages_(messages),
+        source_(std::move(source)),
+        tensor_(tensor) {}
 
   std::vector<SelectedStep> select() {
     if (trial_.listed_steps().empty()) {

@@ -25,6 +25,7 @@ std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& op
       continue;
     }
     std::vector<std::string> names;
+    names.reserve(known.size());
     for (const auto& [key, collection] : known) {
       names.push_back(key);
     }

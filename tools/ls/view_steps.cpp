@@ -12,8 +12,8 @@ namespace smd::tool::ls {
 namespace {
 
 /// When each of the steps was written: the time in its smallest record. Steps without a readable one have none.
-std::vector<std::optional<double>> step_times(const Trial& trial, const std::vector<StepInfo>& steps, EntryQuery query,
-                                              Diagnostics& messages) {
+std::vector<std::optional<double>> step_times(const Trial& trial, const std::vector<StepInfo>& steps,
+                                              const EntryQuery& query, Diagnostics& messages) {
   struct Smallest {
     TensorLocation location;
     std::string tensor;

@@ -59,7 +59,7 @@ std::optional<PlainMeta> plain_meta(std::string_view text) noexcept {
     return std::nullopt;
   }
   const std::size_t mode_end = rest.find('"');
-  if (mode_end == std::string_view::npos || mode_end > 8) {
+  if (mode_end > 8) {  // also if there is none: npos
     return std::nullopt;
   }
   const std::optional<Mode> mode = index_mode(rest.substr(0, mode_end));

@@ -19,7 +19,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace smd::detail::reduce {
+namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
