@@ -351,7 +351,7 @@ class TrialReducer {
       return;
     }
     if (sink.dtype() == Dtype::string) {
-      undefined_.emplace(std::string(item.tensor), "strings");
+      strings_.emplace(item.tensor);
       fail(group, item);
       return;
     }
@@ -367,15 +367,17 @@ class TrialReducer {
       group.partial.emplace();
       group.partial->data = sink.reducer->partial();
     }
-    take_values(group, sink.values(), item.tensor, to_string(sink.dtype()));
+    take_values(group, sink.values(), item.tensor);
   }
 
-  void take_values(Group& group, const std::vector<ReducedValue>& values, std::string_view tensor,
-                   std::string_view type) {
+  void take_values(Group& group, const std::vector<ReducedValue>& values, std::string_view tensor) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::size_t position = group.plan->positions[i];
-      if (values[i].kind == ReducedValue::Kind::undefined && undefined_.size() < most_names) {
-        undefined_.emplace(std::string(tensor), wanted_[position].name + " of " + std::string(type));
+      if (values[i].kind == ReducedValue::Kind::undefined) {
+        undefined_.insert(wanted_[position].name);
+        if (undefined_of_.size() < most_names) {
+          undefined_of_.emplace(tensor);
+        }
       }
       group.figures[position] = Figure::of(values[i]);
     }
@@ -387,7 +389,7 @@ class TrialReducer {
       for (const Reduction& reduction : group.plan->computed) {
         values.push_back(group.pool->result(reduction));
       }
-      take_values(group, values, std::get<1>(group.key), "such values");
+      take_values(group, values, std::get<1>(group.key).empty() ? "(pooled)" : std::get<1>(group.key));
       if (options_.shard) {
         try {
           group.partial.emplace();
@@ -461,16 +463,17 @@ class TrialReducer {
     view_.row(row);
   }
 
+  static std::string listed(const std::set<std::string>& names) {
+    std::string list;
+    for (const std::string& name : names) {
+      list += (list.empty() ? "" : ", ") + name;
+    }
+    return list;
+  }
+
   void say_unavailable() {
     if (!missing_tensors_.empty()) {
       const std::vector<std::string> tensors(missing_tensors_.begin(), missing_tensors_.end());
-      const auto listed = [](const std::set<std::string>& names) {
-        std::string list;
-        for (const std::string& name : names) {
-          list += (list.empty() ? "" : ", ") + name;
-        }
-        return list;
-      };
       std::string text = "no " + listed(missing_reductions_) + " of " + quoted_list(tensors, 3) +
                          "; saved: " + (missing_saved_.empty() ? "nothing" : listed(missing_saved_));
       if (!single()) {
@@ -478,12 +481,13 @@ class TrialReducer {
       }
       say(text);
     }
-    for (const auto& [tensor, what] : undefined_) {
-      if (what == "strings") {
-        say(quoted(tensor) + " holds strings, which have no reductions");
-      } else {
-        say("there is no " + what + (tensor.empty() ? std::string() : ": " + quoted(tensor)));
-      }
+    if (!undefined_.empty()) {
+      const std::vector<std::string> tensors(undefined_of_.begin(), undefined_of_.end());
+      say("there is no " + listed(undefined_) + " of no elements or of complex numbers: " + quoted_list(tensors, 3));
+    }
+    if (!strings_.empty()) {
+      const std::vector<std::string> tensors(strings_.begin(), strings_.end());
+      say("strings have no reductions: " + quoted_list(tensors, 3));
     }
   }
 
@@ -510,7 +514,9 @@ class TrialReducer {
   std::set<std::string> missing_reductions_;
   std::set<std::string, std::less<>> missing_tensors_;
   std::set<std::string> missing_saved_;
-  std::map<std::string, std::string> undefined_;  // by tensor
+  std::set<std::string> undefined_;
+  std::set<std::string, std::less<>> undefined_of_;
+  std::set<std::string, std::less<>> strings_;
 };
 
 }  // namespace
