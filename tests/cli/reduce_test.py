@@ -151,11 +151,12 @@ class Shards(unittest.TestCase):
         return files
 
     def test_rows_of_steps_merge_to_the_same_bytes(self):
-        both = [os.path.join(TRIALS, REAL), os.path.join(TRIALS, SAVED)]
+        both = [os.path.join(TRIALS, REAL), os.path.join(TRIALS, SAVED), os.path.join(TRIALS, 'dtypes'),
+                os.path.join(TRIALS, 'special_floats')]
         options = ['-r', 'min,max,mean,std,variance,sum,prod,l1,l2,count']
         with tempfile.TemporaryDirectory() as folder:
             for count in (1, 3, 50):  # more than there are steps
-                for by in ([], ['--by', 'step'], ['--by', 'step,tensor']):
+                for by in ([], ['--by', 'step,tensor'], ['--by', 'step', '-x', 'complex']):
                     files = self.shards(folder, count, *both, *options, *by)
                     for form in ('--jsonl', '--tsv', '--csv'):
                         self.assertEqual(run('smd-reduce', '--merge', *files, form),

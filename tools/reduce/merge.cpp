@@ -29,7 +29,7 @@ struct ShardRow {
   std::string mode;
   std::int64_t mode_step = 0;
   std::vector<Figure> figures;
-  std::optional<Partial> partial;
+  Partial partial;
 };
 
 /// What all rows have: read from the first.
@@ -68,7 +68,8 @@ Figure figure_of(const Json& value) {
     case Json::value_t::boolean:
       return Figure(value.get<bool>());
     case Json::value_t::number_integer:
-      return Figure(value.get<std::int64_t>());
+      // Zero with a sign is one of floating point.
+      return value.get<std::int64_t>() == 0 ? Figure(-0.0) : Figure(value.get<std::int64_t>());
     case Json::value_t::number_unsigned:
       return Figure(value.get<std::uint64_t>());
     case Json::value_t::number_float:
@@ -85,8 +86,8 @@ Figure figure_of(const Json& value) {
       break;
     }
     case Json::value_t::array:
-      if (value.size() == 2 && value[0].is_number() && value[1].is_number()) {
-        return Figure(std::complex<double>(value[0].get<double>(), value[1].get<double>()));
+      if (value.size() == 2 && !value[0].is_array() && !value[1].is_array()) {
+        return Figure(std::complex<double>(figure_of(value[0]).number(), figure_of(value[1]).number()));
       }
       break;
     default:
@@ -169,10 +170,17 @@ class Merger {
   void add(const std::string& line) {
     const Json object = Json::parse(line);
     const Layout layout = layout_of(object);
+    const std::optional<Partial> partial = parse_partial(object.at("partial").get<std::string>());
+    if (!partial) {
+      throw InvalidValue("`partial` is not what --shard writes");
+    }
     if (!layout_) {
-      begin(layout);
+      begin(layout, partial->how.size());
     } else if (layout != *layout_) {
       throw InvalidValue("made with another -r or --by than the first");
+    }
+    if (partial->how.size() != wanted_.size()) {
+      throw InvalidValue("`partial` tells of other figures than there are");
     }
     const auto trial = object.at("trial").get<std::string>();
     std::size_t at = 0;
@@ -196,20 +204,17 @@ class Merger {
       std::get<3>(key) = object.at("worker").get<std::string>();
     }
     row.source = object.at("source").is_null() ? std::string() : object.at("source").get<std::string>();
-    for (const Wanted& wanted : wanted_) {
-      row.figures.push_back(figure_of(object.at(wanted.name)));
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      const Json& value = object.at(wanted_[i].name);
+      row.figures.push_back(beyond_64_bits(value, *partial, i) ? exact(*partial, *wanted_[i].reduction)
+                                                               : figure_of(value));
     }
-    if (!object.at("partial").is_null()) {
-      row.partial = parse_partial(object.at("partial").get<std::string>());
-      if (!row.partial || row.partial->how.size() != wanted_.size()) {
-        throw InvalidValue("`partial` is not what --shard writes");
-      }
-      if (first_partial_ &&
-          (first_partial_->ddof != row.partial->options.ddof || first_partial_->nan != row.partial->options.nan)) {
-        throw InvalidValue("made with another --ddof or --nan than the first");
-      }
-      first_partial_ = row.partial->options;
+    if (first_options_ &&
+        (first_options_->ddof != partial->options.ddof || first_options_->nan != partial->options.nan)) {
+      throw InvalidValue("made with another --ddof or --nan than the first");
     }
+    first_options_ = partial->options;
+    row.partial = *partial;
     std::vector<ShardRow>& rows = rows_[std::move(key)];
     if (!rows.empty() && layout.by.step) {
       throw InvalidValue("a second row of the same step, tensor and worker: is a shard given twice?");
@@ -217,27 +222,35 @@ class Merger {
     rows.push_back(std::move(row));
   }
 
-  void begin(const Layout& layout) {
+  // Integers that only the partial has in full.
+  [[nodiscard]] bool beyond_64_bits(const Json& value, const Partial& partial, std::size_t figure) const {
+    if (!value.is_number_float() || partial.how[figure] != 'c' || !partial.data || !partial.data->integers) {
+      return false;
+    }
+    const ReductionKind kind = wanted_[figure].reduction->kind;
+    return kind == ReductionKind::sum || kind == ReductionKind::l1;
+  }
+
+  static Figure exact(const Partial& partial, const Reduction& reduction) {
+    Reducer reducer(std::span(&reduction, 1), partial.options);
+    reducer.merge(*partial.data);
+    return Figure::of(reducer.result(reduction));
+  }
+
+  void begin(const Layout& layout, std::size_t figures) {
     layout_ = layout;
     std::vector<std::string> names = layout.reductions;
-    if (options_.reductions_given) {
-      // `count` is written whether asked for or not.
+    if (names.size() == figures + 1 && names.back() == "count") {
+      names.pop_back();  // written whether asked for or not
+    }
+    if (options_.reductions_given && !options_.asks_for_saved()) {
       std::vector<std::string> given;
       for (const Wanted& wanted : wanted_reductions(options_.reductions, options_.abs, {})) {
         given.push_back(wanted.name);
       }
-      if (!options_.asks_for_saved()) {
-        std::vector<std::string> without = names;
-        if (without.back() == "count") {
-          without.pop_back();
-        }
-        if (given != names && given != without) {
-          throw InvalidValue("made with another -r than the one given");
-        }
-        names = given;
+      if (given != names) {
+        throw InvalidValue("made with another -r than the one given");
       }
-    } else if (names.size() > 1 && names.back() == "count") {
-      names.pop_back();
     }
     if (options_.by_given && options_.by != layout.by) {
       throw InvalidValue("made with another --by than the one given");
@@ -263,7 +276,7 @@ class Merger {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       bool all = wanted_[i].reduction.has_value();
       for (const ShardRow& row : rows) {
-        all = all && row.partial && row.partial->how[i] == 'c';
+        all = all && row.partial.how[i] == 'c';
       }
       if (all) {
         computed.push_back(*wanted_[i].reduction);
@@ -272,9 +285,12 @@ class Merger {
     }
     std::vector<Figure> figures(wanted_.size());
     if (!computed.empty()) {
-      Reducer reducer(computed, rows.front().partial->options);
+      Reducer reducer(computed, rows.front().partial.options);
       for (const ShardRow& row : rows) {
-        reducer.merge(row.partial->data);
+        if (!row.partial.data) {
+          throw UsageError("--merge: complex numbers cannot be pooled without the values: reduce the whole");
+        }
+        reducer.merge(*row.partial.data);
       }
       for (std::size_t i = 0; i < computed.size(); ++i) {
         figures[positions[i]] = Figure::of(reducer.result(computed[i]));
@@ -302,7 +318,7 @@ class Merger {
   const ReduceCommandOptions& options_;
   Diagnostics& messages_;
   std::optional<Layout> layout_;
-  std::optional<ReduceOptions> first_partial_;
+  std::optional<ReduceOptions> first_options_;
   std::vector<Wanted> wanted_;
   std::vector<std::string> trials_;
   std::map<Key, std::vector<ShardRow>> rows_;

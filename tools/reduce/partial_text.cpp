@@ -67,8 +67,11 @@ std::string to_text(const Partial& partial) {
   text += partial.how;
   text += partial.options.nan == NanPolicy::omit ? " omit " : " propagate ";
   text += std::to_string(partial.options.ddof);
-  text += partial.data.integers ? " integers" : " reals";
-  for_each_number(partial.data, [&text](const auto& number) {
+  if (!partial.data) {
+    return text + " complex";
+  }
+  text += partial.data->integers ? " integers" : " reals";
+  for_each_number(*partial.data, [&text](const auto& number) {
     std::array<char, 32> digits;
     const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
     text += ' ';
@@ -93,9 +96,13 @@ std::optional<Partial> parse_partial(std::string_view text) {
     text.remove_prefix(1);
   }
   const std::string_view kind = word(text);
+  if (kind == "complex" && good && text.empty()) {
+    return partial;
+  }
   good = good && (kind == "integers" || kind == "reals");
-  partial.data.integers = kind == "integers";
-  for_each_number(partial.data, [&](auto& number) { good = good && read(text, number); });
+  PartialReduction& data = partial.data.emplace();
+  data.integers = kind == "integers";
+  for_each_number(data, [&](auto& number) { good = good && read(text, number); });
   if (!good || !text.empty()) {
     return std::nullopt;
   }

@@ -13,7 +13,7 @@ namespace smd::tool::reduce {
 struct Partial {
   std::string how;
   ReduceOptions options;
-  PartialReduction data;
+  std::optional<PartialReduction> data;  ///< None of complex numbers.
 };
 
 /// Words parted by spaces, numbers as decimal text that reads back the same: safe in any JSON program.

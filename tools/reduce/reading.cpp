@@ -47,7 +47,7 @@ struct Group {
   std::optional<Reducer> pool;
   std::vector<std::optional<Reducer>> saved_pools;
   std::vector<bool> failed;
-  std::optional<Partial> partial;
+  std::optional<PartialReduction> partial;
 };
 
 /// One record to read.
@@ -364,8 +364,7 @@ class TrialReducer {
       return;
     }
     if (options_.shard && !is_complex(sink.dtype())) {
-      group.partial.emplace();
-      group.partial->data = sink.reducer->partial();
+      group.partial = sink.reducer->partial();
     }
     take_values(group, sink.values(), item.tensor);
   }
@@ -392,8 +391,7 @@ class TrialReducer {
       take_values(group, values, std::get<1>(group.key).empty() ? "(pooled)" : std::get<1>(group.key));
       if (options_.shard) {
         try {
-          group.partial.emplace();
-          group.partial->data = group.pool->partial();
+          group.partial = group.pool->partial();
         } catch (const InvalidArgument&) {
           group.partial.reset();  // complex numbers
         }
@@ -449,14 +447,15 @@ class TrialReducer {
     row.mode = group.mode;
     row.mode_step = group.mode_step;
     row.source = saved && computed ? "mixed" : saved ? "saved" : computed ? "computed" : "";
-    if (options_.shard && (group.partial || !computed)) {
+    if (options_.shard) {
       Partial partial;
-      if (group.partial) {
-        partial.data = group.partial->data;
-      }
       partial.how = how;
       partial.options = options_.reduce;
-      row.count = partial.data.count;
+      partial.data = group.partial;
+      if (!partial.data && !computed) {
+        partial.data.emplace();  // nothing but saved figures
+      }
+      row.count = partial.data ? partial.data->count : 0;
       row.partial = to_text(partial);
     }
     row.figures = std::move(group.figures);
