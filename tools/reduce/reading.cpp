@@ -124,7 +124,7 @@ class TrialReducer {
         wanted_(wanted),
         view_(view),
         messages_(messages),
-        progress_("reducing", options.messages.progress) {}
+        progress_("reducing", 0) {}
 
   bool run() {
     const bool chunks = options_.by.step;  // then a group's members stand together
