@@ -3,7 +3,7 @@
 """Whole-command benchmarks: each figure is a ratio against something measured in the same run, in turns with it.
 
 Builds nothing: `cmake --build DIR --target benchmarks` first. Installs the commands in the --work folder, makes its
-trials there once (about 3.5 GiB), and uses them again. Prints one line a figure; exits with 1 if a limit was missed.
+trials there once (about 8 GiB), and uses them again. Prints one line a figure; exits with 1 if a limit was missed.
 """
 
 import argparse
@@ -21,6 +21,8 @@ TRIALS = {
     'long': ['--steps', '20000', '--tensors', '50'],
     'distinct': ['--steps', '20000', '--tensors', '50', '--distinct'],
     'big': ['--steps', '1', '--big', str(1 << 30)],
+    'mebibytes': ['--steps', '100', '--tensors', '41', '--elements', str(1 << 18)],
+    'workers': ['--steps', '500', '--workers', '8', '--tensors', '101', '--elements', '64'],
     'big_crc': ['--steps', '1', '--big', str(1 << 30), '--crc'],
 }
 
@@ -174,13 +176,49 @@ class Bench:
             ours, cat = self.in_turns([pipe + raw, pipe + ['cat', file]], rounds)
             self.ratio(f'smd-tensor -f raw, {name}, pipe : cat, pipe', ours, cat, limit)
 
+    def ranges(self, trial):
+        """A list of where the values of all tensors but the loss lie."""
+        path = trial + '.ranges'
+        if not os.path.exists(path):
+            rows = subprocess.run([self.tool('smd-ls'), trial, '--locations', '-H', '-x', '^loss$', '--columns',
+                                   'file,offset,length'], stdout=subprocess.PIPE, check=True).stdout
+            with open(path, 'wb') as file:
+                file.write(b''.join(sorted(rows.splitlines(keepends=True), key=lambda row: (
+                    row.split(b'\t')[0], int(row.split(b'\t')[1])))))
+        return path
+
+    def reduce(self):
+        six = ['-x', '^loss$', '-r', 'min,max,mean,std,l2,abs_mean']
+        for name, limit in (('mebibytes', 1.4), ('workers', 1.5)):
+            trial = self.trial(name)
+            ranges = self.ranges(trial)
+            rounds = max(3, self.options.rounds // 3)
+            ours = [self.tool('smd-reduce'), trial, '-w', 'all'] + six
+            bare = [self.program('bench_bare'), 'ranges', trial, ranges]
+            two, peer, one = self.in_turns([ours, bare + [self.threads], ours + ['-j', '1']], rounds)
+            self.ratio(f'smd-reduce, {name} : bare preads, {self.threads} threads', two, peer, limit)
+            self.ratio(f'smd-reduce, {name}, 1 thread : {self.threads} threads', one, two)
+            self.peak(f'smd-reduce, {name}, peak memory', two, None)
+        trial = self.trial('mebibytes')
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'peers', 'reduce_numpy.py')
+        ours, numpy = self.in_turns([[self.tool('smd-reduce'), trial] + six,
+                                     ['/usr/bin/python3', script, trial, self.ranges(trial), str(1 << 18)]], 3)
+        self.at_least('NumPy script : smd-reduce, mebibytes', numpy['best'], ours['best'], 's', 8)
+        few, all_twenty = self.in_turns(
+            [[self.tool('smd-reduce'), trial, '-s', '0:20', '-r', which]
+             for which in ('min,max,mean,std', 'all')], 3)
+        self.ratio('smd-reduce -r all : -r min,max,mean,std', all_twenty, few, 2.5)
+        small, big = self.in_turns([[self.tool('smd-reduce'), self.trial(name)] for name in ('small', 'big')], 3)
+        self.peak('smd-reduce, 20 steps of small tensors, peak memory', small, None)
+        self.peak('smd-reduce, tensor of 1 GiB, peak memory', big, small['peak_kib'] / MIB + 64)
+
     def checksum(self):
         answer = subprocess.run([self.program('crc32c_micro')], stdout=subprocess.PIPE, check=True)
         for size, speeds in json.loads(answer.stdout).items():
             self.at_least(f'crc32c : memcpy, {size} buffer', speeds['crc32c_gb_s'], speeds['memcpy_gb_s'], 'GB/s', 0.5)
 
 
-FIGURES = ('start_up', 'names', 'cold_names', 'last_step', 'history', 'big_tensor', 'checksum')
+FIGURES = ('start_up', 'names', 'cold_names', 'last_step', 'history', 'big_tensor', 'reduce', 'checksum')
 
 
 def main():

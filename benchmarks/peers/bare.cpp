@@ -5,6 +5,8 @@
 //   bench_bare index FOLDER THREADS    the same; open, read and close each file, relative to its folder, in one buffer
 //   bench_bare events FOLDER THREADS OFFSET LENGTH STEPS PASSES
 //                                      open, one pread of LENGTH bytes at OFFSET and close, for every step below STEPS
+//   bench_bare ranges TRIAL LIST THREADS
+//                                      open each file of the list once, pread each of its ranges
 //
 // `events` knows where each file is without listing: steps 0, 1, … as the generator numbers them, worker 0. Prints what
 // it read and the seconds of its best pass.
@@ -162,6 +164,50 @@ void read_events(const std::string& path, unsigned threads, off_t offset, std::s
   ::close(root);
 }
 
+/// Ranges from a list of lines `FILE OFFSET LENGTH`, as `smd-ls --locations` prints them, sorted by file: each file is
+/// opened once, and each range read by a pread of its own into one buffer.
+void read_ranges(const std::string& root, const std::string& list, unsigned threads) {
+  struct Range {
+    off_t offset;
+    std::size_t length;
+  };
+  struct File {
+    std::string name;
+    std::vector<Range> ranges;
+  };
+  std::vector<File> files;
+  std::FILE* const lines = std::fopen(list.c_str(), "r");
+  if (lines == nullptr) {
+    fail(list);
+  }
+  char name[512];
+  unsigned long long offset = 0;
+  unsigned long long length = 0;
+  while (std::fscanf(lines, "%511s %llu %llu", name, &offset, &length) == 3) {
+    if (files.empty() || files.back().name != name) {
+      files.push_back({name, {}});
+    }
+    files.back().ranges.push_back({static_cast<off_t>(offset), static_cast<std::size_t>(length)});
+  }
+  std::fclose(lines);
+  total.reset();
+  share_out(threads, files.size(), [&](std::size_t i) {
+    thread_local std::vector<char> buffer;
+    const int fd = ::open((root + "/" + files[i].name).c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+      fail(files[i].name);
+    }
+    std::uint64_t sum = 0;
+    for (const Range& range : files[i].ranges) {
+      buffer.resize(std::max(buffer.size(), range.length));
+      sum += static_cast<std::uint64_t>(std::max<ssize_t>(::pread(fd, buffer.data(), range.length, range.offset), 0));
+    }
+    ::close(fd);
+    total.bytes += sum;
+    ++total.files;
+  });
+}
+
 /// The best of so many passes, so that warm means warm. A pass prints what it read.
 int best_of(unsigned long passes, const std::function<void()>& pass) {
   double best = 0;
@@ -197,9 +243,13 @@ int main(int argc, char** argv) {
       read_events(arguments[1], static_cast<unsigned>(number(2)), static_cast<off_t>(number(3)), number(4), number(5));
     });
   }
+  if (arguments.size() == 4 && arguments[0] == "ranges") {
+    return best_of(1, [&] { read_ranges(arguments[1], arguments[2], static_cast<unsigned>(number(3))); });
+  }
   std::fputs(
       "usage: bench_bare names FOLDER | index FOLDER THREADS\n"
-      "     | events FOLDER THREADS OFFSET LENGTH STEPS PASSES\n",
+      "     | events FOLDER THREADS OFFSET LENGTH STEPS PASSES\n"
+      "     | ranges TRIAL LIST THREADS\n",
       stderr);
   return 2;
 }

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string_view>
 
-#include "elements.hpp"
+#include "common/elements.hpp"
 
 namespace smd::tool::tensor {
 

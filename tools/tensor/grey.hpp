@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "elements.hpp"
+#include "common/elements.hpp"
 
 namespace smd::tool::tensor {
 

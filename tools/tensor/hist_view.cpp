@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --hist: bars in a table; elsewhere one row per bin, in JSON one object per value.
+#include "common/bins.hpp"
 #include "common/row_writer.hpp"
 #include "common/text.hpp"
 #include "histogram.hpp"
@@ -7,7 +8,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -26,31 +26,6 @@ constexpr std::array<Column, 11> columns = {{{"tensor"},
                                              {"count", Align::right, true, false},
                                              {"edges", Align::left, false, true},
                                              {"counts", Align::left, false, true}}};
-
-template <class Number>
-void write_array(OutputFile& out, const std::vector<Number>& numbers, int precision) {
-  out.put('[');
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (i != 0) {
-      out.put(',');
-    }
-    out.advance(write_number(out.room(number_chars), numbers[i], precision));
-  }
-  out.put(']');
-}
-
-// A bar of so many eighths of a column.
-std::string bar(std::uint64_t eighths, bool ascii) {
-  if (ascii) {
-    return std::string((eighths + 4) / 8, '#');
-  }
-  constexpr std::array<std::string_view, 8> parts = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  std::string text;
-  for (; eighths >= 8; eighths -= 8) {
-    text += "█";
-  }
-  return text += parts[eighths];
-}
 
 class HistView : public ValueView {
  public:
@@ -104,30 +79,7 @@ class HistView : public ValueView {
     std::string text = first_ ? "" : "\n";
     first_ = false;
     text += heading(key, value, ascii) + "\n";
-    std::vector<std::string> edges;
-    std::size_t edge_width = 0;
-    for (const double edge : of.edges) {
-      edges.push_back(number_text(edge, context_.options.table_precision(4)));
-      edge_width = std::max(edge_width, edges.back().size());
-    }
-    const std::uint64_t most = *std::max_element(of.counts.begin(), of.counts.end());
-    const std::size_t count_width = std::to_string(most).size();
-    const std::size_t beside = 2 * edge_width + count_width + 9;
-    const std::size_t width = terminal_width(STDOUT_FILENO);
-    const std::uint64_t room = std::min<std::size_t>(60, width > beside + 10 ? width - beside : 10);
-    for (std::size_t bin = 0; bin < of.counts.size(); ++bin) {
-      const std::string count = std::to_string(of.counts[bin]);
-      text += "  " + std::string(edge_width - edges[bin].size(), ' ') + edges[bin] + " .. " +
-              std::string(edge_width - edges[bin + 1].size(), ' ') + edges[bin + 1] + "  " +
-              std::string(count_width - count.size(), ' ') + count;
-      if (of.counts[bin] != 0) {
-        const double share = static_cast<double>(of.counts[bin]) / static_cast<double>(most);
-        // Whatever is there shows.
-        const auto eighths = static_cast<std::uint64_t>(share * static_cast<double>(room) * 8);
-        text += " " + bar(std::max<std::uint64_t>(eighths, ascii ? 4 : 1), ascii);
-      }
-      text += '\n';
-    }
+    text += bars(of.edges, of.counts, context_.options.table_precision(4), terminal_width(STDOUT_FILENO), ascii);
     context_.out.write(text);
   }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "elements.hpp"
+#include "common/elements.hpp"
 #include "options.hpp"
 
 namespace smd::tool::tensor {

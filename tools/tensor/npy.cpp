@@ -2,7 +2,7 @@
 #include "npy.hpp"
 
 #include "common/text.hpp"
-#include "elements.hpp"
+#include "common/elements.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,14 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 
 namespace smd::tool::tensor {
 
 namespace {
-
-constexpr std::uint64_t most_bins = 1'000'000;
 
 constexpr std::array<OptionSpec, 9> own_options = {{
     {.name = "slice",
@@ -51,15 +47,6 @@ constexpr std::array<OptionSpec, 9> own_options = {{
 }};
 
 constexpr std::array<std::string_view, 4> binary_formats = {"npy", "npz", "raw", "pgm"};
-
-double parse_bound(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) {
-    throw InvalidValue(quoted(text) + " is not a finite number");
-  }
-  return number;
-}
 
 ViewKind view_from(const CommandLine& line) {
   struct Flag {
@@ -114,24 +101,6 @@ void check_view(const TensorOptions& options, const CommandLine& line) {
 }
 
 }  // namespace
-
-BinSpec BinSpec::parse(std::string_view text) {
-  BinSpec bins;
-  const std::size_t first = text.find(':');
-  const std::size_t second = first == std::string_view::npos ? first : text.find(':', first + 1);
-  if (first != std::string_view::npos && second == std::string_view::npos) {
-    throw InvalidValue(quoted(text) + " is neither N nor N:LO:HI");
-  }
-  bins.count = static_cast<std::uint64_t>(parse_integer(text.substr(0, first), 1, most_bins));
-  if (second != std::string_view::npos) {
-    bins.low = parse_bound(text.substr(first + 1, second - first - 1));
-    bins.high = parse_bound(text.substr(second + 1));
-    if (!(*bins.low <= *bins.high)) {
-      throw InvalidValue("HI must not lie below LO in " + quoted(text));
-    }
-  }
-  return bins;
-}
 
 std::span<const OptionSpec> TensorOptions::table() noexcept { return own_options; }
 

@@ -8,26 +8,17 @@
 #include <string_view>
 #include <vector>
 
+#include "common/bins.hpp"
 #include "common/command_line.hpp"
 #include "common/output_options.hpp"
 #include "common/reading_options.hpp"
 #include "common/selection.hpp"
-#include "slice.hpp"
+#include "common/slice.hpp"
 
 namespace smd::tool::tensor {
 
 /// What is made of the values.
 enum class ViewKind : std::uint8_t { values, stat, matrix, hist, heatmap, spark };
-
-/// `--bins N[:LO:HI]`.
-struct BinSpec {
-  std::uint64_t count = 10;
-  std::optional<double> low;  ///< Both or neither.
-  std::optional<double> high;
-
-  /// @throws InvalidValue.
-  static BinSpec parse(std::string_view text);
-};
 
 /// CLI.md, section 7, as an option table and as values, with the shared options beside them.
 struct TensorOptions {

@@ -1,78 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // --spark: one line per scalar tensor, its curve over the steps.
+#include "common/curve.hpp"
 #include "common/text.hpp"
-#include "elements.hpp"
+#include "common/elements.hpp"
 #include "value_view.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 
 namespace smd::tool::tensor {
 
 namespace {
-
-constexpr std::array<std::string_view, 8> blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-constexpr std::array<std::string_view, 8> letters = {"_", ".", "-", ":", "=", "+", "*", "#"};
-constexpr std::size_t most_columns = 60;
-constexpr std::size_t least_columns = 10;
-
-struct Range {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-};
-
-Range range_of(const std::vector<double>& numbers) {
-  Range range;
-  for (const double number : numbers) {
-    if (std::isfinite(number)) {
-      range.low = std::min(range.low, number);
-      range.high = std::max(range.high, number);
-    }
-  }
-  return range;
-}
-
-// One number per column: the mean of those that fall in it; not finite if one of them is not.
-std::vector<double> gathered(const std::vector<double>& numbers, std::size_t columns) {
-  if (numbers.size() <= columns) {
-    return numbers;
-  }
-  std::vector<double> result;
-  for (std::size_t column = 0; column < columns; ++column) {
-    const std::size_t begin = column * numbers.size() / columns;
-    const std::size_t end = (column + 1) * numbers.size() / columns;
-    double sum = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      sum += numbers[i] / static_cast<double>(end - begin);
-    }
-    result.push_back(sum);
-  }
-  return result;
-}
-
-std::string curve(const std::vector<double>& numbers, std::size_t columns, bool ascii) {
-  const std::array<std::string_view, 8>& steps = ascii ? letters : blocks;
-  const std::vector<double> heights = gathered(numbers, columns);
-  const Range range = range_of(heights);
-  std::string text;
-  for (const double height : heights) {
-    if (!std::isfinite(height)) {
-      text += ascii ? "!" : "×";
-    } else if (range.low == range.high) {
-      text += steps[3];
-    } else {
-      const double level = (height / 2 - range.low / 2) / (range.high / 2 - range.low / 2);
-      text += steps[std::min<std::size_t>(7, static_cast<std::size_t>(level * 8))];
-    }
-  }
-  return text;
-}
 
 class SparkView : public ValueView {
  public:
@@ -119,19 +60,9 @@ class SparkView : public ValueView {
   }
 
   void print(const std::string& name, std::size_t width, const Series& series) {
-    const int precision = context_.options.table_precision(4);
-    const auto text = [&](double number) { return number_text(number, precision); };
-    const Range range = range_of(series.numbers);
-    std::string facts = "  last " + text(series.numbers.back());
-    if (range.low <= range.high) {
-      facts += "  min " + text(range.low) + "  max " + text(range.high);
-    }
-    facts += "  steps " + std::to_string(series.first) + " to " + std::to_string(series.last);
-    const std::size_t room = terminal_width(STDOUT_FILENO);
-    const std::size_t used = width + 2 + facts.size();
-    const std::size_t columns = std::clamp(room > used ? room - used : 0, least_columns, most_columns);
-    context_.out.write(name + std::string(width - display_width(name) + 2, ' ') +
-                       curve(series.numbers, columns, context_.options.output.ascii) + facts + "\n");
+    context_.out.write(curve_line(name, width, series.numbers, series.first, series.last,
+                                  context_.options.table_precision(4), terminal_width(STDOUT_FILENO),
+                                  context_.options.output.ascii));
   }
 
   void report_others() {

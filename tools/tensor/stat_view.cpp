@@ -3,7 +3,7 @@
 #include <smd/reduction.hpp>
 
 #include "common/row_writer.hpp"
-#include "elements.hpp"
+#include "common/elements.hpp"
 #include "value_view.hpp"
 
 #include <algorithm>

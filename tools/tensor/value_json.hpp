@@ -3,7 +3,7 @@
 
 #include "common/number_format.hpp"
 #include "common/output_file.hpp"
-#include "elements.hpp"
+#include "common/elements.hpp"
 
 namespace smd::tool::tensor {
 

@@ -10,7 +10,7 @@
 
 #include "common/diagnostics.hpp"
 #include "common/output_file.hpp"
-#include "elements.hpp"
+#include "common/elements.hpp"
 #include "options.hpp"
 
 namespace smd::tool::tensor {

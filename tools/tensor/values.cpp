@@ -130,7 +130,7 @@ class ValueReader {
   }
 
   static TensorValue take_part(const TensorValue& value, const StridedLayout& part) {
-    return smd::tool::tensor::take(value, part);
+    return smd::tool::take(value, part);
   }
 
   void report(const ValueKey& key, const Problem& problem) {

@@ -86,11 +86,17 @@ class SMD_EXPORT Tensor {
   [[nodiscard]] std::map<ModeStep, Shape> shapes(Mode mode = Mode::global,
                                                  const std::optional<std::string>& worker = {}) const;
 
-  /// A reduction that the job saved (`min max mean std variance sum prod l1 l2`, or any other name it used).
-  /// @throws TensorUnavailableForStep if it was not saved then, and as `value`.
+  /// A reduction (`min max mean std variance sum prod l1 l2`, any other that `parse_reduction` knows, or any other name
+  /// that the job used): the saved one, in the type and shape in which it was saved, if there is one; else computed of
+  /// the value, as `Reducer` does, and given as a float64 scalar (mean and sum of complex numbers as complex128;
+  /// integers beyond 2^53 are rounded). Median and percentiles hold the value in memory; all others need 64 MiB at
+  /// most.
+  /// @throws TensorUnavailableForStep if neither it nor the value was saved then; InvalidArgument for an unknown name
+  ///         that was not saved where the value was, or where there is no answer (strings; min of no elements); and as
+  ///         `value`.
   [[nodiscard]] TensorValue reduction_value(StepKey step, std::string_view reduction, bool abs = false,
                                             const std::optional<std::string>& worker = {}) const;
-  /// All reductions saved at a step, by name (`abs_mean`). Empty if none.
+  /// All reductions saved at a step, by name (`abs_mean`), as the reference: none is computed. Empty if none.
   [[nodiscard]] std::map<std::string, TensorValue> reduction_values(
       StepKey step, const std::optional<std::string>& worker = {}) const;
 

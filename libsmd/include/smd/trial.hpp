@@ -237,6 +237,16 @@ class SMD_EXPORT Trial {
   [[nodiscard]] std::optional<Problem> read_blocks(const TensorLocation& location, std::string_view tensor,
                                                    BlockSink& sink) const;
 
+  /// Reads records in blocks, in parallel: the way to reduce many values, with memory that no value's size changes.
+  /// `make(i)` gives the sink of record `i`; it and the sink are called in the thread that reads the record.
+  /// `take(i, sink, problem)` gets each sink back with the problem, if there was one, in the order of `locations`, in
+  /// the calling thread; it ends the reading by returning false. Neighbours in a file are best neighbours in
+  /// `locations`: short ones are read in one go.
+  void read_blocks(std::span<const TensorLocation> locations, std::span<const std::string> tensors,
+                   const std::function<std::unique_ptr<BlockSink>(std::size_t)>& make,
+                   const std::function<bool(std::size_t, std::unique_ptr<BlockSink>&&, std::optional<Problem>&&)>& take,
+                   const ReadOptions& options = {}) const;
+
  private:
   friend class Tensor;
   struct Impl;

@@ -17,6 +17,7 @@ namespace {
 
 /// Records read by one thread in one go: enough to be worth handing over, few enough to keep all threads busy.
 constexpr std::size_t batch_records = 32;
+constexpr std::size_t batch_short_records = 256;  // where only what a sink makes of them is kept
 constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;
 /// Values that are read but not yet taken may hold this much in all.
 constexpr std::uint64_t in_flight_bytes = std::uint64_t{48} << 20;
@@ -26,11 +27,12 @@ struct Batch {
   std::size_t end = 0;
 };
 
-std::vector<Batch> batches(std::span<const TensorLocation> locations, std::uint64_t& largest) {
+std::vector<Batch> batches(std::span<const TensorLocation> locations, std::uint64_t& largest,
+                           std::size_t most_records = batch_records) {
   std::vector<Batch> result;
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < locations.size(); ++i) {
-    if (result.empty() || i - result.back().begin == batch_records || bytes + locations[i].length > batch_bytes) {
+    if (result.empty() || i - result.back().begin == most_records || bytes + locations[i].length > batch_bytes) {
       result.push_back({i, i});
       bytes = 0;
     }
@@ -99,6 +101,62 @@ void Trial::read(std::span<const TensorLocation> locations, std::span<const std:
     throw InvalidArgument("Trial::read wants one tensor name for each location");
   }
   impl_->read(*impl_->snapshot(), locations, tensors, options.jobs, take);
+}
+
+void Trial::read_blocks(
+    std::span<const TensorLocation> locations, std::span<const std::string> tensors,
+    const std::function<std::unique_ptr<BlockSink>(std::size_t)>& make,
+    const std::function<bool(std::size_t, std::unique_ptr<BlockSink>&&, std::optional<Problem>&&)>& take,
+    const ReadOptions& options) const {
+  if (tensors.size() != locations.size()) {
+    throw InvalidArgument("Trial::read_blocks wants one tensor name for each location");
+  }
+  struct Result {
+    std::unique_ptr<BlockSink> sink;
+    std::optional<Problem> problem;
+  };
+  const std::shared_ptr<const detail::trial::Snapshot> snapshot = impl_->snapshot();
+  std::uint64_t largest = 1;
+  const std::vector<Batch> work = batches(locations, largest, batch_short_records);
+  const auto threads =
+      static_cast<unsigned>(std::min<std::size_t>(impl_->jobs(options.jobs), std::max<std::size_t>(work.size(), 1)));
+  std::vector<std::unique_ptr<detail::trial::RecordReader>> readers(threads);
+  const auto read_one = [&](detail::trial::RecordReader& reader, std::size_t i) {
+    Result result{make(i), std::nullopt};
+    auto status = reader.stream(locations[i], tensors[i], *result.sink);
+    if (!status && status.problem().kind == ProblemKind::io) {
+      reader.close();  // perhaps for want of descriptors: once more with one fewer
+      result.sink = make(i);
+      status = reader.stream(locations[i], tensors[i], *result.sink);
+    }
+    if (!status) {
+      result.problem = impl_->judge(std::move(status.problem()), locations[i], *snapshot);
+    }
+    return result;
+  };
+  detail::parallel_ordered(
+      threads, work.size(), std::size_t{threads} * 4,
+      [&](std::size_t b, unsigned worker) {
+        if (!readers[worker]) {
+          readers[worker] = std::make_unique<detail::trial::RecordReader>(impl_->storage(), impl_->options().verify);
+        }
+        detail::trial::RecordReader& reader = *readers[worker];
+        reader.expect(locations.subspan(work[b].begin, work[b].end - work[b].begin));
+        std::vector<Result> results;
+        results.reserve(work[b].end - work[b].begin);
+        for (std::size_t i = work[b].begin; i < work[b].end; ++i) {
+          results.push_back(read_one(reader, i));
+        }
+        return results;
+      },
+      [&](std::size_t b, std::vector<Result>&& results) {
+        for (std::size_t i = 0; i < results.size(); ++i) {
+          if (!take(work[b].begin + i, std::move(results[i].sink), std::move(results[i].problem))) {
+            return false;
+          }
+        }
+        return true;
+      });
 }
 
 std::optional<Problem> Trial::read_blocks(const TensorLocation& location, std::string_view tensor,

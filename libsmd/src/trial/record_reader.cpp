@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <new>
 #include <utility>
 
@@ -18,6 +19,9 @@ constexpr std::size_t whole_record_bytes = 256 * 1024;
 constexpr std::size_t block_bytes = 256 * 1024;
 /// Records up to this size are worth reading before the file's length is known.
 constexpr std::size_t small_record_bytes = 16 * 1024;
+/// Short neighbours are read in one go, up to so much, with such gaps between them.
+constexpr std::size_t ahead_bytes = 1024 * 1024;
+constexpr std::size_t ahead_gap_bytes = 4096;
 static_assert(block_bytes % 16 == 0, "blocks hold whole elements of every type");
 
 Problem out_of_memory() { return {ProblemKind::io, {}, {}, "memory ran out"}; }
@@ -126,6 +130,51 @@ Outcome<std::span<const std::byte>> RecordReader::take_frame(std::span<const std
   return parsed->payload;
 }
 
+void RecordReader::expect(std::span<const TensorLocation> next) noexcept {
+  expected_ = next;
+  ahead_first_ = ahead_end_ = nullptr;
+}
+
+std::span<const std::byte> RecordReader::from_ahead(const TensorLocation& location) {
+  const TensorLocation* const first = expected_.data();
+  const TensorLocation* const end = first + expected_.size();
+  const std::less<> before;  // total over all pointers
+  if (expected_.empty() || before(&location, first) || !before(&location, end) || compressed_) {
+    return {};
+  }
+  if (ahead_first_ == nullptr || before(&location, ahead_first_) || !before(&location, ahead_end_)) {
+    // Records that follow closely on one another, as hooks write them.
+    const TensorLocation* last = &location;
+    std::uint64_t reach = location.offset + location.length;  // inside the file, so no overflow
+    const auto follows = [&](const TensorLocation& next) {
+      return next.file == location.file && next.offset >= reach && next.offset - reach <= ahead_gap_bytes &&
+             next.length <= small_record_bytes && next.offset <= file_->size() &&
+             next.length <= file_->size() - next.offset && next.offset + next.length - location.offset <= ahead_bytes;
+    };
+    while (last + 1 != end && follows(last[1])) {
+      ++last;
+      reach = last->offset + last->length;
+    }
+    ahead_first_ = ahead_end_ = nullptr;
+    if (last == &location) {
+      return {};
+    }
+    const std::size_t size = reach - location.offset;
+    std::byte* const data = ahead_.reserve(size);
+    if (data == nullptr) {
+      return {};
+    }
+    auto got = file_->read_at(location.offset, {data, size});
+    if (!got || *got != size) {
+      return {};  // whoever reads it alone says what is wrong
+    }
+    ahead_first_ = &location;
+    ahead_end_ = last + 1;
+    ahead_data_ = data;
+  }
+  return {ahead_data_ + (location.offset - ahead_first_->offset), static_cast<std::size_t>(location.length)};
+}
+
 Outcome<std::span<const std::byte>> RecordReader::load_payload(const TensorLocation& location, bool& has_checksum) {
   std::optional<Problem> trouble;
   const bool inside = location.offset <= file_->size() && location.length <= file_->size() - location.offset;
@@ -138,6 +187,11 @@ Outcome<std::span<const std::byte>> RecordReader::load_payload(const TensorLocat
   } else if (location.length < wire::frame_bytes) {
     trouble = damaged(std::to_string(location.length) + " bytes are too few for a record");
   } else if (!compressed_) {
+    if (const std::span<const std::byte> ready = from_ahead(location); !ready.empty()) {
+      if (auto payload = take_frame(ready, has_checksum)) {
+        return payload;
+      }
+    }
     std::byte* const data = buffer_.reserve(location.length);
     if (data == nullptr) {
       return out_of_memory();

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,8 @@ class RecordReader {
   Status stream(const TensorLocation& location, std::string_view tag, BlockSink& sink);
   /// Only type and shape; of a large record only its ends are read.
   Outcome<ReadRecord> peek(const TensorLocation& location, std::string_view tag);
+  /// Tells which records will be read next: short neighbours are then read in one go. Borrowed until the next call.
+  void expect(std::span<const TensorLocation> next) noexcept;
   void close() noexcept { file_.reset(); }
 
  private:
@@ -66,6 +69,8 @@ class RecordReader {
   /// Nothing if the record must be loaded whole.
   Outcome<std::optional<Outlined>> outline(const TensorLocation& location, std::string_view tag);
   Status check_content(const TensorLocation& location, const Outlined& outlined);
+  /// A record of those expected, from what was read in one go; empty if it must be read by itself.
+  std::span<const std::byte> from_ahead(const TensorLocation& location);
   Outcome<std::size_t> read_exactly(const TensorLocation& location, std::uint64_t offset, std::span<std::byte> into);
   Problem placed(Problem problem, const TensorLocation& location, std::uint64_t base) const;
 
@@ -76,6 +81,11 @@ class RecordReader {
   std::optional<wire::InflatedFile> inflater_;
   bool compressed_ = false;
   Buffer buffer_;
+  std::span<const TensorLocation> expected_;
+  Buffer ahead_;
+  const std::byte* ahead_data_ = nullptr;
+  const TensorLocation* ahead_first_ = nullptr;  ///< Of those expected, the records that `ahead_` holds,
+  const TensorLocation* ahead_end_ = nullptr;    ///< all of the open file.
   std::vector<std::byte> inflated_;
 };
 

@@ -6,8 +6,11 @@
 #include "trial/trial_impl.hpp"
 
 #include <smd/error.hpp>
+#include <smd/reduction.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <utility>
 
 namespace smd {
@@ -109,7 +112,10 @@ TensorValue Tensor::Impl::read(const Snapshot& snapshot, const StepRow& row, Ste
   if (record) {
     return std::move(record->value);
   }
-  Problem problem = trial->judge(std::move(record.problem()), *place, snapshot);
+  throw_problem(trial->judge(std::move(record.problem()), *place, snapshot), step);
+}
+
+void Tensor::Impl::throw_problem(Problem problem, StepKey step) const {
   if (problem.kind == ProblemKind::absent) {
     throw TensorUnavailableForStep(to_string(problem), name, step, {});
   }
@@ -117,6 +123,49 @@ TensorValue Tensor::Impl::read(const Snapshot& snapshot, const StepRow& row, Ste
     throw StepNotYetAvailable(to_string(problem), step);
   }
   throw ReadError(std::move(problem));
+}
+
+TensorValue Tensor::Impl::reduce(const Snapshot& snapshot, const StepRow& row, StepKey step,
+                                 const std::string& reduction) const {
+  const std::optional<Reduction> wanted = parse_reduction(reduction);
+  if (!wanted) {
+    throw InvalidArgument("'" + detail::printable(reduction) + "' is not a reduction, and none of that name of '" +
+                          detail::printable(name) + "' was saved at " + detail::trial::describe(step));
+  }
+  class Sink : public BlockSink {
+   public:
+    explicit Sink(const Reduction& wanted) : reducer({&wanted, 1}) {}
+    bool begin(Dtype dtype, const Shape&) override {
+      type_ = dtype;
+      reducer.add(dtype, {});
+      return true;
+    }
+    bool block(std::span<const std::byte> bytes) override {
+      reducer.add(type_, bytes);
+      return true;
+    }
+    Reducer reducer;
+
+   private:
+    Dtype type_ = Dtype::float32;
+  };
+  const TensorLocation place = *location(snapshot, row, {});
+  RecordReader reader(trial->storage(), trial->options().verify);
+  Sink sink(*wanted);
+  if (auto status = reader.stream(place, name, sink); !status) {
+    throw_problem(trial->judge(std::move(status.problem()), place, snapshot), step);
+  }
+  const ReducedValue result = sink.reducer.result(*wanted);
+  if (result.kind == ReducedValue::Kind::undefined) {
+    throw InvalidArgument("there is no " + reduction + " of the value of '" + detail::printable(name) + "' at " +
+                          detail::trial::describe(step));
+  }
+  const bool complex = result.kind == ReducedValue::Kind::complex;
+  const std::array<double, 2> numbers = {result.real, result.imaginary};
+  const std::size_t size = complex ? sizeof numbers : sizeof(double);
+  const std::shared_ptr<std::byte[]> bytes = std::make_shared<std::byte[]>(size);
+  std::memcpy(bytes.get(), numbers.data(), size);
+  return {complex ? Dtype::complex128 : Dtype::float64, {}, bytes, size};
 }
 
 std::vector<ModeStep> Tensor::Impl::steps(const Snapshot& snapshot, Mode mode, bool show_incomplete) const {
@@ -242,9 +291,14 @@ TensorValue Tensor::reduction_value(StepKey step, std::string_view reduction, bo
                                     const std::optional<std::string>& worker) const {
   const auto snapshot = impl_->trial->snapshot();
   const std::string stored = (abs ? "abs_" : "") + std::string(reduction);
-  const auto has = [&](const auto& row) { return impl_->position(*snapshot, row, stored).has_value(); };
+  const auto has = [&](const auto& row) {
+    return impl_->position(*snapshot, row, stored) || impl_->position(*snapshot, row, {});
+  };
   const auto& row = impl_->row(*snapshot, step, worker, has);
-  return impl_->read(*snapshot, row, step, stored);
+  if (impl_->position(*snapshot, row, stored) || !impl_->position(*snapshot, row, {})) {
+    return impl_->read(*snapshot, row, step, stored);
+  }
+  return impl_->reduce(*snapshot, row, step, stored);
 }
 
 std::map<std::string, TensorValue> Tensor::reduction_values(StepKey step,

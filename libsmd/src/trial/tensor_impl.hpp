@@ -38,6 +38,10 @@ struct __attribute__((visibility("hidden"))) Tensor::Impl {
   /// Reads the value (`reduction` empty) or a saved reduction. @throws as `Tensor::value`.
   [[nodiscard]] TensorValue read(const Snapshot& snapshot, const StepRow& row, StepKey step, std::string_view reduction,
                                  bool shape_only = false) const;
+  /// Computes a reduction of the value, which is there. @throws as `Tensor::reduction_value`.
+  [[nodiscard]] TensorValue reduce(const Snapshot& snapshot, const StepRow& row, StepKey step,
+                                   const std::string& reduction) const;
+  [[noreturn]] void throw_problem(Problem problem, StepKey step) const;
   /// Column of the row's payload where the value (`reduction` empty) or a saved reduction stands.
   [[nodiscard]] std::optional<std::uint32_t> position(const Snapshot& snapshot, const StepRow& row,
                                                       std::string_view reduction) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tensor/slice.hpp"
+#include "common/slice.hpp"
 
 #include "common/errors.hpp"
 #include "sample_values.hpp"

@@ -78,8 +78,11 @@ TEST_CASE("TensorUnavailableForStep tells what was saved instead") {
   CHECK(other.step == StepKey(Mode::train, ModeStep(5)));
   CHECK(other.saved.empty());
   const auto reduction = thrown<TensorUnavailableForStep>(
-      [&] { static_cast<void>(trial.tensor("weight").reduction_value(GlobalStep(0), "max", true)); });
+      [&] { static_cast<void>(trial.tensor("r").reduction_value(GlobalStep(0), "max", true)); });
   CHECK(std::string(reduction.what()).find("abs_max") != std::string::npos);
+  // The value is there, but there is no such reduction to compute.
+  CHECK_THROWS_AS(static_cast<void>(trial.tensor("weight").reduction_value(GlobalStep(0), "kurtosis")),
+                  InvalidArgument);
 }
 
 TEST_CASE("StepUnavailable and StepNotYetAvailable") {

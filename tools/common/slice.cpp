@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slice.hpp"
 
-#include "common/errors.hpp"
-#include "common/text.hpp"
+#include "errors.hpp"
+#include "text.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace smd::tool::tensor {
+namespace smd::tool {
 
 namespace {
 
@@ -247,4 +247,4 @@ TensorValue take(const TensorValue& value, const StridedLayout& part) {
   return {value.dtype(), part.shape, std::move(bytes), size};
 }
 
-}  // namespace smd::tool::tensor
+}  // namespace smd::tool

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/cell.hpp"
+#include "cell.hpp"
 
-namespace smd::tool::tensor {
+namespace smd::tool {
 
 static_assert(std::endian::native == std::endian::little, "elements are loaded as they lie in files");
 
@@ -125,4 +125,4 @@ class Elements {
   std::deque<std::string> repaired_;  // whose texts strings_ borrows
 };
 
-}  // namespace smd::tool::tensor
+}  // namespace smd::tool

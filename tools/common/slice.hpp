@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace smd::tool::tensor {
+namespace smd::tool {
 
 /// One item of a slice, as NumPy indexes: `3`, `1:8:2`, `...`.
 struct SliceTerm {
@@ -46,4 +46,4 @@ class SliceSpec {
 /// Copies the part out; strings too.
 [[nodiscard]] TensorValue take(const TensorValue& value, const StridedLayout& part);
 
-}  // namespace smd::tool::tensor
+}  // namespace smd::tool

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elements.hpp"
 
-#include "common/text.hpp"
+#include "text.hpp"
 
-namespace smd::tool::tensor {
+namespace smd::tool {
 
 namespace {
 
@@ -27,4 +27,4 @@ Elements::Elements(const TensorView& view) : view_(view), item_(item_size(view.d
   }
 }
 
-}  // namespace smd::tool::tensor
+}  // namespace smd::tool

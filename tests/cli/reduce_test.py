@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""reduce_test.py --tools DIR... --trials DIR: smd-reduce against NumPy on the values that smd-tensor prints, shards in
+processes of their own against the whole, and the same output for any number of threads."""
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+TRIALS = ''
+ENVIRONMENT = {'LC_ALL': 'C.UTF-8', 'TERM': 'dumb'}
+REAL = 'pt_digits_train_eval'
+SAVED = 'pt_reductions_and_raw'
+WORKERS = 'pt_two_workers'
+NON_FINITE = {'NaN': math.nan, 'Infinity': math.inf, '-Infinity': -math.inf}
+
+
+def run(*arguments, status=0, environment=None):
+    done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                          env={**ENVIRONMENT, **(environment or {})})
+    if done.returncode != status:
+        raise AssertionError(f'{" ".join(arguments)}: {done.returncode}, not {status}: {done.stderr.decode()}')
+    return done.stdout
+
+
+def reduce(trial, *options, **more):
+    return run('smd-reduce', os.path.join(TRIALS, trial), *options, **more)
+
+
+def rows(trial, *options, **more):
+    return json.loads(reduce(trial, '--json', *options, **more))
+
+
+def number(value):
+    return NON_FINITE.get(value, value) if isinstance(value, str) else value
+
+
+def values(trial, *options):
+    """Rows of smd-tensor, with arrays in their own type."""
+    result = json.loads(run('smd-tensor', os.path.join(TRIALS, trial), '-s', ':', '--json', *options))
+    for row in result:
+        flat = [number(one) for one in np.asarray(row['value'], dtype=object).ravel()]
+        row['array'] = np.array(flat, dtype=np.float64 if row['dtype'].startswith('b') else row['dtype'])
+    return result
+
+
+def numpy_figures(array, ddof=0):
+    x = array.astype(np.float64)
+    return {'min': x.min(), 'max': x.max(), 'median': np.median(x), 'mean': x.mean(), 'std': x.std(ddof=ddof),
+            'variance': x.var(ddof=ddof), 'sum': x.sum(), 'l1': np.abs(x).sum(), 'l2': np.sqrt((x * x).sum()),
+            'abs_mean': np.abs(x).mean(), 'abs_std': np.abs(x).std(ddof=ddof), 'count': x.size,
+            'finite': np.isfinite(x).sum(), 'zero': (x == 0).sum(), 'negative': (x < 0).sum(),
+            'p99.9': np.percentile(x, 99.9), 'rms': np.sqrt((x * x).mean()), 'zero_fraction': (x == 0).mean()}
+
+
+NAMES = ('min,max,median,mean,std,variance,sum,l1,l2,abs_mean,abs_std,count,finite,zero,negative,p99.9,rms,'
+         'zero_fraction')
+EXACT = ('min', 'max', 'count', 'finite', 'zero', 'negative')
+
+
+class Reductions(unittest.TestCase):
+    def compare(self, row, array, ddof=0):
+        scale = max(np.abs(array.astype(np.float64)).sum(), 1e-300)
+        for name, expected in numpy_figures(array, ddof).items():
+            if name in EXACT:
+                self.assertEqual(row[name], expected, (row, name))
+            else:
+                bound = 1e-12 * (scale if name == 'sum' else scale / array.size if name == 'mean' else abs(expected))
+                self.assertLessEqual(abs(row[name] - expected), bound + 1e-15, (row, name))
+
+    def test_every_value_is_numpys(self):
+        expected = values(REAL)
+        found = rows(REAL, '-r', NAMES)
+        self.assertEqual([(r['step'], r['tensor'], r['worker']) for r in found],
+                         [(r['step'], r['tensor'], r['worker']) for r in expected])
+        for row, value in zip(found, expected):
+            self.compare(row, value['array'])
+            self.assertEqual(row['source'], 'computed')
+
+    def test_ddof(self):
+        for row, value in zip(rows(REAL, '-r', NAMES, '--ddof', '1', '-e', 'weight$'), values(REAL, '-e', 'weight$')):
+            self.compare(row, value['array'], 1)
+
+    def test_pooling_is_of_one_array(self):
+        all_values = values(WORKERS, '-w', 'all', '-c', 'weights')
+        self.assertGreater(len({row['worker'] for row in all_values}), 1)
+        for by in (['tensor'], ['step'], ['worker'], ['tensor', 'step'], ['step', 'worker'], []):
+            found = rows(WORKERS, '-w', 'all', '-c', 'weights', '--by', ','.join(by), '-r', NAMES, '--source',
+                         'computed')
+            groups = {}
+            for value in all_values:
+                groups.setdefault(tuple(value[key] for key in by), []).append(value['array'])
+            self.assertEqual(len(found), len(groups))
+            for row in found:
+                self.assertFalse({'tensor', 'step', 'worker'} - set(by) & set(row) - set(by) & set(row))
+                self.compare(row, np.concatenate(groups[tuple(row[key] for key in by)]))
+
+    def test_slice(self):
+        for row, value in zip(rows(REAL, '-r', 'sum,count', '--slice', '::2', '-e', 'bias$'),
+                              values(REAL, '-e', 'bias$')):
+            self.assertEqual(row['count'], value['array'][::2].size)
+            self.assertAlmostEqual(row['sum'], value['array'][::2].astype(np.float64).sum(), delta=1e-12)
+
+    def test_histogram(self):
+        all_values = values(REAL, '-e', 'weight$')
+        everything = np.concatenate([row['array'] for row in all_values]).astype(np.float64)
+        found = rows(REAL, '-e', 'weight$', '--hist', '--bins', '7')
+        for row, value in zip(found, all_values):
+            counts, edges = np.histogram(value['array'].astype(np.float64), 7, (everything.min(), everything.max()))
+            self.assertEqual(row['counts'], counts.tolist())
+            np.testing.assert_allclose(row['edges'], edges, rtol=1e-14, atol=1e-16)
+        whole = rows(REAL, '-e', 'weight$', '--hist', '--bins', '5:-1:1', '--by', '')
+        self.assertEqual(whole[0]['counts'], np.histogram(everything, 5, (-1, 1))[0].tolist())
+
+    def test_nan(self):
+        for row, value in zip(rows('special_floats', '-e', 'float(32|64)', '-r', 'min,max,count,nan', '--nan', 'omit'),
+                              values('special_floats', '-e', 'float(32|64)')):
+            x = value['array'].astype(np.float64)
+            self.assertEqual(row['nan'], np.isnan(x).sum())
+            self.assertEqual(row['count'], x.size)
+            rest = x[~np.isnan(x)]
+            if rest.size:
+                self.assertEqual((number(row['min']), number(row['max'])), (rest.min(), rest.max()), row)
+        for row, value in zip(rows('special_floats', '-e', 'float(32|64)', '-r', 'min'),
+                              values('special_floats', '-e', 'float(32|64)')):
+            if value['array'].size:
+                x = value['array'].astype(np.float64)
+                self.assertEqual(math.isnan(number(row['min'])), bool(np.isnan(x).any()))
+
+    def test_threads_do_not_show(self):
+        for options in ((), ('--by', 'tensor', '-r', 'std,l2,prod,abs_std'), ('--hist',), ('--pivot', '-r', 'l2')):
+            outputs = {reduce(REAL, '--jsonl', '-j', str(jobs), *options) for jobs in (1, 2, 5)}
+            self.assertEqual(len(outputs), 1, options)
+
+
+class Shards(unittest.TestCase):
+    def shards(self, folder, count, *options):
+        """Files made by processes that run at once."""
+        files = [os.path.join(folder, f'{i}.jsonl') for i in range(1, count + 1)]
+        processes = [subprocess.Popen(['smd-reduce', *options, '--jsonl', '--shard', f'{i}/{count}', '-o', file],
+                                      env={'PATH': os.environ['PATH'], **ENVIRONMENT})
+                     for i, file in enumerate(files, 1)]
+        self.assertEqual([process.wait() for process in processes], [0] * count)
+        return files
+
+    def test_rows_of_steps_merge_to_the_same_bytes(self):
+        both = [os.path.join(TRIALS, REAL), os.path.join(TRIALS, SAVED), os.path.join(TRIALS, 'dtypes'),
+                os.path.join(TRIALS, 'special_floats')]
+        options = ['-r', 'min,max,mean,std,variance,sum,prod,l1,l2,count']
+        with tempfile.TemporaryDirectory() as folder:
+            for count in (1, 3, 50):  # more than there are steps
+                for by in ([], ['--by', 'step,tensor'], ['--by', 'step', '-x', 'complex']):
+                    files = self.shards(folder, count, *both, *options, *by)
+                    for form in ('--jsonl', '--tsv', '--csv'):
+                        self.assertEqual(run('smd-reduce', '--merge', *files, form),
+                                         run('smd-reduce', *both, *options, *by, form), (count, by, form))
+
+    def test_pooled_rows_merge_exactly_where_promised(self):
+        trial = os.path.join(TRIALS, REAL)
+        names = 'min,max,count,zero,negative,finite,mean,sum,std,variance,l1,l2,rms,abs_std,prod'
+        with tempfile.TemporaryDirectory() as folder:
+            for by in ('tensor', 'worker', ''):
+                options = [trial, '-r', names, '--by', by]
+                files = self.shards(folder, 3, *options)
+                merged = json.loads(run('smd-reduce', '--merge', *files, '--json'))
+                whole = json.loads(run('smd-reduce', *options, '--json'))
+                self.assertEqual(len(merged), len(whole))
+                for ours, expected in zip(merged, whole):
+                    self.assertEqual(list(ours), list(expected))
+                    for key, value in expected.items():
+                        if isinstance(value, float) and key not in EXACT:
+                            self.assertLessEqual(abs(ours[key] - value), 2 * math.ulp(value), (key, ours, expected))
+                        else:
+                            self.assertEqual(ours[key], value, key)
+
+    def test_exact_files(self):
+        trial = os.path.join(TRIALS, REAL)
+        with tempfile.TemporaryDirectory() as folder:
+            options = [trial, '-r', 'min,max,count,zero', '--by', 'tensor']
+            files = self.shards(folder, 4, *options)
+            self.assertEqual(run('smd-reduce', '--merge', *files, '--jsonl'), run('smd-reduce', *options, '--jsonl'))
+
+    def test_what_cannot_be_merged(self):
+        trial = os.path.join(TRIALS, REAL)
+        with tempfile.TemporaryDirectory() as folder:
+            run('smd-reduce', '--merge', *self.shards(folder, 2, trial, '-r', 'median'), status=2)
+            run('smd-reduce', '--merge', *self.shards(folder, 2, trial, '-r', 'p99'), status=2)
+            first = self.shards(folder, 1, trial, '-r', 'mean')[0]
+            other = os.path.join(folder, 'other.jsonl')
+            run('smd-reduce', trial, '-r', 'max', '--shard', '1/1', '--jsonl', '-o', other)
+            run('smd-reduce', '--merge', first, other, status=2)
+            run('smd-reduce', '--merge', first, first, status=2)  # a shard twice
+            run('smd-reduce', trial, '--jsonl', '-o', other)
+            run('smd-reduce', '--merge', other, status=2)  # no shard
+            run('smd-reduce', '--merge', os.path.join(folder, 'absent'), status=3)
+
+    def test_places_of_schedulers(self):
+        options = ('--jsonl', '-r', 'mean,count')
+        second = reduce(REAL, *options, '--shard', '2/3')
+        self.assertNotEqual(second, reduce(REAL, *options, '--shard', '1/3'))
+        for environment, shard in (({'SLURM_PROCID': '1', 'SLURM_NTASKS': '3'}, 'auto'),
+                                   ({'SLURM_ARRAY_TASK_ID': '2', 'SLURM_ARRAY_TASK_COUNT': '3'}, 'auto'),
+                                   ({'SLURM_ARRAY_TASK_ID': '1', 'SLURM_ARRAY_TASK_COUNT': '3',
+                                     'SLURM_ARRAY_TASK_MIN': '0', 'SLURM_PROCID': '0', 'SLURM_NTASKS': '1'}, 'auto'),
+                                   ({'AWS_BATCH_JOB_ARRAY_INDEX': '1'}, 'auto/3')):
+            self.assertEqual(reduce(REAL, *options, '--shard', shard, environment=environment), second, environment)
+        reduce(REAL, '--shard', 'auto', status=2)
+        reduce(REAL, '--shard', 'auto', status=2, environment={'AWS_BATCH_JOB_ARRAY_INDEX': '1'})
+        reduce(REAL, '--shard', 'auto', status=2, environment={'SLURM_PROCID': '3', 'SLURM_NTASKS': '3'})
+
+
+def main():
+    global TRIALS
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--tools', action='append', required=True)
+    parser.add_argument('--trials', required=True)
+    options = parser.parse_args()
+    TRIALS = options.trials
+    os.environ['PATH'] = os.pathsep.join(options.tools + [os.environ['PATH']])
+    ENVIRONMENT['PATH'] = os.environ['PATH']
+    unittest.main(argv=[sys.argv[0]])
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorded.hpp"
+
+#include <smd/reduction.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+// Tensor::reduction_value of every recorded value: computed ones against exact arithmetic. That saved ones are what
+// was saved, bit by bit, is in records_test.cpp.
+namespace smd::test {
+namespace {
+
+double number(const Json& recorded) {
+  if (recorded.is_boolean()) {
+    return recorded.get<bool>() ? 1 : 0;
+  }
+  if (!recorded.is_string()) {
+    return recorded.get<double>();
+  }
+  const std::string text = recorded;
+  return text == "nan" ? std::numeric_limits<double>::quiet_NaN() : text == "inf" ? HUGE_VAL : -HUGE_VAL;
+}
+
+// What an error of rounding of a figure is relative to: the size of what was added up.
+double scale_of(const std::string& name, const Json& exact, double expected) {
+  const char* const whole = name == "mean" ? "abs_mean" : name == "sum" ? "abs_sum" : nullptr;
+  return whole != nullptr && exact.contains(whole) ? number(exact.at(whole)) : std::abs(expected);
+}
+
+}  // namespace
+
+TEST_CASE("reductions that were not saved are computed of the value, as exact arithmetic has them") {
+  std::size_t compared = 0;
+  for_each_trial([&](const Recorded& trial, const Trial& opened) {
+    for_each_record(trial, [&](const std::string& tensor, const Json& record) {
+      if (!record.contains("numpy")) {
+        return;
+      }
+      const Tensor handle = opened.tensor(tensor);
+      const GlobalStep step(record.at("global_step"));
+      const std::string worker = right(record, "worker");
+      const auto saved = handle.reduction_values(step, worker);
+      const Json& exact = record.at("exact");
+      const Json& numpy = record.at("numpy");
+      Json figures = exact;
+      figures.update(numpy);
+      for (const auto& [name, answer] : figures.items()) {
+        if (saved.contains(name) || !parse_reduction(name)) {
+          continue;
+        }
+        double expected = number(answer);
+        const bool finite_overflow = numpy.at("nan") == 0 && numpy.at("neginf") > 0 && numpy.at("posinf") == 0;
+        if (finite_overflow && (name == "mean" || name == "sum")) {
+          expected = -HUGE_VAL;  // recorded as NaN where the finite numbers overflow before they meet the infinity
+        }
+        CAPTURE(tensor);
+        CAPTURE(name);
+        if (record.at("numpy").at("count") == 0 &&
+            (name == "min" || name == "max" || name == "abs_min" || name == "abs_max")) {
+          CHECK_THROWS_AS((void)handle.reduction_value(step, name, false, worker), InvalidArgument);
+          continue;
+        }
+        const bool abs = name.starts_with("abs_");
+        const TensorValue value = handle.reduction_value(step, abs ? name.substr(4) : name, abs, worker);
+        REQUIRE(value.dtype() == Dtype::float64);
+        REQUIRE(value.shape().empty());
+        double actual = 0;
+        std::memcpy(&actual, value.bytes().data(), sizeof actual);
+        CAPTURE(actual);
+        CAPTURE(expected);
+        if (std::isnan(expected) || std::isinf(expected)) {
+          CHECK((std::isnan(expected) ? std::isnan(actual) : actual == expected));
+        } else {
+          CHECK(std::abs(actual - expected) <= 1e-12 * scale_of(name, exact, expected));
+        }
+        ++compared;
+      }
+    });
+  });
+  CHECK(compared > 10000);
+}
+
+}  // namespace smd::test

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smd::tool {
+
+class OutputFile;
+
+/// `--bins N[:LO:HI]`.
+struct BinSpec {
+  std::uint64_t count = 10;
+  std::optional<double> low;  ///< Both or neither.
+  std::optional<double> high;
+
+  /// @throws InvalidValue.
+  static BinSpec parse(std::string_view text);
+};
+
+/// Counts in bins as bars, one line each, with the bounds before them. `edges`: one more than counts.
+[[nodiscard]] std::string bars(const std::vector<double>& edges, const std::vector<std::uint64_t>& counts,
+                               int precision, std::size_t width, bool ascii);
+
+/// `[1,2.5]`.
+void write_array(OutputFile& out, const std::vector<double>& numbers, int precision);
+void write_array(OutputFile& out, const std::vector<std::uint64_t>& numbers, int precision);
+
+}  // namespace smd::tool

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+
+#include "common/operands.hpp"
+#include "hist.hpp"
+#include "merge.hpp"
+#include "reading.hpp"
+#include "result_view.hpp"
+
+#include <deque>
+#include <functional>
+#include <set>
+
+namespace smd::tool::reduce {
+
+namespace {
+
+/// What is made of the trials selected. `prepare` sees all of them before `process` sees the first, if `looks_ahead`.
+class Work {
+ public:
+  virtual ~Work() = default;
+  [[nodiscard]] virtual bool looks_ahead() const = 0;
+  virtual void prepare(const Session&) {}
+  virtual void start() {}
+  /// Returns whether there was anything.
+  virtual bool process(const Session& session) = 0;
+  virtual void finish() = 0;
+};
+
+class ReduceWork : public Work {
+ public:
+  ReduceWork(OutputFile& out, const ReduceCommandOptions& options, bool several, Diagnostics& messages)
+      : options_(options), messages_(messages), context_{out, options, messages, wanted_, options.by, several} {}
+
+  [[nodiscard]] bool looks_ahead() const override { return options_.asks_for_saved(); }
+  void prepare(const Session& session) override { collect_saved(session, options_, saved_); }
+  void start() override {
+    wanted_ = wanted_reductions(options_.reductions, options_.abs, saved_);
+    if (wanted_.empty()) {
+      return;
+    }
+    view_ = make_result_view(context_);
+  }
+  bool process(const Session& session) override {
+    if (!view_) {
+      if (!session.empty()) {
+        messages_.fail("TensorUnavailableForStep",
+                       session.name + ": no reductions were saved of what is selected; try -r without saved",
+                       ExitStatus::no);
+      }
+      return !session.empty();
+    }
+    view_->set_trial(session.name);
+    return reduce_trial(session, options_, wanted_, *view_, messages_);
+  }
+  void finish() override {
+    if (view_) {
+      view_->finish();
+    }
+  }
+
+ private:
+  const ReduceCommandOptions& options_;
+  Diagnostics& messages_;
+  std::set<std::string> saved_;
+  std::vector<Wanted> wanted_;
+  ResultContext context_;
+  std::unique_ptr<ResultView> view_;
+};
+
+class HistWork : public Work {
+ public:
+  HistWork(OutputFile& out, const ReduceCommandOptions& options, bool several, Diagnostics& messages)
+      : out_(out), options_(options), several_(several), messages_(messages) {}
+
+  [[nodiscard]] bool looks_ahead() const override { return !options_.bins.low; }
+  void prepare(const Session& session) override { widen(bounds_, session, options_, messages_); }
+  void start() override { view_.emplace(out_, options_, bounds_, several_, messages_); }
+  bool process(const Session& session) override { return view_->show(session); }
+  void finish() override { view_->finish(); }
+
+ private:
+  OutputFile& out_;
+  const ReduceCommandOptions& options_;
+  bool several_;
+  Diagnostics& messages_;
+  Bounds bounds_;
+  std::optional<HistView> view_;
+};
+
+class Runner {
+ public:
+  Runner(const ReduceCommandOptions& options, Work& work, Diagnostics& messages)
+      : options_(options), work_(work), messages_(messages) {}
+
+  void run(const std::vector<std::string>& trials) {
+    if (work_.looks_ahead()) {
+      open_from(trials, 0);
+      return;
+    }
+    work_.start();
+    for (const std::string& name : trials) {
+      open(name, [&](Trial& trial) { process(select(trial, name, options_, messages_)); });
+    }
+    work_.finish();
+  }
+
+ private:
+  void open(const std::string& name, const std::function<void(Trial&)>& visit) {
+    with_trial(name, options_.reading.trial_options(range_to_read(options_.selection.steps, options_.selection.modes)),
+               messages_, visit);
+  }
+
+  // All trials stay open until the last one was seen.
+  void open_from(const std::vector<std::string>& trials, std::size_t at) {
+    if (at == trials.size()) {
+      work_.start();
+      for (const Session& session : sessions_) {
+        try {
+          process(session);
+        } catch (const Error& error) {
+          messages_.fail(error, session.name);
+        }
+      }
+      work_.finish();
+      return;
+    }
+    bool went_on = false;
+    open(trials[at], [&](Trial& trial) {
+      sessions_.push_back(select(trial, trials[at], options_, messages_));
+      work_.prepare(sessions_.back());
+      went_on = true;
+      open_from(trials, at + 1);
+    });
+    if (!went_on) {
+      open_from(trials, at + 1);
+    }
+  }
+
+  void process(const Session& session) {
+    if (!work_.process(session)) {
+      if (messages_.status() == ExitStatus::yes && !(options_.shard && session.steps.empty())) {
+        messages_.warning("nothing is selected");
+      }
+      // More shards than steps leave some with nothing to do.
+      if (!(options_.shard && session.steps.empty())) {
+        messages_.raise(ExitStatus::no);
+      }
+    }
+  }
+
+  const ReduceCommandOptions& options_;
+  Work& work_;
+  Diagnostics& messages_;
+  std::deque<Session> sessions_;
+};
+
+}  // namespace
+
+void ReduceCommand::setup(const CommandLine& line) { options_ = ReduceCommandOptions::from(line); }
+
+ExitStatus ReduceCommand::run(Diagnostics& messages) {
+  std::vector<std::string> operands;
+  for_each_operand(options_.operands, options_.output.null_separated, [&](const std::string& operand) {
+    operands.push_back(operand);
+    return true;
+  });
+  OutputFile out = options_.output.open();
+  if (options_.merge) {
+    const bool found = merge_shards(operands, out, options_, messages);
+    out.close();
+    return found ? ExitStatus::yes : ExitStatus::no;
+  }
+  const bool several = may_be_several(options_.operands);
+  std::unique_ptr<Work> work;
+  if (options_.view == ViewKind::hist) {
+    work = std::make_unique<HistWork>(out, options_, several, messages);
+  } else {
+    work = std::make_unique<ReduceWork>(out, options_, several, messages);
+  }
+  Runner(options_, *work, messages).run(operands);
+  out.close();
+  return ExitStatus::yes;
+}
+
+}  // namespace smd::tool::reduce

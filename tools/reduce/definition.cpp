@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+#include "common/row_writer.hpp"
+
+#include <array>
+
+namespace smd::tool::reduce {
+
+namespace {
+
+constexpr std::array<OperandSpec, 1> operands = {
+    {{.metavar = "TRIAL", .kind = ValueKind::trial, .required = true, .repeats = true}}};
+
+constexpr std::array<Example, 3> examples = {{
+    {.purpose = "least, greatest, mean and deviation of every value", .command = "smd-reduce run"},
+    {.purpose = "the global gradient norm, step by step", .command = "smd-reduce run -c gradients --by step -r l2"},
+    {.purpose = "what the job itself saved", .command = "smd-reduce run -r saved"},
+}};
+
+constexpr std::array<ExitNote, 5> exit_notes = {{
+    {ExitStatus::yes, "what was asked for was printed"},
+    {ExitStatus::no, "nothing is selected, something named is not there, or with --strict, something is not available"},
+    {ExitStatus::usage, "wrong usage, a slice that does not fit the value, or shards that cannot be pooled"},
+    {ExitStatus::unreadable, "cannot read or write"},
+    {ExitStatus::damaged, "damaged data; the readable rest was printed"},
+}};
+
+constexpr std::array<Prose, 4> prose = {{
+    {.title = "REDUCTIONS",
+     .text = "All are of all elements of a value, whatever its shape, in double precision: l1 is the sum of |x| and l2 "
+             "the root of the sum of squares, not the matrix norms that the reference computes. Sums, means and "
+             "extremes are exact, rounded once. variance and std divide by the number of elements less --ddof; "
+             "PyTorch jobs save them divided by one less than the number, which is why the column source tells saved "
+             "figures from computed ones. NaN and infinities are passed on as in NumPy; --nan omit leaves NaN out of "
+             "computed figures (counts and fractions stay those of all elements).\n\n"
+             "pN is the N-th percentile, linear between neighbours as numpy.percentile. Median and percentiles keep "
+             "the elements in memory; all others need little, however large a value is.\n\n"
+             "A figure that is neither saved nor can be computed is NA, and a warning says what is saved. Strings have "
+             "none; complex numbers have no order: min, max, median, percentiles and prod of them are NA, those of "
+             "their absolute values are not."},
+    {.title = "POOLING",
+     .text = "What --by leaves out is pooled: the elements of all such values count as one array. Workers are pooled "
+             "only with -w all: otherwise each value is that of the first worker by name. Of saved figures, min, max, "
+             "sum, prod, l1 and l2 are pooled, if all that is pooled has them; else the values are. If one of the "
+             "values is damaged, the figures that need it are NA."},
+    {.title = "HISTOGRAMS",
+     .text = "Bins are those of numpy.histogram in double precision. Without bounds they reach from the least to the "
+             "greatest finite element of all that is selected, in all trials, so that all histograms can be compared; "
+             "values are then read twice."},
+    {.title = "SHARDS",
+     .text =
+         "--shard I/N takes the I-th of N runs of neighbouring steps, after all other selection. auto takes I and N "
+         "from SLURM_PROCID and SLURM_NTASKS (if there are several tasks), else from SLURM_ARRAY_TASK_ID, "
+         "SLURM_ARRAY_TASK_COUNT and SLURM_ARRAY_TASK_MIN (default 1: say --array=1-N), else from "
+         "AWS_BATCH_JOB_ARRAY_INDEX; AWS Batch tells a job the array's size in AWS_BATCH_JOB_ARRAY_SIZE, or say "
+         "auto/N.\n\n"
+         "With --jsonl, rows of shards have two further keys, count and partial, from which --merge pools them. "
+         "With steps among --by, merging gives what the whole would have given, byte for byte. Rows that are "
+         "pooled have the same counts, min, max and sums of integers; other figures may differ from the whole's "
+         "by two units in the last place. median and pN cannot be pooled."},
+}};
+
+constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-trial(5)"};
+
+}  // namespace
+
+const CommandDefinition& ReduceCommand::definition() const {
+  static const CommandDefinition definition = {
+      .name = "smd-reduce",
+      .synopsis = "[OPTION]... TRIAL...",
+      .summary = "Reduces the values of tensors to numbers: saved ones where the job saved them, else computed.",
+      .brief = "reduce tensors that a training job saved to numbers",
+      .operands = operands,
+      .examples = examples,
+      .option_tables = {ReduceCommandOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
+                        OutputOptions::table(), MessageOptions::table(), ReadingOptions::table()},
+      .formats = row_format_names(),
+      .exit_notes = exit_notes,
+      .prose = prose,
+      .see_also = see_also,
+  };
+  return definition;
+}
+
+}  // namespace smd::tool::reduce

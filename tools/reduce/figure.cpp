@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "figure.hpp"
+
+#include "common/elements.hpp"
+#include "common/output_file.hpp"
+
+#include <limits>
+
+namespace smd::tool::reduce {
+
+Figure Figure::of(const TensorValue& saved) {
+  if (saved.dtype() == Dtype::string || saved.view().size() != 1) {
+    return {};
+  }
+  return Figure(Elements(saved.view()).cell(0));
+}
+
+Figure Figure::of(const ReducedValue& computed) {
+  switch (computed.kind) {
+    case ReducedValue::Kind::real:
+      return Figure(computed.real);
+    case ReducedValue::Kind::complex:
+      return Figure(std::complex<double>(computed.real, computed.imaginary));
+    case ReducedValue::Kind::integer:
+      if (computed.high == 0) {
+        return Figure(computed.low);
+      }
+      if (computed.high == -1 && computed.low >> 63 != 0) {
+        return Figure(static_cast<std::int64_t>(computed.low));
+      }
+      {
+        Figure figure;
+        figure.digits_ = to_string(computed);
+        return figure;
+      }
+    case ReducedValue::Kind::undefined:
+      break;
+  }
+  return {};
+}
+
+Cell Figure::cell(bool as_json, std::function<void(OutputFile&)>& json) const {
+  if (digits_.empty()) {
+    return number_;
+  }
+  if (!as_json) {
+    return digits_;
+  }
+  json = [this](OutputFile& out) { out.write(digits_); };
+  return JsonCell{&json};
+}
+
+double Figure::number() const noexcept {
+  if (!digits_.empty()) {
+    return std::strtod(digits_.c_str(), nullptr);
+  }
+  return std::visit(
+      [](const auto& value) {
+        using Type = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<Type, Half> || std::is_same_v<Type, BFloat16>) {
+          return static_cast<double>(to_float(value));
+        } else if constexpr (std::is_arithmetic_v<Type>) {
+          return static_cast<double>(value);
+        } else {
+          return std::numeric_limits<double>::quiet_NaN();
+        }
+      },
+      number_.value());
+}
+
+}  // namespace smd::tool::reduce

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <smd/reduction.hpp>
+#include <smd/step.hpp>
+#include <smd/tensor_view.hpp>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/cell.hpp"
+
+namespace smd::tool::reduce {
+
+/// One figure of a row: nothing, a number in its own type, or an integer beyond 64 bits by its digits.
+class Figure {
+ public:
+  Figure() = default;
+  explicit Figure(Cell number) : number_(number) {}
+  /// Of a saved reduction: its one element, in the type in which it was saved. Nothing if it has none.
+  static Figure of(const TensorValue& saved);
+  static Figure of(const ReducedValue& computed);
+
+  [[nodiscard]] bool missing() const noexcept { return digits_.empty() && number_.missing(); }
+  /// For the row writer. Borrows from this, and from `json`, which writes digits as a number.
+  [[nodiscard]] Cell cell(bool as_json, std::function<void(OutputFile&)>& json) const;
+  /// As a double; NaN if missing or complex.
+  [[nodiscard]] double number() const noexcept;
+
+ private:
+  Cell number_;         // never text
+  std::string digits_;  // if not empty, in place of it
+};
+
+/// One row of results. Names are borrowed until the view's `row` returns; what rows are not `by` is not set.
+struct ResultRow {
+  std::string_view tensor;
+  std::string_view worker;
+  GlobalStep step;
+  Mode mode = Mode::global;
+  ModeStep mode_step;
+  std::string_view source;  ///< Empty: of nothing.
+  std::vector<Figure> figures;
+  std::uint64_t count = 0;  ///< These two for shards only.
+  std::string partial;
+};
+
+}  // namespace smd::tool::reduce

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// --hist: bars in a table; elsewhere one row per bin, in JSON one object per row.
+#include "hist.hpp"
+
+#include "common/row_writer.hpp"
+#include "common/terminal.hpp"
+#include "common/text.hpp"
+#include "value_sink.hpp"
+
+#include <unistd.h>
+#include <smd/reduction.hpp>
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace smd::tool::reduce {
+
+namespace {
+
+bool countable(Dtype dtype) { return is_real(dtype); }
+
+class RangeSink : public ViewSink {
+ public:
+  RangeSink(const SliceSpec* slice, const std::vector<Reduction>& wanted) : ViewSink(slice), reducer(wanted) {}
+  Reducer reducer;
+
+ protected:
+  bool start(Dtype dtype) override { return countable(dtype); }
+  void take(const TensorView& view, bool) override { reducer.add(view); }
+};
+
+class CountingSink : public ViewSink {
+ public:
+  CountingSink(const SliceSpec* slice, const Histogram& like) : ViewSink(slice), histogram(like) {}
+  Histogram histogram;
+
+ protected:
+  bool start(Dtype dtype) override { return countable(dtype); }
+  void take(const TensorView& view, bool) override { histogram.add(view); }
+};
+
+// Reads the values of some entries, in the order of the files, and hands their sinks to `take`.
+template <class Make, class Take>
+void read_values(const Session& session, const std::vector<TensorEntry>& entries, const ReduceCommandOptions& options,
+                 Make&& make, Take&& take) {
+  std::vector<std::size_t> order(entries.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+  }
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tie(entries[a].value->file, entries[a].value->offset) <
+           std::tie(entries[b].value->file, entries[b].value->offset);
+  });
+  std::vector<TensorLocation> locations;
+  std::vector<std::string> names;
+  for (const std::size_t i : order) {
+    locations.push_back(*entries[i].value);
+    names.emplace_back(entries[i].tensor);
+  }
+  session.trial.read_blocks(
+      locations, names, [&](std::size_t) -> std::unique_ptr<BlockSink> { return make(); },
+      [&](std::size_t i, std::unique_ptr<BlockSink>&& sink, std::optional<Problem>&& problem) {
+        take(entries[order[i]], static_cast<ViewSink&>(*sink), problem);
+        return true;
+      },
+      {.jobs = options.reading.jobs});
+}
+
+constexpr std::size_t chunk_entries = 8192;
+
+}  // namespace
+
+void widen(Bounds& bounds, const Session& session, const ReduceCommandOptions& options, Diagnostics&) {
+  std::vector<Reduction> wanted = {{ReductionKind::min}, {ReductionKind::max}};
+  std::vector<TensorEntry> entries;
+  const auto work = [&] {
+    read_values(
+        session, entries, options,
+        [&] { return std::make_unique<RangeSink>(options.slice ? &*options.slice : nullptr, wanted); },
+        [&](const TensorEntry&, ViewSink& sink, const std::optional<Problem>& problem) {
+          // What is wrong is said when the elements are counted.
+          if (!problem) {
+            const PartialReduction part = static_cast<RangeSink&>(sink).reducer.partial();
+            bounds.low = std::min(bounds.low, part.min);
+            bounds.high = std::max(bounds.high, part.max);
+          }
+        });
+    entries.clear();
+  };
+  session.for_each_entry(options, [&](const TensorEntry& entry) {
+    if (entry.value) {
+      entries.push_back(entry);
+    }
+    if (entries.size() == chunk_entries) {
+      work();
+    }
+    return true;
+  });
+  work();
+}
+
+struct HistView::Impl {
+  using Key = std::tuple<std::int64_t, std::string_view, std::string_view>;
+  struct Group {
+    Mode mode = Mode::global;
+    ModeStep mode_step;
+    Histogram histogram;
+    bool counted = false;
+  };
+
+  OutputFile& out;
+  const ReduceCommandOptions& options;
+  Diagnostics& messages;
+  Histogram empty;
+  std::vector<Column> columns;
+  std::optional<RowWriter> rows;  // none: bars
+  bool first = true;
+  std::string trial;
+  bool several_trials;
+
+  Impl(OutputFile& file, const ReduceCommandOptions& all, const Bounds& bounds, bool several, Diagnostics& to)
+      : out(file), options(all), messages(to), empty(empty_histogram(all, bounds)), several_trials(several) {
+    if (options.by.tensor) {
+      columns.push_back({"tensor"});
+    }
+    if (options.by.step) {
+      columns.push_back({"step", Align::right});
+      columns.push_back({"mode"});
+      columns.push_back({"mode_step", Align::right});
+    }
+    if (options.by.worker) {
+      columns.push_back({"worker"});
+    }
+    for (const char* const name : {"bin", "lo", "hi", "count"}) {
+      columns.push_back({name, Align::right, true, false});
+    }
+    columns.push_back({"edges", Align::left, false, true});
+    columns.push_back({"counts", Align::left, false, true});
+    if (options.output.format != "table" || !options.output.columns.empty()) {
+      rows.emplace(out, options.output, columns, several_trials, messages);
+    }
+  }
+
+  static Histogram empty_histogram(const ReduceCommandOptions& options, const Bounds& bounds) {
+    if (options.bins.low) {
+      return {options.bins.count, *options.bins.low, *options.bins.high};
+    }
+    return bounds.low <= bounds.high ? Histogram(options.bins.count, bounds.low, bounds.high)
+                                     : Histogram(options.bins.count, 0, 1);
+  }
+
+  [[nodiscard]] Key key_of(const TensorEntry& entry) const {
+    return {options.by.step ? entry.step.value : 0, options.by.tensor ? entry.tensor : std::string_view(),
+            options.by.worker ? entry.worker : std::string_view()};
+  }
+
+  bool show(const Session& session) {
+    trial = session.name;
+    if (rows) {
+      rows->set_trial(trial);
+    }
+    bool found = false;
+    std::map<Key, Group> groups;
+    std::vector<TensorEntry> entries;
+    std::set<std::string, std::less<>> others;
+    const auto work = [&] {
+      for (const TensorEntry& entry : entries) {
+        groups.try_emplace(key_of(entry), Group{entry.mode, entry.mode_step, empty, false});
+      }
+      read_values(
+          session, entries, options,
+          [&] { return std::make_unique<CountingSink>(options.slice ? &*options.slice : nullptr, empty); },
+          [&](const TensorEntry& entry, ViewSink& sink, const std::optional<Problem>& problem) {
+            if (problem) {
+              report(*problem, entry.tensor, entry.step, session.trial, messages);
+            } else if (!sink.slice_error().empty()) {
+              messages.fail("Usage", "--slice: " + quoted(entry.tensor) + ": " + sink.slice_error(), ExitStatus::usage);
+            } else if (!countable(sink.dtype())) {
+              others.emplace(entry.tensor);
+            } else {
+              Group& group = groups.at(key_of(entry));
+              group.histogram.merge(static_cast<CountingSink&>(sink).histogram);
+              group.counted = true;
+            }
+          });
+      entries.clear();
+    };
+    const auto print_all = [&] {
+      for (const auto& [key, group] : groups) {
+        if (group.counted) {
+          print(key, group);
+        }
+      }
+      groups.clear();
+    };
+    session.for_each_entry(options, [&](const TensorEntry& entry) {
+      if (!entry.value) {
+        return true;
+      }
+      found = true;
+      if (entries.size() >= chunk_entries && (!options.by.step || entries.back().step != entry.step)) {
+        work();
+        if (options.by.step) {
+          print_all();
+        }
+      }
+      entries.push_back(entry);
+      return true;
+    });
+    work();
+    print_all();
+    if (!others.empty()) {
+      const std::vector<std::string> names(others.begin(), others.end());
+      messages.warning("no histogram, because not of real numbers: " + quoted_list(names, 3));
+    }
+    return found;
+  }
+
+  void print(const Key& key, const Group& group) {
+    const auto& [step, tensor, worker] = key;
+    const Histogram& of = group.histogram;
+    const std::uint64_t outside = of.below() + of.above();
+    if (of.nan() + outside != 0) {
+      messages.note("" + (options.by.tensor ? quoted(tensor) : "pooled values") +
+                    (options.by.step ? " step " + std::to_string(step) : std::string()) + ": " +
+                    std::to_string(of.nan()) + " NaN and " + std::to_string(outside) +
+                    " elements outside the bounds are in no bin");
+    }
+    if (!rows) {
+      draw(key, group);
+      return;
+    }
+    const int precision = options.output.precision;
+    const std::function<void(OutputFile&)> edges = [&](OutputFile& to) { write_array(to, of.edges(), precision); };
+    const std::function<void(OutputFile&)> counts = [&](OutputFile& to) { write_array(to, of.counts(), precision); };
+    const auto row = [&](Cell bin, Cell low, Cell high, Cell count) {
+      std::vector<Cell> cells;
+      if (options.by.tensor) {
+        cells.emplace_back(tensor);
+      }
+      if (options.by.step) {
+        cells.emplace_back(step);
+        cells.emplace_back(mode_text(group.mode));
+        cells.emplace_back(group.mode_step.value);
+      }
+      if (options.by.worker) {
+        cells.emplace_back(worker);
+      }
+      cells.insert(cells.end(), {bin, low, high, count, JsonCell{&edges}, JsonCell{&counts}});
+      rows->row(cells);
+    };
+    if (options.output.json()) {
+      row({}, {}, {}, {});
+      return;
+    }
+    for (std::size_t bin = 0; bin < of.counts().size(); ++bin) {
+      row(bin, of.edges()[bin], of.edges()[bin + 1], of.counts()[bin]);
+    }
+  }
+
+  void draw(const Key& key, const Group& group) {
+    const auto& [step, tensor, worker] = key;
+    const bool ascii = options.output.ascii;
+    std::string text = first ? "" : "\n";
+    first = false;
+    std::string title = several_trials ? printable(trial, ascii) : std::string();
+    const auto add = [&](const std::string& part) { title += (title.empty() ? "" : "  ") + part; };
+    if (options.by.tensor) {
+      add(printable(tensor, ascii));
+    }
+    if (options.by.step) {
+      add("step " + std::to_string(step));
+    }
+    if (options.by.worker) {
+      add(printable(worker, ascii));
+    }
+    text += (title.empty() ? "all" : title) + "\n" +
+            bars(group.histogram.edges(), group.histogram.counts(),
+                 options.output.precision != 0 ? options.output.precision : 4, terminal_width(STDOUT_FILENO), ascii);
+    out.write(text);
+  }
+};
+
+HistView::HistView(OutputFile& out, const ReduceCommandOptions& options, const Bounds& bounds, bool several_trials,
+                   Diagnostics& messages)
+    : impl_(std::make_unique<Impl>(out, options, bounds, several_trials, messages)) {}
+HistView::~HistView() = default;
+bool HistView::show(const Session& session) { return impl_->show(session); }
+void HistView::finish() {
+  if (impl_->rows) {
+    impl_->rows->finish();
+  }
+}
+
+}  // namespace smd::tool::reduce

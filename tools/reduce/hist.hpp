@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+
+#include "common/diagnostics.hpp"
+#include "common/output_file.hpp"
+#include "options.hpp"
+#include "session.hpp"
+
+namespace smd::tool::reduce {
+
+/// Bounds that grow to hold the finite elements seen.
+struct Bounds {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+};
+
+/// Widens bounds by what is selected of a trial.
+void widen(Bounds& bounds, const Session& session, const ReduceCommandOptions& options, Diagnostics& messages);
+
+/// Shows a histogram for each row of what is selected of some trials.
+class HistView {
+ public:
+  HistView(OutputFile& out, const ReduceCommandOptions& options, const Bounds& bounds, bool several_trials,
+           Diagnostics& messages);
+  ~HistView();
+  /// Returns whether there was anything to count.
+  bool show(const Session& session);
+  void finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace smd::tool::reduce

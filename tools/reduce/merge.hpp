@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/diagnostics.hpp"
+#include "common/output_file.hpp"
+#include "options.hpp"
+
+namespace smd::tool::reduce {
+
+/// Pools the rows of shards and shows them, in the order in which the whole would stand. Which reductions there are,
+/// and what rows are by, is taken from the first row. Returns whether there was a row.
+/// @throws UsageError if shards do not go together, or were made with what cannot be pooled.
+bool merge_shards(const std::vector<std::string>& files, OutputFile& out, const ReduceCommandOptions& options,
+                  Diagnostics& messages);
+
+}  // namespace smd::tool::reduce

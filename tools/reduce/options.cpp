@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include "common/text.hpp"
+#include "reduction_list.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace smd::tool::reduce {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> sources = {"auto", "saved", "computed"};
+constexpr std::array<std::string_view, 2> nan_policies = {"propagate", "omit"};
+
+constexpr std::array<OptionSpec, 14> own_options = {{
+    {.short_name = 'r',
+     .name = "reduce",
+     .metavar = "LIST",
+     .help = "min max median mean std variance sum prod l1 l2, each also abs_; saved: all that were saved; all: these "
+             "twenty; count finite nan inf posinf neginf zero negative p0..p100 zero_fraction nan_fraction rms "
+             "(default: min,max,mean,std)",
+     .group = group::view,
+     .kind = ValueKind::text,
+     .repeat = Repeat::adds_up,
+     .split_commas = true},
+    {.short_name = 'a', .name = "abs", .metavar = "", .help = "put abs_ before each", .group = group::view},
+    {.name = "source",
+     .metavar = "S",
+     .help = "auto: saved figures where there are any, else computed; saved; computed",
+     .group = group::view,
+     .kind = ValueKind::choice,
+     .choices = sources},
+    {.name = "ddof",
+     .metavar = "N",
+     .help = "computed std and variance divide by the number of elements less N (default: 0)",
+     .group = group::view,
+     .kind = ValueKind::number},
+    {.name = "nan",
+     .metavar = "P",
+     .help = "propagate: NaN makes computed figures NaN, as NumPy (default); omit: leave NaN out",
+     .group = group::view,
+     .kind = ValueKind::choice,
+     .choices = nan_policies},
+    {.short_name = 'b',
+     .name = "by",
+     .metavar = "LIST",
+     .help = "of tensor,step,worker: a row for each; what is left out is pooled as one array (default: all three)",
+     .group = group::view,
+     .kind = ValueKind::text,
+     .split_commas = true},
+    {.name = "hist",
+     .metavar = "",
+     .help = "histograms: bars in a table, rows bin lo hi count elsewhere; without bounds one range for all",
+     .group = group::view},
+    {.name = "bins",
+     .metavar = "N[:LO:HI]",
+     .help = "how many bins, and between which bounds (default: 10, from the least to the greatest value)",
+     .group = group::view,
+     .kind = ValueKind::text},
+    {.name = "pivot", .metavar = "", .help = "one reduction: rows steps, columns tensors", .group = group::view},
+    {.name = "spark", .metavar = "", .help = "a line per tensor, its curve over the steps", .group = group::view},
+    {.name = "slice",
+     .metavar = "S",
+     .help = "of that part only, indexed as in NumPy: 0,:,::2,-1 and ...",
+     .group = group::view,
+     .kind = ValueKind::text},
+    {.name = "shard",
+     .metavar = "I/N",
+     .help = "part I (from 1) of N of the steps; auto or auto/N: the place that Slurm or AWS Batch gave",
+     .group = group::view,
+     .kind = ValueKind::text},
+    {.name = "merge",
+     .metavar = "",
+     .help = "operands are the JSON lines of shards made with the same options: pool them",
+     .group = group::view},
+    {.name = "strict", .metavar = "", .help = "status 1 if something asked for is not available", .group = group::view},
+}};
+
+By by_from(const std::vector<std::string>& names) {
+  By by = {false, false, false};
+  for (const std::string& name : names) {
+    if (name == "tensor") {
+      by.tensor = true;
+    } else if (name == "step") {
+      by.step = true;
+    } else if (name == "worker") {
+      by.worker = true;
+    } else if (!name.empty()) {
+      throw UsageError("--by: " + quoted(name) + " is none of tensor, step, worker");
+    }
+  }
+  return by;
+}
+
+ViewKind view_from(const CommandLine& line) {
+  constexpr std::array<std::pair<std::string_view, ViewKind>, 3> flags = {
+      {{"hist", ViewKind::hist}, {"pivot", ViewKind::pivot}, {"spark", ViewKind::spark}}};
+  ViewKind view = ViewKind::rows;
+  std::string_view chosen;
+  for (const auto& [name, kind] : flags) {
+    if (line.has(name)) {
+      if (!chosen.empty()) {
+        throw UsageError("--" + std::string(chosen) + " and --" + std::string(name) +
+                         " exclude each other: one view at a time");
+      }
+      chosen = name;
+      view = kind;
+    }
+  }
+  return view;
+}
+
+void check(const ReduceCommandOptions& options, const CommandLine& line) {
+  if (line.has("bins") && options.view != ViewKind::hist) {
+    throw UsageError("--bins needs --hist");
+  }
+  if (options.view == ViewKind::hist && options.reductions_given) {
+    throw UsageError("--hist counts values: it takes no -r");
+  }
+  if (options.view == ViewKind::hist && (options.shard || options.merge)) {
+    throw UsageError("--hist cannot be made in parts: give bounds with --bins and add up the counts");
+  }
+  if (options.slice && (options.source == SourceChoice::saved || options.asks_for_saved())) {
+    throw UsageError("--slice: saved figures are of whole values");
+  }
+  if (options.view == ViewKind::pivot || options.view == ViewKind::spark) {
+    const std::string flag = options.view == ViewKind::pivot ? "--pivot" : "--spark";
+    if (!options.by.tensor || !options.by.step) {
+      throw UsageError(flag + " shows tensors over steps: --by must have both");
+    }
+    if (options.shard) {
+      throw UsageError(flag + " is for the whole: use it with --merge");
+    }
+  }
+  if (options.view == ViewKind::spark && options.output.format_given && options.output.format != "table") {
+    throw UsageError("--spark draws a picture: -f " + options.output.format + " cannot hold it");
+  }
+  if (options.view == ViewKind::spark && !options.output.columns.empty()) {
+    throw UsageError("--columns: there are none in --spark");
+  }
+  if (options.merge && options.shard) {
+    throw UsageError("--shard makes parts and --merge takes them: one at a time");
+  }
+  if (options.merge && options.slice) {
+    throw UsageError("--merge: shards hold no values to slice");
+  }
+}
+
+}  // namespace
+
+std::span<const OptionSpec> ReduceCommandOptions::table() noexcept { return own_options; }
+
+bool ReduceCommandOptions::asks_for_saved() const noexcept {
+  return std::find(reductions.begin(), reductions.end(), "saved") != reductions.end();
+}
+
+ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
+  ReduceCommandOptions options;
+  options.operands = line.operands();
+  options.selection = SelectionOptions::from(line);
+  options.output = OutputOptions::from(line);
+  options.messages = MessageOptions::from(line);
+  options.reading = ReadingOptions::from(line);
+  options.reductions_given = line.has("reduce");
+  options.reductions = line.values("reduce");
+  if (!options.reductions_given) {
+    options.reductions = {"min", "max", "mean", "std"};
+  }
+  options.abs = line.has("abs");
+  if (const auto source = line.value("source")) {
+    options.source = *source == "saved"      ? SourceChoice::saved
+                     : *source == "computed" ? SourceChoice::computed
+                                             : SourceChoice::automatic;
+  }
+  options.reduce.ddof = static_cast<std::uint64_t>(
+      line.convert("ddof", [](const std::string& text) { return parse_integer(text, 0, std::int64_t{1} << 53); })
+          .value_or(0));
+  options.reduce.nan = line.value("nan") == "omit" ? NanPolicy::omit : NanPolicy::propagate;
+  options.by_given = line.has("by");
+  if (options.by_given) {
+    options.by = by_from(line.values("by"));
+  }
+  options.view = view_from(line);
+  options.bins = line.convert("bins", [](const std::string& text) { return BinSpec::parse(text); }).value_or(BinSpec());
+  options.slice = line.convert("slice", [](const std::string& text) { return SliceSpec::parse(text); });
+  options.shard = line.convert("shard", [](const std::string& text) { return Shard::parse(text); });
+  options.merge = line.has("merge");
+  options.strict = line.has("strict");
+  if (options.operands.empty()) {
+    throw UsageError(options.merge ? "the shards are missing" : "TRIAL is missing");
+  }
+  check(options, line);
+  // Names that there are not are told before anything is read.
+  const std::vector<Wanted> wanted = wanted_reductions(options.reductions, options.abs, {});
+  if (options.view == ViewKind::pivot && wanted.size() != 1 && !options.asks_for_saved() &&
+      (options.reductions_given || !options.merge)) {
+    throw UsageError("--pivot shows one reduction: choose it with -r");
+  }
+  return options;
+}
+
+}  // namespace smd::tool::reduce

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <smd/reduction.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/bins.hpp"
+#include "common/command_line.hpp"
+#include "common/output_options.hpp"
+#include "common/reading_options.hpp"
+#include "common/selection.hpp"
+#include "common/slice.hpp"
+#include "shard.hpp"
+
+namespace smd::tool::reduce {
+
+enum class ViewKind : std::uint8_t { rows, pivot, spark, hist };
+enum class SourceChoice : std::uint8_t { automatic, saved, computed };
+
+/// What rows are of; what is left out is pooled.
+struct By {
+  bool tensor = true;
+  bool step = true;
+  bool worker = true;
+
+  bool operator==(const By&) const = default;
+};
+
+/// CLI.md, section 8, as an option table and as values, with the shared options beside them.
+struct ReduceCommandOptions {
+  std::vector<std::string> operands;
+  SelectionOptions selection;
+  OutputOptions output;
+  MessageOptions messages;
+  ReadingOptions reading;
+  std::vector<std::string> reductions;  ///< As given; may hold `saved` and `all`.
+  bool reductions_given = false;
+  bool abs = false;
+  SourceChoice source = SourceChoice::automatic;
+  ReduceOptions reduce;
+  By by;
+  bool by_given = false;
+  ViewKind view = ViewKind::rows;
+  BinSpec bins;
+  std::optional<SliceSpec> slice;
+  std::optional<Shard> shard;
+  bool merge = false;
+  bool strict = false;
+
+  static std::span<const OptionSpec> table() noexcept;
+  /// @throws UsageError, also for options that contradict each other.
+  static ReduceCommandOptions from(const CommandLine& line);
+
+  [[nodiscard]] bool asks_for_saved() const noexcept;
+};
+
+}  // namespace smd::tool::reduce

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <smd/reduction.hpp>
+#include <string>
+#include <string_view>
+
+namespace smd::tool::reduce {
+
+/// What a shard's row says beside its figures, so that rows can be pooled: how each figure was come by (`c` computed,
+/// `s` saved, `-` missing), the options of those computed, and what is known of their elements.
+struct Partial {
+  std::string how;
+  ReduceOptions options;
+  std::optional<PartialReduction> data;  ///< None of complex numbers.
+};
+
+/// Words parted by spaces, numbers as decimal text that reads back the same: safe in any JSON program.
+[[nodiscard]] std::string to_text(const Partial& partial);
+/// Nothing if it is not such a text.
+[[nodiscard]] std::optional<Partial> parse_partial(std::string_view text);
+
+}  // namespace smd::tool::reduce

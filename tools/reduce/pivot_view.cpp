@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// --pivot: a row for each step, a column for each tensor. Held until the end, when all names are known.
+#include "common/errors.hpp"
+#include "common/row_writer.hpp"
+#include "common/selection.hpp"
+#include "result_view.hpp"
+
+#include <map>
+#include <tuple>
+
+namespace smd::tool::reduce {
+
+namespace {
+
+class PivotView : public ResultView {
+ public:
+  explicit PivotView(const ResultContext& context)
+      : context_(context), workers_(context.by.worker && context.options.selection.all_workers) {
+    if (context.wanted.size() != 1) {
+      throw UsageError("--pivot shows one reduction, and there are " + std::to_string(context.wanted.size()) +
+                       ": choose one with -r");
+    }
+  }
+
+  void set_trial(std::string_view name) override { trials_.emplace_back(name); }
+
+  void row(const ResultRow& row) override {
+    tensors_.emplace(row.tensor, 0);
+    Line& line = lines_[{trials_.size(), row.step.value, workers_ ? std::string(row.worker) : std::string()}];
+    line.mode = row.mode;
+    line.mode_step = row.mode_step;
+    line.figures.insert_or_assign(std::string(row.tensor), row.figures.front());
+  }
+
+  void finish() override {
+    std::vector<Column> columns = {{"step", Align::right}, {"mode"}, {"mode_step", Align::right}};
+    if (workers_) {
+      columns.push_back({"worker"});
+    }
+    for (const auto& [name, unused] : tensors_) {
+      columns.push_back({name, Align::right});
+    }
+    RowWriter rows(context_.out, context_.options.output, columns, context_.several_trials, context_.messages);
+    std::vector<std::function<void(OutputFile&)>> digits(tensors_.size());
+    std::vector<Cell> cells;
+    for (const auto& [key, line] : lines_) {
+      const auto& [trial, step, worker] = key;
+      rows.set_trial(trials_[trial - 1]);
+      cells = {step, mode_text(line.mode), line.mode_step.value};
+      if (workers_) {
+        cells.emplace_back(worker);
+      }
+      std::size_t i = 0;
+      for (const auto& [name, unused] : tensors_) {
+        const auto found = line.figures.find(name);
+        cells.push_back(found == line.figures.end() ? Cell()
+                                                    : found->second.cell(context_.options.output.json(), digits[i]));
+        ++i;
+      }
+      rows.row(cells);
+    }
+    rows.finish();
+  }
+
+ private:
+  struct Line {
+    Mode mode = Mode::global;
+    ModeStep mode_step;
+    std::map<std::string, Figure, std::less<>> figures;
+  };
+
+  ResultContext context_;
+  bool workers_;
+  std::vector<std::string> trials_;
+  std::map<std::string, int, std::less<>> tensors_;
+  std::map<std::tuple<std::size_t, std::int64_t, std::string>, Line> lines_;
+};
+
+}  // namespace
+
+std::unique_ptr<ResultView> make_pivot_view(const ResultContext& context) {
+  return std::make_unique<PivotView>(context);
+}
+
+}  // namespace smd::tool::reduce

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reading.hpp"
+
+#include "common/progress.hpp"
+#include "common/text.hpp"
+#include "partial_text.hpp"
+#include "value_sink.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace smd::tool::reduce {
+
+namespace {
+
+constexpr std::size_t chunk_entries = 8192;
+constexpr std::size_t most_names = 100;  // kept for the warning
+
+enum class How : std::uint8_t { missing, saved, computed };
+
+/// How the figures of a group are come by; shared by all groups alike.
+struct Plan {
+  std::vector<How> how;
+  std::vector<Reduction> computed;     // what is computed,
+  std::vector<std::size_t> positions;  // and which figure each is
+};
+
+/// What a group's members have saved.
+struct Having {
+  std::size_t members = 0;
+  std::size_t values = 0;
+  std::vector<std::size_t> saved;  // by figure
+};
+
+/// Borrowed from the trial; what rows are not by is empty or 0.
+using Key = std::tuple<std::int64_t, std::string_view, std::string_view>;
+
+struct Group {
+  Key key;
+  Mode mode = Mode::global;
+  ModeStep mode_step;
+  const Plan* plan = nullptr;
+  std::size_t members = 0;
+  std::vector<Figure> figures;
+  std::optional<Reducer> pool;
+  std::vector<std::optional<Reducer>> saved_pools;
+  std::vector<bool> failed;
+  std::optional<PartialReduction> partial;
+};
+
+/// One record to read.
+struct Item {
+  TensorLocation location;
+  std::string name;  // that it bears
+  std::string_view tensor;
+  GlobalStep step;
+  std::size_t group = 0;
+  std::size_t figure = value;  // of a saved reduction
+
+  static constexpr std::size_t value = ~std::size_t{0};
+};
+
+class ComputingSink : public ViewSink {
+ public:
+  ComputingSink(const Plan& plan, const ReduceOptions& options, const SliceSpec* slice, bool mergeable)
+      : ViewSink(slice), plan_(plan), options_(options), mergeable_(mergeable) {}
+
+  std::vector<ReducedValue> values() {
+    if (reducer && results_.empty()) {
+      for (const Reduction& reduction : plan_.computed) {
+        results_.push_back(reducer->result(reduction));
+      }
+    }
+    return std::move(results_);
+  }
+
+  std::optional<Reducer> reducer;  ///< None if the whole value was reduced at once, or refused.
+
+ protected:
+  bool start(Dtype dtype) override { return dtype != Dtype::string; }
+  void take(const TensorView& view, bool whole) override {
+    if (whole && !mergeable_) {
+      results_ = smd::reduce(view, plan_.computed, options_);
+      return;
+    }
+    if (!reducer) {
+      reducer.emplace(plan_.computed, options_);
+    }
+    reducer->add(view);
+  }
+
+ private:
+  const Plan& plan_;
+  const ReduceOptions& options_;
+  bool mergeable_;
+  std::vector<ReducedValue> results_;
+};
+
+class SavedSink : public ViewSink {
+ public:
+  SavedSink() : ViewSink(nullptr) {}
+  TensorValue value;
+
+ protected:
+  bool start(Dtype dtype) override { return dtype != Dtype::string; }
+  void take(const TensorView& view, bool whole) override {
+    if (!whole || view.size() != 1) {
+      return;
+    }
+    auto bytes = std::make_shared_for_overwrite<std::byte[]>(view.bytes().size());
+    std::copy(view.bytes().begin(), view.bytes().end(), bytes.get());
+    value = TensorValue(view.dtype(), {}, std::move(bytes), view.bytes().size());
+  }
+};
+
+class TrialReducer {
+ public:
+  TrialReducer(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
+               ResultView& view, Diagnostics& messages)
+      : session_(session),
+        options_(options),
+        wanted_(wanted),
+        view_(view),
+        messages_(messages),
+        progress_("reducing", 0) {}
+
+  bool run() {
+    const bool chunks = options_.by.step;  // then a group's members stand together
+    if (!chunks) {
+      // What all members have decides, so they are seen twice.
+      session_.for_each_entry(options_, [&](const TensorEntry& entry) {
+        note(entry);
+        return true;
+      });
+      plan_groups();
+    }
+    session_.for_each_entry(options_, [&](const TensorEntry& entry) {
+      if (chunks && entries_.size() >= chunk_entries && entries_.back().step != entry.step) {
+        work();
+        show();
+      } else if (!chunks && entries_.size() >= chunk_entries) {
+        work();
+      }
+      if (chunks) {
+        note(entry);
+      }
+      entries_.push_back(entry);
+      found_ = true;
+      return true;
+    });
+    work();
+    show();
+    say_unavailable();
+    return found_;
+  }
+
+ private:
+  [[nodiscard]] Key key_of(const TensorEntry& entry) const {
+    return {options_.by.step ? entry.step.value : 0, options_.by.tensor ? entry.tensor : std::string_view(),
+            options_.by.worker ? entry.worker : std::string_view()};
+  }
+
+  std::size_t group_of(const TensorEntry& entry) {
+    const Key key = key_of(entry);
+    if (!groups_.empty() && groups_.back().key == key) {
+      return groups_.size() - 1;
+    }
+    if (single() || places_.empty() || places_.rbegin()->first < key) {
+      // Mostly in order: no search.
+      if (!single()) {
+        places_.emplace_hint(places_.end(), key, groups_.size());
+      }
+    } else if (const auto [place, fresh] = places_.emplace(key, groups_.size()); !fresh) {
+      return place->second;
+    }
+    groups_.emplace_back();
+    groups_.back().key = key;
+    groups_.back().mode = entry.mode;
+    groups_.back().mode_step = entry.mode_step;
+    having_.emplace_back();
+    having_.back().saved.assign(wanted_.size(), 0);
+    return groups_.size() - 1;
+  }
+
+  // Every entry a row of its own.
+  [[nodiscard]] bool single() const noexcept { return options_.by == By(); }
+
+  void note(const TensorEntry& entry) {
+    Having& having = having_[group_of(entry)];
+    ++having.members;
+    having.values += entry.value ? 1 : 0;
+    for (const SavedReduction& reduction : entry.reductions) {
+      for (std::size_t i = 0; i < wanted_.size(); ++i) {
+        having.saved[i] += wanted_[i].name == reduction.name ? 1 : 0;
+      }
+    }
+  }
+
+  void plan_groups() {
+    std::vector<How> how(wanted_.size());
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      const Having& having = having_[g];
+      for (std::size_t i = 0; i < wanted_.size(); ++i) {
+        const bool saved = options_.source != SourceChoice::computed && !options_.slice &&
+                           having.saved[i] == having.members && (having.members == 1 || pooling_of(wanted_[i]));
+        const bool computed = options_.source != SourceChoice::saved && having.values == having.members &&
+                              wanted_[i].reduction.has_value();
+        how[i] = saved ? How::saved : computed ? How::computed : How::missing;
+      }
+      const auto [place, fresh] = plans_.try_emplace(how);
+      if (fresh) {
+        place->second.how = how;
+        for (std::size_t i = 0; i < how.size(); ++i) {
+          if (how[i] == How::computed) {
+            place->second.computed.push_back(*wanted_[i].reduction);
+            place->second.positions.push_back(i);
+          }
+        }
+      }
+      Group& group = groups_[g];
+      group.plan = &place->second;
+      group.members = having.members;
+      group.figures.resize(wanted_.size());
+      group.failed.resize(wanted_.size());
+    }
+    having_.clear();
+  }
+
+  // Reads what the entries held have, and forgets them.
+  void work() {
+    if (entries_.empty()) {
+      return;
+    }
+    if (options_.by.step) {
+      plan_groups();
+    }
+    std::vector<Item> items;
+    std::size_t next = 0;
+    for (const TensorEntry& entry : entries_) {
+      // Single rows stand in the order of the entries.
+      const std::size_t g = single() ? next++ : places_.at(key_of(entry));
+      const Plan& plan = *groups_[g].plan;
+      if (!plan.computed.empty() && entry.value) {
+        items.push_back({*entry.value, std::string(entry.tensor), entry.tensor, entry.step, g, Item::value});
+      }
+      bool unavailable = false;
+      for (std::size_t i = 0; i < wanted_.size(); ++i) {
+        if (plan.how[i] == How::saved) {
+          const auto saved = std::find_if(entry.reductions.begin(), entry.reductions.end(),
+                                          [&](const SavedReduction& one) { return one.name == wanted_[i].name; });
+          items.push_back(
+              {saved->location, reduction_tensor_name(saved->name, entry.tensor), entry.tensor, entry.step, g, i});
+        } else if (plan.how[i] == How::missing) {
+          unavailable = true;
+          missing_reductions_.insert(wanted_[i].name);
+        }
+      }
+      if (unavailable && missing_tensors_.size() < most_names && missing_tensors_.emplace(entry.tensor).second) {
+        if (entry.value) {
+          missing_saved_.insert("value");
+        }
+        for (const SavedReduction& reduction : entry.reductions) {
+          missing_saved_.insert(reduction.name);
+        }
+      }
+    }
+    entries_.clear();
+    // In the order of the files, whatever the order of rows.
+    std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+      return std::tie(a.location.file, a.location.offset) < std::tie(b.location.file, b.location.offset);
+    });
+    read(items);
+  }
+
+  void read(const std::vector<Item>& items) {
+    std::vector<TensorLocation> locations;
+    std::vector<std::string> names;
+    locations.reserve(items.size());
+    names.reserve(items.size());
+    for (const Item& item : items) {
+      locations.push_back(item.location);
+      names.push_back(item.name);
+    }
+    const SliceSpec* const slice = options_.slice ? &*options_.slice : nullptr;
+    session_.trial.read_blocks(
+        locations, names,
+        [&](std::size_t i) -> std::unique_ptr<BlockSink> {
+          const Group& group = groups_[items[i].group];
+          if (items[i].figure != Item::value) {
+            return std::make_unique<SavedSink>();
+          }
+          return std::make_unique<ComputingSink>(*group.plan, options_.reduce, slice,
+                                                 group.members > 1 || options_.shard.has_value());
+        },
+        [&](std::size_t i, std::unique_ptr<BlockSink>&& sink, std::optional<Problem>&& problem) {
+          progress_.advance();
+          const Item& item = items[i];
+          Group& group = groups_[item.group];
+          if (problem) {
+            report(*problem, item.tensor, item.step, session_.trial, messages_);
+            fail(group, item);
+          } else if (item.figure != Item::value) {
+            take_saved(group, item, static_cast<SavedSink&>(*sink).value);
+          } else {
+            take_computed(group, item, static_cast<ComputingSink&>(*sink));
+          }
+          return true;
+        },
+        {.jobs = options_.reading.jobs});
+  }
+
+  static void fail(Group& group, const Item& item) {
+    if (item.figure != Item::value) {
+      group.failed[item.figure] = true;
+      return;
+    }
+    for (const std::size_t position : group.plan->positions) {
+      group.failed[position] = true;
+    }
+  }
+
+  void take_saved(Group& group, const Item& item, const TensorValue& value) {
+    Figure figure = value.bytes().empty() ? Figure() : Figure::of(value);
+    if (figure.missing()) {
+      messages_.fail("Damaged",
+                     quoted(item.tensor) + " step " + std::to_string(item.step.value) + ": saved " +
+                         wanted_[item.figure].name + " is not one number",
+                     ExitStatus::damaged);
+      group.failed[item.figure] = true;
+      return;
+    }
+    if (group.members == 1) {
+      group.figures[item.figure] = std::move(figure);
+      return;
+    }
+    group.saved_pools.resize(wanted_.size());
+    std::optional<Reducer>& pool = group.saved_pools[item.figure];
+    if (!pool) {
+      const Reduction pooling = *pooling_of(wanted_[item.figure]);
+      pool.emplace(std::span(&pooling, 1));
+    }
+    pool->add(value.view());
+  }
+
+  void take_computed(Group& group, const Item& item, ComputingSink& sink) {
+    if (!sink.slice_error().empty()) {
+      messages_.fail("Usage", "--slice: " + quoted(item.tensor) + ": " + sink.slice_error(), ExitStatus::usage);
+      fail(group, item);
+      return;
+    }
+    if (sink.dtype() == Dtype::string) {
+      strings_.emplace(item.tensor);
+      fail(group, item);
+      return;
+    }
+    if (group.members > 1) {
+      if (group.pool) {
+        group.pool->merge(*sink.reducer);
+      } else {
+        group.pool = std::move(sink.reducer);
+      }
+      return;
+    }
+    if (options_.shard && !is_complex(sink.dtype())) {
+      group.partial = sink.reducer->partial();
+    }
+    take_values(group, sink.values(), item.tensor);
+  }
+
+  void take_values(Group& group, const std::vector<ReducedValue>& values, std::string_view tensor) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t position = group.plan->positions[i];
+      if (values[i].kind == ReducedValue::Kind::undefined) {
+        undefined_.insert(wanted_[position].name);
+        if (undefined_of_.size() < most_names) {
+          undefined_of_.emplace(tensor);
+        }
+      }
+      group.figures[position] = Figure::of(values[i]);
+    }
+  }
+
+  void finish(Group& group) {
+    if (group.pool) {
+      std::vector<ReducedValue> values;
+      for (const Reduction& reduction : group.plan->computed) {
+        values.push_back(group.pool->result(reduction));
+      }
+      take_values(group, values, std::get<1>(group.key).empty() ? "(pooled)" : std::get<1>(group.key));
+      if (options_.shard) {
+        try {
+          group.partial = group.pool->partial();
+        } catch (const InvalidArgument&) {
+          group.partial.reset();  // complex numbers
+        }
+      }
+      group.pool.reset();
+    }
+    for (std::size_t i = 0; i < group.saved_pools.size(); ++i) {
+      if (group.saved_pools[i]) {
+        group.figures[i] = Figure::of(group.saved_pools[i]->result(*pooling_of(wanted_[i])));
+      }
+    }
+  }
+
+  // The rows of all groups so far, in order; and forgets them.
+  void show() {
+    if (single()) {
+      for (Group& group : groups_) {
+        show(group);
+      }
+    } else {
+      for (const auto& [key, place] : places_) {
+        show(groups_[place]);
+      }
+    }
+    groups_.clear();
+    places_.clear();
+  }
+
+  void show(Group& group) {
+    finish(group);
+    bool saved = false;
+    bool computed = false;
+    bool damaged = false;
+    std::string how;
+    for (std::size_t i = 0; i < group.figures.size(); ++i) {
+      if (group.failed[i]) {
+        // A part of the whole would be taken for the whole.
+        group.figures[i] = Figure();
+        damaged = true;
+      }
+      const bool there = !group.figures[i].missing();
+      saved = saved || (there && group.plan->how[i] == How::saved);
+      computed = computed || (there && group.plan->how[i] == How::computed);
+      how += !there ? '-' : group.plan->how[i] == How::saved ? 's' : 'c';
+    }
+    if (damaged && !saved && !computed) {
+      return;
+    }
+    ResultRow row;
+    row.tensor = std::get<1>(group.key);
+    row.worker = std::get<2>(group.key);
+    row.step = GlobalStep(std::get<0>(group.key));
+    row.mode = group.mode;
+    row.mode_step = group.mode_step;
+    row.source = saved && computed ? "mixed" : saved ? "saved" : computed ? "computed" : "";
+    if (options_.shard) {
+      Partial partial;
+      partial.how = how;
+      partial.options = options_.reduce;
+      partial.data = group.partial;
+      if (!partial.data && !computed) {
+        partial.data.emplace();  // nothing but saved figures
+      }
+      row.count = partial.data ? partial.data->count : 0;
+      row.partial = to_text(partial);
+    }
+    row.figures = std::move(group.figures);
+    view_.row(row);
+  }
+
+  static std::string listed(const std::set<std::string>& names) {
+    std::string list;
+    for (const std::string& name : names) {
+      list += (list.empty() ? "" : ", ") + name;
+    }
+    return list;
+  }
+
+  void say_unavailable() {
+    if (!missing_tensors_.empty()) {
+      const std::vector<std::string> tensors(missing_tensors_.begin(), missing_tensors_.end());
+      std::string text = "no " + listed(missing_reductions_) + " of " + quoted_list(tensors, 3) +
+                         "; saved: " + (missing_saved_.empty() ? "nothing" : listed(missing_saved_));
+      if (!single()) {
+        text += " (to pool a figure, all that is pooled must have it, or its values)";
+      }
+      say(text);
+    }
+    if (!undefined_.empty()) {
+      const std::vector<std::string> tensors(undefined_of_.begin(), undefined_of_.end());
+      say("there is no " + listed(undefined_) + " of no elements or of complex numbers: " + quoted_list(tensors, 3));
+    }
+    if (!strings_.empty()) {
+      const std::vector<std::string> tensors(strings_.begin(), strings_.end());
+      say("strings have no reductions: " + quoted_list(tensors, 3));
+    }
+  }
+
+  void say(const std::string& text) {
+    if (options_.strict) {
+      messages_.fail("TensorUnavailableForStep", text, ExitStatus::no);
+    } else {
+      messages_.warning(text);
+    }
+  }
+
+  const Session& session_;
+  const ReduceCommandOptions& options_;
+  const std::vector<Wanted>& wanted_;
+  ResultView& view_;
+  Diagnostics& messages_;
+  Progress progress_;
+  std::vector<TensorEntry> entries_;
+  std::vector<Group> groups_;
+  std::vector<Having> having_;
+  std::map<Key, std::size_t> places_;  // of groups; not used for single rows
+  std::map<std::vector<How>, Plan> plans_;
+  bool found_ = false;
+  std::set<std::string> missing_reductions_;
+  std::set<std::string, std::less<>> missing_tensors_;
+  std::set<std::string> missing_saved_;
+  std::set<std::string> undefined_;
+  std::set<std::string, std::less<>> undefined_of_;
+  std::set<std::string, std::less<>> strings_;
+};
+
+}  // namespace
+
+void collect_saved(const Session& session, const ReduceCommandOptions& options, std::set<std::string>& names) {
+  session.for_each_entry(options, [&](const TensorEntry& entry) {
+    for (const SavedReduction& reduction : entry.reductions) {
+      names.insert(reduction.name);
+    }
+    return true;
+  });
+}
+
+bool reduce_trial(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
+                  ResultView& view, Diagnostics& messages) {
+  return TrialReducer(session, options, wanted, view, messages).run();
+}
+
+}  // namespace smd::tool::reduce

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/diagnostics.hpp"
+#include "options.hpp"
+#include "reduction_list.hpp"
+#include "result_view.hpp"
+#include "session.hpp"
+
+namespace smd::tool::reduce {
+
+/// Names of the reductions that were saved of what is selected.
+void collect_saved(const Session& session, const ReduceCommandOptions& options, std::set<std::string>& names);
+
+/// Reduces what is selected of a trial, in parallel and chunk by chunk, and shows rows in the promised order. Whatever
+/// the number of threads, records are pooled in one order. Says once what was not available. Returns whether there was
+/// anything to reduce.
+bool reduce_trial(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
+                  ResultView& view, Diagnostics& messages);
+
+}  // namespace smd::tool::reduce

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/diagnostics.hpp"
+#include "common/output_file.hpp"
+#include "figure.hpp"
+#include "options.hpp"
+#include "reduction_list.hpp"
+
+namespace smd::tool::reduce {
+
+/// Shows rows of results, which come in the promised order.
+class ResultView {
+ public:
+  virtual ~ResultView() = default;
+  virtual void set_trial(std::string_view name) = 0;
+  virtual void row(const ResultRow& row) = 0;
+  virtual void finish() = 0;
+};
+
+/// What views are made of; all outlive them.
+struct ResultContext {
+  OutputFile& out;
+  const ReduceCommandOptions& options;
+  Diagnostics& messages;
+  const std::vector<Wanted>& wanted;
+  By by;
+  bool several_trials = false;
+};
+
+std::unique_ptr<ResultView> make_rows_view(const ResultContext& context);
+std::unique_ptr<ResultView> make_pivot_view(const ResultContext& context);
+std::unique_ptr<ResultView> make_spark_view(const ResultContext& context);
+std::unique_ptr<ResultView> make_result_view(const ResultContext& context);
+
+}  // namespace smd::tool::reduce

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/row_writer.hpp"
+#include "common/selection.hpp"
+#include "result_view.hpp"
+
+namespace smd::tool::reduce {
+
+namespace {
+
+std::vector<Column> columns_of(const ResultContext& context) {
+  std::vector<Column> columns;
+  if (context.by.tensor) {
+    columns.push_back({"tensor"});
+  }
+  if (context.by.step) {
+    columns.push_back({"step", Align::right});
+    columns.push_back({"mode"});
+    columns.push_back({"mode_step", Align::right});
+  }
+  if (context.by.worker) {
+    columns.push_back({"worker"});
+  }
+  columns.push_back({"source"});
+  bool counted = false;
+  for (const Wanted& wanted : context.wanted) {
+    columns.push_back({wanted.name, Align::right});
+    counted = counted || wanted.name == "count";
+  }
+  if (context.options.shard) {
+    // What --merge pools.
+    if (!counted) {
+      columns.push_back({"count", Align::right, false, true});
+    }
+    columns.push_back({"partial", Align::left, false, true});
+  }
+  return columns;
+}
+
+class RowsView : public ResultView {
+ public:
+  explicit RowsView(const ResultContext& context)
+      : context_(context),
+        columns_(columns_of(context)),
+        rows_(context.out, context.options.output, columns_, context.several_trials, context.messages),
+        digits_(context.wanted.size()) {}
+
+  void set_trial(std::string_view name) override { rows_.set_trial(name); }
+
+  void row(const ResultRow& row) override {
+    cells_.clear();
+    if (context_.by.tensor) {
+      cells_.emplace_back(row.tensor);
+    }
+    if (context_.by.step) {
+      cells_.emplace_back(row.step.value);
+      cells_.emplace_back(mode_text(row.mode));
+      cells_.emplace_back(row.mode_step.value);
+    }
+    if (context_.by.worker) {
+      cells_.emplace_back(row.worker);
+    }
+    cells_.push_back(row.source.empty() ? Cell() : Cell(row.source));
+    bool counted = false;
+    for (std::size_t i = 0; i < row.figures.size(); ++i) {
+      cells_.push_back(row.figures[i].cell(context_.options.output.json(), digits_[i]));
+      counted = counted || context_.wanted[i].name == "count";
+    }
+    if (context_.options.shard) {
+      if (!counted) {
+        cells_.push_back(row.partial.empty() ? Cell() : Cell(row.count));
+      }
+      cells_.push_back(row.partial.empty() ? Cell() : Cell(row.partial));
+    }
+    rows_.row(cells_);
+  }
+
+  void finish() override { rows_.finish(); }
+
+ private:
+  ResultContext context_;
+  std::vector<Column> columns_;
+  RowWriter rows_;
+  std::vector<Cell> cells_;
+  std::vector<std::function<void(OutputFile&)>> digits_;
+};
+
+}  // namespace
+
+std::unique_ptr<ResultView> make_rows_view(const ResultContext& context) { return std::make_unique<RowsView>(context); }
+
+std::unique_ptr<ResultView> make_result_view(const ResultContext& context) {
+  switch (context.options.view) {
+    case ViewKind::pivot:
+      return make_pivot_view(context);
+    case ViewKind::spark:
+      return make_spark_view(context);
+    default:
+      return make_rows_view(context);
+  }
+}
+
+}  // namespace smd::tool::reduce

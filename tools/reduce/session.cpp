@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session.hpp"
+
+#include "common/text.hpp"
+
+namespace smd::tool::reduce {
+
+void Session::for_each_entry(const ReduceCommandOptions& options,
+                             const std::function<bool(const TensorEntry&)>& visit) const {
+  if (empty()) {
+    return;
+  }
+  trial.for_each_entry(entry_query(options.selection, tensors, steps), [&](const TensorEntry& entry) {
+    return (!entry.value && entry.reductions.empty()) || visit(entry);
+  });
+}
+
+Session select(Trial& trial, const std::string& name, const ReduceCommandOptions& options, Diagnostics& messages) {
+  Session session{trial, name, {}, {}};
+  if (!check_worker(trial, options.selection, messages)) {
+    return session;
+  }
+  session.steps = select_steps(trial, options.selection, StepSpec(), messages);
+  if (session.steps.empty()) {
+    return session;
+  }
+  session.tensors = select_tensors(trial, options.selection, messages);
+  if (options.shard) {
+    const auto [begin, end] = options.shard->range(session.steps.size());
+    session.steps = {session.steps.begin() + static_cast<std::ptrdiff_t>(begin),
+                     session.steps.begin() + static_cast<std::ptrdiff_t>(end)};
+  }
+  return session;
+}
+
+void report(const Problem& problem, std::string_view tensor, GlobalStep step, const Trial& trial,
+            Diagnostics& messages) {
+  const std::string text = quoted(tensor) + " step " + std::to_string(step.value) + ": " + to_string(problem);
+  if (problem.kind == ProblemKind::absent) {
+    messages.fail("TensorUnavailableForStep", text, ExitStatus::no);
+  } else if (problem.kind == ProblemKind::not_yet) {
+    messages.fail("StepNotYetAvailable", text, ExitStatus::no);
+  } else {
+    messages.report(problem, trial.path());
+  }
+}
+
+}  // namespace smd::tool::reduce

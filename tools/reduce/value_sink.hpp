@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <smd/trial.hpp>
+#include <string>
+#include <vector>
+
+#include "common/slice.hpp"
+
+namespace smd::tool::reduce {
+
+/// Passes the elements of one record on as views: whole if the record is short or a slice is to be taken, else block by
+/// block.
+class ViewSink : public BlockSink {
+ public:
+  explicit ViewSink(const SliceSpec* slice) : slice_(slice) {}
+
+  bool begin(Dtype dtype, const Shape& shape) final;
+  bool block(std::span<const std::byte> bytes) final;
+
+  [[nodiscard]] Dtype dtype() const noexcept { return dtype_; }
+  /// What is wrong with the slice.
+  [[nodiscard]] const std::string& slice_error() const noexcept { return slice_error_; }
+
+ protected:
+  /// Once, before any view. Return false to refuse the type.
+  virtual bool start(Dtype dtype) = 0;
+  /// `whole`: there is no other view of this record.
+  virtual void take(const TensorView& view, bool whole) = 0;
+
+ private:
+  const SliceSpec* slice_;
+  Dtype dtype_ = Dtype::float32;
+  Shape shape_;
+  std::size_t expected_ = 0;
+  std::size_t got_ = 0;
+  std::shared_ptr<std::byte[]> gathered_;
+  std::string slice_error_;
+};
+
+}  // namespace smd::tool::reduce
