@@ -236,17 +236,18 @@ struct HistView::Impl {
     const std::function<void(OutputFile&)> edges = [&](OutputFile& to) { write_array(to, of.edges(), precision); };
     const std::function<void(OutputFile&)> counts = [&](OutputFile& to) { write_array(to, of.counts(), precision); };
     const auto row = [&](Cell bin, Cell low, Cell high, Cell count) {
+      const auto& [of_step, of_tensor, of_worker] = key;
       std::vector<Cell> cells;
       if (options.by.tensor) {
-        cells.emplace_back(tensor);
+        cells.emplace_back(of_tensor);
       }
       if (options.by.step) {
-        cells.emplace_back(step);
-        cells.emplace_back(mode_text(group.mode));
+        cells.emplace_back(of_step);
+        cells.emplace_back(to_string(group.mode));
         cells.emplace_back(group.mode_step.value);
       }
       if (options.by.worker) {
-        cells.emplace_back(worker);
+        cells.emplace_back(of_worker);
       }
       cells.insert(cells.end(), {bin, low, high, count, JsonCell{&edges}, JsonCell{&counts}});
       rows->row(cells);

@@ -160,7 +160,7 @@ class Merger {
 
   static Mode parse_mode(const std::string& text) {
     for (const Mode mode : {Mode::train, Mode::eval, Mode::predict}) {
-      if (mode_text(mode) == text) {
+      if (to_string(mode) == text) {
         return mode;
       }
     }

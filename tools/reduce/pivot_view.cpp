@@ -46,7 +46,7 @@ class PivotView : public ResultView {
     for (const auto& [key, line] : lines_) {
       const auto& [trial, step, worker] = key;
       rows.set_trial(trials_[trial - 1]);
-      cells = {step, mode_text(line.mode), line.mode_step.value};
+      cells = {step, to_string(line.mode), line.mode_step.value};
       if (workers_) {
         cells.emplace_back(worker);
       }

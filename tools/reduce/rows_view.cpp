@@ -53,7 +53,7 @@ class RowsView : public ResultView {
     }
     if (context_.by.step) {
       cells_.emplace_back(row.step.value);
-      cells_.emplace_back(mode_text(row.mode));
+      cells_.emplace_back(to_string(row.mode));
       cells_.emplace_back(row.mode_step.value);
     }
     if (context_.by.worker) {

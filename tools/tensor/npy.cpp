@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npy.hpp"
 
-#include "common/text.hpp"
 #include "common/elements.hpp"
+#include "common/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // --spark: one line per scalar tensor, its curve over the steps.
 #include "common/curve.hpp"
-#include "common/text.hpp"
 #include "common/elements.hpp"
+#include "common/text.hpp"
 #include "value_view.hpp"
 
 #include <unistd.h>

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "common/diagnostics.hpp"
-#include "common/output_file.hpp"
 #include "common/elements.hpp"
+#include "common/output_file.hpp"
 #include "options.hpp"
 
 namespace smd::tool::tensor {
