@@ -50,7 +50,7 @@ Cell Figure::cell(bool as_json, std::function<void(OutputFile&)>& json) const {
   return JsonCell{&json};
 }
 
-double Figure::number() const noexcept {
+double Figure::number() const {
   if (!digits_.empty()) {
     return std::strtod(digits_.c_str(), nullptr);
   }

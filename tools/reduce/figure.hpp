@@ -28,7 +28,7 @@ class Figure {
   /// For the row writer. Borrows from this, and from `json`, which writes digits as a number.
   [[nodiscard]] Cell cell(bool as_json, std::function<void(OutputFile&)>& json) const;
   /// As a double; NaN if missing or complex.
-  [[nodiscard]] double number() const noexcept;
+  [[nodiscard]] double number() const;
 
  private:
   Cell number_;         // never text

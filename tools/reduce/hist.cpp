@@ -33,7 +33,7 @@ class RangeSink : public ViewSink {
 
 class CountingSink : public ViewSink {
  public:
-  CountingSink(const SliceSpec* slice, const Histogram& like) : ViewSink(slice), histogram(like) {}
+  CountingSink(const SliceSpec* slice, Histogram like) : ViewSink(slice), histogram(std::move(like)) {}
   Histogram histogram;
 
  protected:
