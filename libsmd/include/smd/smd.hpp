@@ -8,6 +8,8 @@
 #include <smd/limits.hpp>
 #include <smd/problem.hpp>
 #include <smd/reduction.hpp>
+#include <smd/reduction_config.hpp>
+#include <smd/save_config.hpp>
 #include <smd/shape.hpp>
 #include <smd/step.hpp>
 #include <smd/tensor.hpp>

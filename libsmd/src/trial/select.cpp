@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/escape.hpp"
-#include "trial/pattern.hpp"
+#include "base/pattern.hpp"
 #include "trial/trial_state.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include <smd/trial.hpp>
 
 #include "base/escape.hpp"
-#include "trial/nearest.hpp"
+#include "base/nearest.hpp"
 #include "trial/tensor_impl.hpp"
 #include "trial/trial_impl.hpp"
 
@@ -61,7 +61,7 @@ Tensor Trial::tensor(std::string_view name) const {
     for (std::uint32_t id = 0; id < tensors.size(); ++id) {
       names.push_back(tensors[id]);
     }
-    std::vector<std::string> nearest = detail::trial::nearest(name, names);
+    std::vector<std::string> nearest = detail::nearest(name, names);
     std::string hint;
     for (const std::string& other : nearest) {
       hint += (hint.empty() ? "; did you mean '" : "', '") + detail::printable(other);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trial/pattern_dialect.hpp"
+#include "base/pattern_dialect.hpp"
 
 #include <algorithm>
 
-namespace smd::detail::trial {
+namespace smd::detail {
 
 namespace {
 
@@ -92,4 +92,4 @@ std::size_t python_offset(std::string_view python, std::size_t offset) {
   return python.size() - rewriter.rest().size();
 }
 
-}  // namespace smd::detail::trial
+}  // namespace smd::detail

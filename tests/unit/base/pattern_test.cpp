@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trial/pattern.hpp"
+#include "base/pattern.hpp"
 
 #include <smd/limits.hpp>
 
@@ -7,7 +7,7 @@
 
 #include <iterator>
 
-namespace smd::detail::trial {
+namespace smd::detail {
 namespace {
 
 /// A pattern, and for each of `case_names` whether Python's `re.search` finds it there.
@@ -94,4 +94,4 @@ TEST_CASE("a pattern may be compiled anew and moved") {
   CHECK(moved.text() == "^b");
 }
 
-}  // namespace smd::detail::trial
+}  // namespace smd::detail

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace smd::detail::trial {
+namespace smd::detail {
 
 /// A regular expression in Python's dialect as far as PCRE2 can be made to share it: found anywhere in the text,
 /// case-sensitive, UTF-8, classes and case folding by Unicode. Matching is bounded by `limits.hpp`. Not for concurrent
@@ -33,4 +33,4 @@ class Pattern {
   std::unique_ptr<Compiled> compiled_;  // null: matches everything
 };
 
-}  // namespace smd::detail::trial
+}  // namespace smd::detail

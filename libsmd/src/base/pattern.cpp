@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "trial/pattern.hpp"
+#include "base/pattern.hpp"
 
-#include "trial/pattern_dialect.hpp"
+#include "base/pattern_dialect.hpp"
 
 #include <smd/limits.hpp>
 
@@ -10,7 +10,7 @@
 
 #include <array>
 
-namespace smd::detail::trial {
+namespace smd::detail {
 
 namespace {
 
@@ -97,4 +97,4 @@ Pattern::Answer Pattern::search(std::string_view subject) {
   return result >= 0 ? Answer::yes : Answer::limit;
 }
 
-}  // namespace smd::detail::trial
+}  // namespace smd::detail

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trial/nearest.hpp"
+#include "base/nearest.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 
-namespace smd::detail::trial {
+namespace smd::detail {
 
 namespace {
 
@@ -75,4 +75,4 @@ std::vector<std::string> nearest(std::string_view typed, std::span<const std::st
   return result;
 }
 
-}  // namespace smd::detail::trial
+}  // namespace smd::detail

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trial/nearest.hpp"
+#include "base/nearest.hpp"
 
 #include <doctest/doctest.h>
 
-namespace smd::detail::trial {
+namespace smd::detail {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -43,4 +43,4 @@ TEST_CASE("long names and very many of them are given up, not compared for ever"
   CHECK(near(std::string(100'000, 'a'), {other}).empty());
 }
 
-}  // namespace smd::detail::trial
+}  // namespace smd::detail

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-namespace smd::detail::trial {
+namespace smd::detail {
 
 /// Up to `most` of `names` that a person may have meant by `typed`, best first: by edit distance without regard to
 /// case, at most a third of its length away, or holding it as a part.
 [[nodiscard]] std::vector<std::string> nearest(std::string_view typed, std::span<const std::string_view> names,
                                                std::size_t most = 3);
 
-}  // namespace smd::detail::trial
+}  // namespace smd::detail
