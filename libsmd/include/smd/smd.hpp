@@ -5,10 +5,12 @@
 #include <smd/collection.hpp>
 #include <smd/dtype.hpp>
 #include <smd/error.hpp>
+#include <smd/follow.hpp>
 #include <smd/limits.hpp>
 #include <smd/problem.hpp>
 #include <smd/reduction.hpp>
 #include <smd/reduction_config.hpp>
+#include <smd/refresh.hpp>
 #include <smd/save_config.hpp>
 #include <smd/shape.hpp>
 #include <smd/step.hpp>
@@ -16,3 +18,4 @@
 #include <smd/tensor_view.hpp>
 #include <smd/trial.hpp>
 #include <smd/version.hpp>
+#include <smd/wait.hpp>

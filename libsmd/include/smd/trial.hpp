@@ -8,6 +8,7 @@
 #include <smd/step.hpp>
 #include <smd/tensor.hpp>
 #include <smd/tensor_view.hpp>
+#include <smd/wait.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +23,10 @@
 #include <vector>
 
 namespace smd {
+
+namespace detail {
+struct TrialAccess;
+}
 
 /// Which global steps a `Trial` object covers. It bounds what is *read*: index files outside are listed, not opened
 /// (but for the newest of them, where only they tell which step is the last complete one).
@@ -145,8 +150,9 @@ class SMD_EXPORT BlockSink {
 
 /// One training job's output directory, open for reading.
 ///
-/// Opening lists the trial and reads the index files in range; values are read when asked for. Nothing here waits: a
-/// trial that is still being written is read as it stands. A damaged file costs only itself; see `problems`.
+/// Opening lists the trial and reads the index files in range; values are read when asked for. Nothing here waits but
+/// what is called so: a trial that is still being written is read as it stands. A damaged file costs only itself; see
+/// `problems`. To go through the steps as they come, see `StepFollower`.
 ///
 /// Thread safety: all const members may be called concurrently, also with `refresh` and `cover`; each query sees one
 /// consistent snapshot.
@@ -218,6 +224,24 @@ class SMD_EXPORT Trial {
   /// Reads the index files of a further range too.
   void cover(const StepRange& range);
 
+  /// Opens a trial that need not be there yet: waits for its directory and the first collections file. Nothing if that
+  /// took too long or was stopped (`outcome`, if given, says which).
+  /// @throws as `open`, but for what waiting may mend; NotFound only if the deadline had passed before the first look,
+  /// MissingCollectionFiles only if the job has ended.
+  static std::optional<Trial> open_when_there(const std::string& path, const TrialOptions& options,
+                                              const WaitOptions& wait, WaitOutcome* outcome = nullptr);
+  /// Waits until all these steps are `AVAILABLE`. Never `WaitOutcome::ended`. Refreshes the trial; leaves automatic
+  /// refreshing as it is.
+  /// @throws StepUnavailable: one of them was skipped; NoMoreData: the job ended before it; ReadError as
+  /// `StepFollower::next`.
+  WaitOutcome wait_for_steps(std::span<const StepKey> steps, const WaitOptions& options = {}) const;
+  /// Waits until `condition`, which is called after each refresh that may have changed something, is true. Queries in
+  /// it answer from that refresh. `ended` only once the end of the job is believed; see `StepFollower`.
+  /// @throws ReadError as `StepFollower::next`, and what `condition` throws.
+  WaitOutcome wait_until(const std::function<bool()>& condition, const WaitOptions& options = {}) const;
+  /// How `wait_for_steps`, `wait_until` and `StepFollower` notice changes: `inotify`, or `polling` and why.
+  [[nodiscard]] std::string watch_method() const;
+
   /// One row per known step, ascending; incomplete ones too.
   [[nodiscard]] std::vector<StepInfo> step_infos() const;
   /// One row per tensor, by name. Pass `names` to limit it; empty: all.
@@ -249,6 +273,9 @@ class SMD_EXPORT Trial {
 
  private:
   friend class Tensor;
+  friend class StepFollower;
+  friend class RefreshGuard;
+  friend struct detail::TrialAccess;
   struct Impl;
   explicit Trial(std::shared_ptr<Impl> impl) noexcept;
 

@@ -73,7 +73,11 @@ std::string why_refused(int error) {
   }
 }
 
-bool in_index(std::string_view folder) noexcept { return folder == "index" || folder.starts_with("index/"); }
+/// The folders whose content tells of steps and workers.
+bool matters(std::string_view folder) noexcept {
+  const std::string_view top = folder.substr(0, folder.find('/'));
+  return top == "index" || top == "collections";
+}
 
 }  // namespace
 
@@ -96,8 +100,8 @@ void InotifyTree::rebuild() {
     give_up(why_refused(errno));
     return;
   }
-  if (add("")) {
-    add("index");
+  if (add("") && add("index")) {
+    add("collections");
   }
 }
 
@@ -170,7 +174,7 @@ bool InotifyTree::take_events() {
         if (parent != folders_.end()) {
           const std::string folder =
               parent->second.empty() ? std::string(name) : parent->second + '/' + std::string(name);
-          if (in_index(folder)) {
+          if (matters(folder)) {
             add(folder);
           }
         }

@@ -11,7 +11,8 @@
 
 namespace smd::detail::storage {
 
-/// inotify watches on a trial's root, its `index` and every folder beneath that. Follows folders that come and go.
+/// inotify watches on a trial's root, its `index`, its `collections` and every folder beneath these. Follows folders
+/// that come and go.
 class InotifyTree {
  public:
   explicit InotifyTree(std::shared_ptr<LocalRoot> root);

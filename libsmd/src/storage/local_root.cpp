@@ -105,7 +105,33 @@ bool LocalRoot::reopen_if_removed() {
   }
   const std::lock_guard lock(mutex_);
   anchor_ = *std::move(fresh);
+  ++generation_;
   return true;
+}
+
+Status LocalRoot::revisit() {
+  const auto old = anchor();
+  struct stat held = {};
+  struct stat there = {};
+  errno = 0;
+  if (uninterrupted([&] { return ::stat(path_.c_str(), &there); }) != 0 || !S_ISDIR(there.st_mode)) {
+    if (errno == ENOENT || errno == ENOTDIR || !S_ISDIR(there.st_mode)) {
+      return Problem{ProblemKind::not_found, {}, {}, "was removed or moved away while it was followed"};
+    }
+    return system_problem(errno, {});
+  }
+  if (::fstat(old->fd.get(), &held) == 0 && held.st_nlink > 0 && held.st_dev == there.st_dev &&
+      held.st_ino == there.st_ino) {
+    return ok();
+  }
+  auto fresh = open_anchor(path_, old->resolve);
+  if (!fresh) {
+    return std::move(fresh.problem());
+  }
+  const std::lock_guard lock(mutex_);
+  anchor_ = *std::move(fresh);
+  ++generation_;
+  return ok();
 }
 
 Outcome<std::vector<DirEntry>> LocalRoot::list(std::string_view folder) const {

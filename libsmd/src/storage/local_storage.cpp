@@ -57,6 +57,9 @@ class LocalStorage final : public Storage {
     return watch_local(root_, inotify_, poll_interval);
   }
 
+  Status revisit() override { return root_->revisit(); }
+  [[nodiscard]] std::uint64_t generation() const noexcept override { return root_->generation(); }
+
   [[nodiscard]] unsigned parallelism() const noexcept override { return most_readers(); }
 
   [[nodiscard]] const std::string& root() const noexcept override { return root_->path(); }

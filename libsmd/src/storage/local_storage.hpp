@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,6 +34,9 @@ class LocalRoot {
   /// If the directory was removed and there is one of the same path again, takes that one.
   /// @return whether it did.
   bool reopen_if_removed();
+  /// See Storage::revisit, Storage::generation.
+  Status revisit();
+  [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(); }
 
   /// Names in a folder; see Storage::list.
   [[nodiscard]] Outcome<std::vector<DirEntry>> list(std::string_view folder) const;
@@ -40,6 +45,7 @@ class LocalRoot {
   std::string path_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Anchor> anchor_;
+  std::atomic<std::uint64_t> generation_ = 0;
 };
 
 /// How many threads may read at once: one a CPU, and no more than there may be open files. Each has a folder and a file

@@ -1,120 +1,138 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/local_watch.hpp"
 
-#include "storage/descriptor.hpp"
 #include "storage/inotify_tree.hpp"
+#include "storage/polled_watch.hpp"
 
-#include <poll.h>
-#include <sys/eventfd.h>
+#include <fcntl.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
-#include <climits>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 
 namespace smd::detail::storage {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// Looks each `poll_interval` at the latest: no event tells of what another machine wrote, and events get lost.
-class LocalWatch final : public Watch {
+class LocalWatch final : public PolledWatch {
  public:
   LocalWatch(std::shared_ptr<LocalRoot> root, bool inotify, std::chrono::milliseconds poll_interval)
-      : root_(std::move(root)),
-        interval_(std::max(poll_interval, std::chrono::milliseconds(1))),
-        next_look_(Clock::now() + interval_),
-        wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+      : PolledWatch(poll_interval, "polling (inotify not asked for)"), root_(std::move(root)) {
     if (inotify) {
       tree_.emplace(root_);
     }
   }
 
-  bool wait_until(Clock::time_point deadline) override {
-    while (true) {
-      if (woken_.exchange(false)) {
-        return false;
+  bool wait_until(std::chrono::steady_clock::time_point deadline) override {
+    if (const std::uint64_t now = root_->generation(); now != generation_) {
+      generation_ = now;  // another directory took the root's place
+      if (tree_) {
+        tree_->rebuild();
       }
-      const auto now = Clock::now();
-      if (now >= next_look_) {
-        look_at_root();
-        return changed(now);
-      }
-      std::array<pollfd, 2> fds{{{wake_.get(), POLLIN, 0}, {tree_ ? tree_->fd() : -1, POLLIN, 0}}};
-      const int ready = ::poll(fds.data(), fds.size(),
-                               timeout(std::max(Clock::duration::zero(), std::min(deadline, next_look_) - now)));
-      if (ready > 0 && fds[0].revents != 0) {
-        drain_wake();  // Only then is `woken_` looked at: it is set before the write, so no wake-up is lost.
-      }
-      if (ready > 0 && fds[1].revents != 0 && tree_->take_events()) {
-        look_at_root();
-        return changed(Clock::now());
-      }
-      if (now >= deadline && !woken_.load()) {  // After the poll: a passed deadline asks what is there already.
-        return false;
-      }
+      return true;
     }
-  }
-
-  void wake() noexcept override {
-    woken_.store(true);
-    const int saved = errno;  // A signal handler must leave it as it was.
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
-    errno = saved;
+    return PolledWatch::wait_until(deadline);
   }
 
   [[nodiscard]] std::string method() const override {
     if (!tree_) {
-      return "polling (inotify not asked for)";
+      return PolledWatch::method();
     }
     return tree_->why_not().empty() ? "inotify" : "polling (" + tree_->why_not() + ")";
   }
 
- private:
-  [[nodiscard]] int timeout(Clock::duration left) const noexcept {
-    // Without an eventfd (no descriptor left) wake() is noticed by looking often.
-    constexpr std::chrono::milliseconds slice(50);
-    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left);
-    return static_cast<int>(
-        std::min<std::chrono::milliseconds::rep>(wake_ ? ms.count() : std::min(ms, slice).count(), INT_MAX));
-  }
-
-  bool changed(Clock::time_point now) {
-    next_look_ = now + interval_;
-    return true;
-  }
-
-  void look_at_root() {
-    if (root_->reopen_if_removed() && tree_) {
-      tree_->rebuild();
+ protected:
+  [[nodiscard]] int events() const noexcept override { return tree_ ? tree_->fd() : -1; }
+  bool take_events() override { return tree_->take_events(); }
+  void look() override {
+    if (root_->reopen_if_removed()) {
+      generation_ = root_->generation();
+      if (tree_) {
+        tree_->rebuild();
+      }
     }
   }
 
-  void drain_wake() noexcept {
-    std::uint64_t count = 0;
-    [[maybe_unused]] const ssize_t got = ::read(wake_.get(), &count, sizeof count);
-  }
-
+ private:
   std::shared_ptr<LocalRoot> root_;
-  std::chrono::milliseconds interval_;
-  Clock::time_point next_look_;
-  Descriptor wake_;
-  std::atomic<bool> woken_ = false;
+  std::uint64_t generation_ = root_->generation();
   std::optional<InotifyTree> tree_;
 };
 
-static_assert(std::atomic<bool>::is_always_lock_free, "wake() is called from signal handlers");
+/// Watches the deepest folder there is on the way to a path.
+class PathWatch final : public PolledWatch {
+ public:
+  PathWatch(std::string path, std::chrono::milliseconds poll_interval)
+      : PolledWatch(poll_interval, "inotify"),
+        path_(std::move(path)),
+        inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    aim();
+  }
+
+  [[nodiscard]] std::string method() const override {
+    return inotify_ ? PolledWatch::method() : "polling (no inotify to be had)";
+  }
+
+ protected:
+  [[nodiscard]] int events() const noexcept override { return inotify_.get(); }
+  bool take_events() override {
+    alignas(inotify_event) std::array<char, 16 << 10> buffer;
+    while (uninterrupted([&] { return ::read(inotify_.get(), buffer.data(), buffer.size()); }) > 0) {
+    }
+    aim();
+    return true;
+  }
+  void look() override { aim(); }
+
+ private:
+  /// A folder made while the watch was set lets it begin anew one deeper.
+  void aim() {
+    for (int tries = 0; inotify_ && tries < 64; ++tries) {
+      std::string folder = path_;
+      int watch = -1;
+      do {
+        const std::size_t slash = folder.find_last_not_of('/');
+        folder.resize(slash == std::string::npos ? 0 : slash + 1);
+        const std::size_t cut = folder.rfind('/');
+        folder = cut == std::string::npos ? "." : cut == 0 ? "/" : folder.substr(0, cut);
+        watch = ::inotify_add_watch(inotify_.get(), folder.c_str(),
+                                    IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
+      } while (watch < 0 && (errno == ENOENT || errno == ENOTDIR) && folder != "." && folder != "/");
+      if (watch < 0) {
+        return;
+      }
+      if (watch == watch_) {
+        return;
+      }
+      if (watch_ >= 0) {
+        ::inotify_rm_watch(inotify_.get(), watch_);
+      }
+      watch_ = watch;
+    }
+  }
+
+  std::string path_;
+  Descriptor inotify_;
+  int watch_ = -1;
+};
 
 }  // namespace
 
 std::unique_ptr<Watch> watch_local(std::shared_ptr<LocalRoot> root, bool inotify,
                                    std::chrono::milliseconds poll_interval) {
   return std::make_unique<LocalWatch>(std::move(root), inotify, poll_interval);
+}
+
+std::unique_ptr<Watch> watch_for_path(const std::string& path, std::chrono::milliseconds poll_interval) {
+  if (path.starts_with("s3://")) {
+    return std::make_unique<PolledWatch>(poll_interval, "polling");
+  }
+  return std::make_unique<PathWatch>(path, poll_interval);
 }
 
 }  // namespace smd::detail::storage

@@ -75,13 +75,24 @@ class Storage {
   /// did not work out, for whatever reason: `open` says which. Here nothing is said of what kind of file it was.
   virtual bool read_once(std::string_view name, std::uint64_t offset, std::span<std::byte> into) = 0;
   virtual Outcome<std::unique_ptr<Folder>> open_folder(std::string_view name) = 0;
-  /// Watches the folders that matter for `index` (the root, it, its subfolders, also those made later).
+  /// Watches the folders that matter for `index` and `collections` (the root, these, their subfolders, also those made
+  /// later). None: nothing tells of changes here, and whoever waits polls.
   virtual std::unique_ptr<Watch> watch(std::chrono::milliseconds poll_interval) = 0;
+  /// How often to look where nobody says.
+  [[nodiscard]] virtual std::chrono::milliseconds default_interval() const noexcept { return std::chrono::seconds(2); }
+  /// For whoever waits: whether the root is still where it was. Removed, moved away, no longer to be searched: a
+  /// problem. Replaced by another: takes that one, and `generation` changes.
+  virtual Status revisit() { return ok(); }
+  /// Changes when all that was read before is of another trial.
+  [[nodiscard]] virtual std::uint64_t generation() const noexcept { return 0; }
   /// How many reads at once are worth while.
   [[nodiscard]] virtual unsigned parallelism() const noexcept = 0;
   /// For messages: the path or URL of the root.
   [[nodiscard]] virtual const std::string& root() const noexcept = 0;
 };
+
+/// Wakes when `path`, which is not there yet, may have come into being. For any kind of path that can be opened.
+[[nodiscard]] std::unique_ptr<Watch> watch_for_path(const std::string& path, std::chrono::milliseconds poll_interval);
 
 /// Whether a problem is that no more descriptors are to be had: the same again with fewer at a time may well succeed.
 [[nodiscard]] bool too_many_open_files(const Problem& problem) noexcept;

@@ -37,6 +37,19 @@ const Step* Snapshot::find(std::int64_t number) const noexcept {
   return it != steps.end() && it->number == number ? &*it : nullptr;
 }
 
+const Step* Snapshot::first() const noexcept { return steps.empty() ? nullptr : &steps.front(); }
+
+const Step* Snapshot::first_after(std::int64_t number) const noexcept {
+  const std::size_t before = steps_up_to(number);
+  return before < steps.size() ? &steps[before] : nullptr;
+}
+
+std::size_t Snapshot::steps_up_to(std::int64_t number) const noexcept {
+  const auto it = std::upper_bound(steps.begin(), steps.end(), number,
+                                   [](std::int64_t wanted, const Step& step) { return wanted < step.number; });
+  return static_cast<std::size_t>(it - steps.begin());
+}
+
 std::vector<std::int64_t> Snapshot::global_steps(Mode mode, std::int64_t number) const {
   std::vector<std::int64_t> found;
   if (mode == Mode::global) {
@@ -52,7 +65,7 @@ std::vector<std::int64_t> Snapshot::global_steps(Mode mode, std::int64_t number)
   return found;
 }
 
-StepState Snapshot::state(StepKey key) const {
+StepState Snapshot::state(StepKey key, bool over) const {
   // FORMAT.md, section 9: t is the smallest known step of the mode that is not below the one asked for.
   std::optional<std::int64_t> t;
   std::int64_t global = 0;
@@ -70,12 +83,20 @@ StepState Snapshot::state(StepKey key) const {
     }
   }
   if (!t) {
-    return ended ? StepState::unavailable : StepState::not_yet_available;
+    return over ? StepState::unavailable : StepState::not_yet_available;
   }
-  if (!complete(global)) {
+  if (!complete(global, over)) {
     return StepState::not_yet_available;
   }
   return *t == key.number ? StepState::available : StepState::unavailable;
+}
+
+bool Snapshot::goes_beyond(StepKey key) const {
+  if (key.mode == Mode::global) {
+    return !steps.empty() && steps.back().number > key.number;
+  }
+  const auto it = std::upper_bound(claims.begin(), claims.end(), ModeClaim{key.mode, key.number, INT64_MAX});
+  return it != claims.end() && it->mode == key.mode;
 }
 
 std::size_t workers_needed(const layout::CollectionsInfo& collections, const layout::Listing& listing) {

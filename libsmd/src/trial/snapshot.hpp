@@ -8,6 +8,7 @@
 #include <smd/step.hpp>
 #include <smd/trial.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -47,22 +48,39 @@ struct Snapshot {
   std::vector<Step> steps;                             ///< Ascending.
   std::vector<ModeClaim> claims;                       ///< By mode and mode step; each once. Without mode `global`.
   std::vector<std::uint32_t> row_of_path;  ///< By id in `Catalog::paths`: the first row with records there, or `no_id`.
-  std::optional<std::int64_t> last_complete;
-  bool ended = false;
+  std::optional<std::int64_t> all_wrote;   ///< The largest step that `all_wrote_by` workers wrote.
+  std::size_t all_wrote_by = 0;
+  std::optional<std::int64_t> passed;         ///< Steps up to here count as complete while the job runs.
+  std::optional<std::int64_t> last_complete;  ///< The same; when the job has ended, the largest step.
+  std::uint64_t generation = 0;               ///< `Storage::generation` when it was made.
+  bool ended = false;                         ///< The end marker is there.
+  bool settled = false;                       ///< Nothing more came for a while after it: none will.
+  /// When to look again even if nothing changes: an end is to be believed, a half-written file given up.
+  std::optional<std::chrono::steady_clock::time_point> due;
 
   /// Derives `steps`, `claims` and `row_of_path` from the catalog.
   void derive();
 
   [[nodiscard]] const Step* find(std::int64_t number) const noexcept;
-  [[nodiscard]] bool complete(std::int64_t number) const noexcept {
-    return ended || (last_complete && number <= *last_complete);
+  /// Null if there is none.
+  [[nodiscard]] const Step* first() const noexcept;
+  [[nodiscard]] const Step* first_after(std::int64_t number) const noexcept;
+  /// How many steps are not beyond one.
+  [[nodiscard]] std::size_t steps_up_to(std::int64_t number) const noexcept;
+  [[nodiscard]] bool complete(std::int64_t number) const noexcept { return complete(number, ended); }
+  /// The same for who decides when the job is over.
+  [[nodiscard]] bool complete(std::int64_t number, bool over) const noexcept {
+    return over || (passed && number <= *passed);
   }
   [[nodiscard]] std::span<const layout::StepRow> rows_of(const Step& step) const noexcept {
     return catalog.rows().subspan(step.first_row, step.rows);
   }
   /// Global steps that claim a mode step, ascending; for mode `global` the step itself, if it is known.
   [[nodiscard]] std::vector<std::int64_t> global_steps(Mode mode, std::int64_t number) const;
-  [[nodiscard]] StepState state(StepKey key) const;
+  [[nodiscard]] StepState state(StepKey key) const { return state(key, ended); }
+  [[nodiscard]] StepState state(StepKey key, bool over) const;
+  /// Whether there is a step of the same mode after this one.
+  [[nodiscard]] bool goes_beyond(StepKey key) const;
   [[nodiscard]] std::string_view worker(const layout::StepRow& row) const noexcept {
     return *listing->workers[row.file.worker];
   }

@@ -29,6 +29,25 @@ std::optional<std::size_t> number_from_environment(const char* name) {
   return error == std::errc{} && end == last ? std::optional(number) : std::nullopt;
 }
 
+/// Seconds, whole or not; nothing for anything else.
+std::optional<std::chrono::nanoseconds> seconds_from_environment(const char* name) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr) {
+    return std::nullopt;
+  }
+  constexpr double most = 1e9;  // thirty years
+  double number = 0;
+  const char* const last = text + std::strlen(text);
+  const auto [end, error] = std::from_chars(text, last, number);
+  if (error != std::errc{} || end != last || !(number >= 0 && number <= most)) {
+    return std::nullopt;
+  }
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(number));
+}
+
+// The trial whose queries, in this thread, answer from the last refresh.
+thread_local const TrialState* held_still = nullptr;
+
 /// Tells whether a step is in one of several ranges, given the steps that there are.
 class RangeFilter {
  public:
@@ -93,8 +112,23 @@ std::size_t distinct_workers(std::span<const layout::StepRow> rows) {
 
 }  // namespace
 
-TrialState::TrialState(const std::string& path, TrialOptions options)
-    : options_(std::move(options)), layout_(layout::debugger_layout()) {
+WaitLimits WaitLimits::from_environment() {
+  WaitLimits limits;
+  limits.end_delay = seconds_from_environment("SMDEBUG_TRAINING_END_DELAY_REFRESH").value_or(limits.end_delay);
+  limits.missing_event_file_retries =
+      number_from_environment("SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT").value_or(limits.missing_event_file_retries);
+  return limits;
+}
+
+HoldStill::HoldStill(const TrialState& state) noexcept : before_(held_still) { held_still = &state; }
+HoldStill::~HoldStill() { held_still = before_; }
+
+TrialState::TrialState(const std::string& path, TrialOptions options, Environment environment)
+    : options_(std::move(options)),
+      environment_(std::move(environment)),
+      limits_(WaitLimits::from_environment()),
+      auto_refresh_(options_.auto_refresh),
+      layout_(layout::debugger_layout()) {
   window_ = options_.incomplete_step_wait_window.value_or(
       number_from_environment("SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW").value_or(default_window));
   ranges_.push_back(options_.range_steps);
@@ -110,8 +144,8 @@ void TrialState::open_storage(const std::string& path) {
   if (path.starts_with("s3://")) {
     throw ReadError({ProblemKind::not_found, path, {}, "trials on S3 are not supported by this build"});
   }
-  const auto open = [](const std::string& place) {
-    auto opened = storage::open_local(place);
+  const auto open = [this](const std::string& place) {
+    auto opened = environment_.open ? environment_.open(place) : storage::open_local(place);
     if (!opened) {
       Problem problem = std::move(opened.problem());
       problem.file = place;
@@ -131,6 +165,17 @@ void TrialState::open_storage(const std::string& path) {
   }
 }
 
+std::unique_ptr<storage::Storage> TrialState::open_to_watch(const std::string& path) {
+  auto outer = storage::open_local(path);
+  if (!outer) {
+    return nullptr;
+  }
+  if (auto inner = storage::open_local(path + "/debug-output"); inner && !(*outer)->exists(layout::index_folder)) {
+    return *std::move(inner);
+  }
+  return *std::move(outer);
+}
+
 unsigned TrialState::jobs(unsigned wanted) const noexcept {
   const unsigned asked = wanted != 0 ? wanted : options_.jobs;
   return std::max(1u, std::min(asked != 0 ? asked : default_jobs(), storage_->parallelism()));
@@ -142,7 +187,7 @@ std::shared_ptr<const Snapshot> TrialState::current() const {
 }
 
 std::shared_ptr<const Snapshot> TrialState::snapshot() {
-  if (options_.auto_refresh) {
+  if (auto_refresh_.load(std::memory_order_relaxed) && held_still != this) {
     refresh();
   }
   return current();
@@ -164,10 +209,38 @@ std::shared_ptr<const Snapshot> TrialState::snapshot_or_last() {
 void TrialState::refresh() {
   const auto wanting = [](const auto& failure) { return failure.problem.kind != ProblemKind::note; };
   if (const auto before = current();
-      before && before->ended && std::none_of(before->failures.begin(), before->failures.end(), wanting)) {
+      before && before->settled && std::none_of(before->failures.begin(), before->failures.end(), wanting)) {
     return;  // nothing is written any more
   }
   make_snapshot();
+}
+
+std::shared_ptr<const Snapshot> TrialState::look() {
+  const auto require_there = [this] {
+    if (Status there = storage_->revisit(); !there) {
+      Problem problem = std::move(there.problem());
+      problem.file = path();
+      throw ReadError(std::move(problem));
+    }
+  };
+  require_there();
+  try {
+    refresh();
+  } catch (const MissingCollectionFiles&) {
+    require_there();
+    throw ReadError({ProblemKind::not_found, path(), {}, "its collections were removed while it was followed"});
+  }
+  return current();
+}
+
+void TrialState::require_readable(const Snapshot& snapshot) const {
+  for (const Problem& problem : snapshot.listing->notes) {
+    if (problem.kind == ProblemKind::access_denied || problem.kind == ProblemKind::network) {
+      Problem whole = problem;
+      whole.file = path() + "/" + whole.file;
+      throw ReadError(std::move(whole));
+    }
+  }
 }
 
 void TrialState::cover(const StepRange& range) {
@@ -225,9 +298,17 @@ void TrialState::make_snapshot() {
 }
 
 void TrialState::load_snapshot() {
-  const std::shared_ptr<const Snapshot> before = current();
+  const auto now = clock().now();
+  std::shared_ptr<const Snapshot> before = current();
+  if (const std::uint64_t generation = storage_->generation(); generation != generation_) {
+    generation_ = generation;
+    before = nullptr;  // another directory took the trial's place
+    quiet_since_.reset();
+    half_written_.clear();
+  }
 
   auto next = std::make_shared<Snapshot>();
+  next->generation = generation_;
   auto listed = layout_->list(*storage_, before ? before->listing.get() : nullptr);
   if (!listed) {
     throw ReadError(std::move(listed.problem()));
@@ -245,11 +326,26 @@ void TrialState::load_snapshot() {
     next->catalog = before->catalog;
     next->read = before->read;
     next->notes = before->notes;
-    next->last_complete = before->last_complete;
+    next->all_wrote = before->all_wrote;
+    next->all_wrote_by = before->all_wrote_by;
   }
   load(*next);
   next->derive();
-  next->last_complete = last_complete(*next);
+  find_last_complete(*next);
+  const bool news = !before || before->listing->files.size() != next->listing->files.size();
+  if (!next->ended) {
+    quiet_since_.reset();
+  } else if (!quiet_since_ || news) {
+    quiet_since_ = now;
+  } else {
+    next->settled = now - *quiet_since_ >= limits_.end_delay;
+  }
+  if (next->ended && !next->settled) {
+    next->due = *quiet_since_ + limits_.end_delay;
+  }
+  for (const auto& [file, half] : half_written_) {
+    next->due = std::min(next->due.value_or(half.since + limits_.half_written), half.since + limits_.half_written);
+  }
   if (options_.strict) {
     for (const auto& failure : next->failures) {
       if (failure.problem.kind == ProblemKind::damaged) {
@@ -281,8 +377,10 @@ void TrialState::load(Snapshot& snapshot) {
   }
   snapshot.failures.clear();
   if (wanted.empty()) {
+    half_written_.clear();
     return;
   }
+  const auto now = clock().now();
   layout::LoadedSteps loaded = layout_->load(*storage_, listing, wanted, jobs(), options_.progress);
   const auto read_before = static_cast<std::ptrdiff_t>(snapshot.read.size());
   if (loaded.failures.empty()) {
@@ -303,14 +401,22 @@ void TrialState::load(Snapshot& snapshot) {
   for (const layout::StepFile& file : listing.files) {
     newest[file.worker] = std::max(newest[file.worker], file.step);
   }
+  std::map<layout::StepFile, HalfWritten> half_written;
   for (layout::LoadedSteps::Failure& failure : loaded.failures) {
     // The newest file of a worker in a running job may be half written: over S3, or by a copying tool.
     const bool may_grow = failure.file.step == newest[failure.file.worker] && !listing.ended;
     if (failure.problem.kind == ProblemKind::damaged && may_grow) {
-      failure.problem.kind = ProblemKind::not_yet;
+      const auto seen = half_written_.find(failure.file);
+      const bool same = seen != half_written_.end() && seen->second.problem == failure.problem;
+      const auto since = same ? seen->second.since : now;
+      if (now - since < limits_.half_written) {
+        half_written[failure.file] = {failure.problem, since};
+        failure.problem.kind = ProblemKind::not_yet;
+      }
     }
     snapshot.failures.push_back(std::move(failure));
   }
+  half_written_ = std::move(half_written);
   snapshot.notes.insert(snapshot.notes.end(), loaded.notes.begin(), loaded.notes.end());
   snapshot.catalog.add(std::move(loaded), listing);
 }
@@ -357,25 +463,28 @@ bool TrialState::probe_complete(const Snapshot& snapshot, std::int64_t step, std
 }
 
 /// Looks from the newest step backwards, so that a long trial costs no more than a short one.
-std::optional<std::int64_t> TrialState::last_complete(const Snapshot& snapshot) const {
+void TrialState::find_last_complete(Snapshot& snapshot) const {
   constexpr int most_probes = 64;  // of steps out of range that turn out to be nothing: damaged files, say
-  int probes = 0;
-  const std::size_t needed = snapshot.ended ? 1 : workers_needed(*snapshot.collections, *snapshot.listing);
   const auto listed = listed_steps(*snapshot.listing);
-  std::optional<std::int64_t> last = snapshot.last_complete;
-  for (auto it = listed.rbegin(); it != listed.rend() && (!last || it->first > *last); ++it) {
-    if (it->second < needed) {
-      continue;
+  const auto newest_by = [&](std::size_t needed, std::optional<std::int64_t> last) {
+    int probes = 0;
+    for (auto it = listed.rbegin(); it != listed.rend() && (!last || it->first > *last); ++it) {
+      if (it->second < needed) {
+        continue;
+      }
+      const std::optional<bool> complete = is_complete(snapshot, it->first, needed);
+      if (complete ? *complete : ++probes <= most_probes && probe_complete(snapshot, it->first, needed)) {
+        return std::optional(it->first);
+      }
     }
-    const std::optional<bool> complete = is_complete(snapshot, it->first, needed);
-    if (complete ? *complete : ++probes <= most_probes && probe_complete(snapshot, it->first, needed)) {
-      last = it->first;
-      break;
-    }
-  }
-  if (snapshot.ended) {
     return last;
+  };
+  const std::size_t needed = workers_needed(*snapshot.collections, *snapshot.listing);
+  if (snapshot.all_wrote_by != needed) {
+    snapshot.all_wrote.reset();  // more of them, or fewer: the question is another one
+    snapshot.all_wrote_by = needed;
   }
+  snapshot.all_wrote = newest_by(needed, snapshot.all_wrote);
   std::vector<std::int64_t> known;
   known.reserve(listed.size());
   for (const auto& [step, workers] : listed) {
@@ -383,7 +492,8 @@ std::optional<std::int64_t> TrialState::last_complete(const Snapshot& snapshot) 
       known.push_back(step);
     }
   }
-  return apply_window(known, last, window_);
+  snapshot.passed = apply_window(known, snapshot.all_wrote, window_);
+  snapshot.last_complete = snapshot.ended ? newest_by(1, snapshot.passed) : snapshot.passed;
 }
 
 std::vector<Problem> TrialState::problems() const {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/clock.hpp"
 #include "layout/layout.hpp"
 #include "storage/storage.hpp"
 #include "trial/snapshot.hpp"
 
 #include <smd/trial.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,13 +24,32 @@
 
 namespace smd::detail::trial {
 
+/// What tests choose otherwise.
+struct Environment {
+  const Clock* clock = &system_clock();
+  std::function<Outcome<std::unique_ptr<storage::Storage>>(const std::string& path)> open = {};
+};
+
+/// What the environment variables say about waiting; FORMAT.md, section 9.
+struct WaitLimits {
+  std::chrono::nanoseconds end_delay = std::chrono::seconds(1);
+  std::size_t missing_event_file_retries = 100;
+  /// How long a half-written index file may stay as it is before it is damaged.
+  std::chrono::nanoseconds half_written = std::chrono::seconds(10);
+
+  static WaitLimits from_environment();
+};
+
 /// A trial's storage, layout and latest snapshot. Shared by the `Trial` and its `Tensor`s.
 ///
 /// `loading` lets one thread at a time make a new snapshot, while others go on with the last; `mutex` guards the
 /// pointer to it and what queries noticed.
 class TrialState {
  public:
-  TrialState(const std::string& path, TrialOptions options);
+  TrialState(const std::string& path, TrialOptions options, Environment environment = {});
+
+  /// The storage that a trial at `path` would be read from, to be watched until there is one; null if there is none.
+  static std::unique_ptr<storage::Storage> open_to_watch(const std::string& path);
 
   [[nodiscard]] const TrialOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -44,6 +67,19 @@ class TrialState {
   void refresh();
   /// Reads a further range.
   void cover(const StepRange& range);
+
+  /// The last snapshot, as it is.
+  [[nodiscard]] std::shared_ptr<const Snapshot> current() const;
+  /// For those who wait: `refresh`, but a trial that went away is an error of its own, a half-written index file that
+  /// does not change becomes damage, and another thread's wait is not disturbed.
+  [[nodiscard]] std::shared_ptr<const Snapshot> look();
+  /// Before waiting for more: throws if part of the trial can no longer be listed, so that nothing would ever come.
+  void require_readable(const Snapshot& snapshot) const;
+  [[nodiscard]] const Clock& clock() const noexcept { return *environment_.clock; }
+  [[nodiscard]] const WaitLimits& wait_limits() const noexcept { return limits_; }
+  [[nodiscard]] std::atomic<bool>& auto_refresh() noexcept { return auto_refresh_; }
+  /// Whether a worker that writes an event file has written a later one: then what is not there will not come.
+  [[nodiscard]] bool writer_went_on(const TensorLocation& location, const Snapshot& snapshot) const;
 
   /// Remembers what a query found wrong, once.
   void notice(Problem problem);
@@ -63,20 +99,21 @@ class TrialState {
                                                  std::uint32_t tensor) const;
 
  private:
-  [[nodiscard]] std::shared_ptr<const Snapshot> current() const;
   void open_storage(const std::string& path);
   [[noreturn]] void throw_missing_collections() const;
   void make_snapshot();
   void load_snapshot();
   void load(Snapshot& snapshot);
   void settle_newest(const layout::Listing& listing);
-  [[nodiscard]] std::optional<std::int64_t> last_complete(const Snapshot& snapshot) const;
+  void find_last_complete(Snapshot& snapshot) const;
   [[nodiscard]] const layout::StepRow* row_naming(std::string_view event_file, const Snapshot& snapshot) const;
-  [[nodiscard]] bool writer_went_on(const TensorLocation& location, const Snapshot& snapshot) const;
   [[nodiscard]] std::optional<bool> is_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const;
   [[nodiscard]] bool probe_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const;
 
   TrialOptions options_;
+  Environment environment_;
+  WaitLimits limits_;
+  std::atomic<bool> auto_refresh_;
   std::string name_;
   std::size_t window_ = 1000;
   std::unique_ptr<storage::Storage> storage_;
@@ -84,12 +121,32 @@ class TrialState {
   std::vector<Problem> opening_notes_;
 
   std::mutex loading_;
-  std::vector<StepRange> ranges_;  // guarded by `loading_`
+  // Guarded by `loading_`:
+  std::vector<StepRange> ranges_;
+  std::uint64_t generation_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> quiet_since_;  // the end marker was seen, and nothing new since
+  struct HalfWritten {
+    Problem problem;
+    std::chrono::steady_clock::time_point since;
+  };
+  std::map<layout::StepFile, HalfWritten> half_written_;
 
   mutable std::mutex mutex_;
   std::shared_ptr<const Snapshot> latest_;
   std::vector<Problem> noticed_;
   std::unordered_set<std::string> noticed_texts_;
+};
+
+/// While one lives, queries of this thread about that trial do not refresh it.
+class HoldStill {
+ public:
+  explicit HoldStill(const TrialState& state) noexcept;
+  HoldStill(const HoldStill&) = delete;
+  HoldStill& operator=(const HoldStill&) = delete;
+  ~HoldStill();
+
+ private:
+  const TrialState* before_;
 };
 
 /// One flag a tensor id.

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "storage/descriptor.hpp"
+#include "storage/storage.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <string>
+
+namespace smd::detail::storage {
+
+/// Says "look" each `poll_interval`: enough for any storage. Watches that hear of changes sooner derive from it.
+class PolledWatch : public Watch {
+ public:
+  /// `method`: for -v.
+  PolledWatch(std::chrono::milliseconds poll_interval, std::string method);
+
+  bool wait_until(std::chrono::steady_clock::time_point deadline) override;
+  void wake() noexcept override;
+  [[nodiscard]] std::string method() const override { return method_; }
+
+ protected:
+  /// Readable when something may have happened; -1: nothing tells.
+  [[nodiscard]] virtual int events() const noexcept { return -1; }
+  /// Takes in what happened. Returns whether there may be something new.
+  virtual bool take_events() { return false; }
+  /// Called before each "look".
+  virtual void look() {}
+
+ private:
+  [[nodiscard]] int timeout(std::chrono::steady_clock::duration left) const noexcept;
+  bool changed(std::chrono::steady_clock::time_point now);
+  void drain_wake() noexcept;
+
+  std::chrono::milliseconds interval_;
+  std::chrono::steady_clock::time_point next_look_;
+  std::string method_;
+  Descriptor wake_;
+  std::atomic<bool> woken_ = false;
+};
+
+}  // namespace smd::detail::storage

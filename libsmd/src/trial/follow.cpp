@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/follow.hpp>
+
+#include "trial/trial_impl.hpp"
+#include "trial/waiter.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd {
+
+using detail::trial::Snapshot;
+using detail::trial::Step;
+using detail::trial::TrialState;
+using detail::trial::Waiter;
+using Kind = FollowEvent::Kind;
+
+/// Hidden: else it would be exported with its class.
+struct __attribute__((visibility("hidden"))) StepFollower::Impl {
+  using Time = Waiter::Time;
+
+  Impl(std::shared_ptr<Trial::Impl> in_trial, FollowOptions in_options)
+      : trial(std::move(in_trial)),
+        options(std::move(in_options)),
+        waiter(*trial, options.wait),
+        quiet_since(trial->clock().now()) {
+    if (options.after) {
+      last = options.after->value;
+    }
+  }
+
+  FollowEvent next();
+  std::optional<FollowEvent> poll();
+  [[nodiscard]] std::string method() const { return waiter.method(); }
+
+ private:
+  /// A step that is complete, but not all of its records are there.
+  struct Held {
+    std::int64_t step;
+    Time since;
+    Time look_again;
+    std::chrono::nanoseconds pause;
+  };
+
+  void look();
+  std::optional<FollowEvent> take();
+  [[nodiscard]] const Step* late_step();
+  std::optional<FollowEvent> give(const Step& step, bool late);
+  [[nodiscard]] std::vector<std::string> missing_files(const Step& step, bool& hopeless) const;
+  [[nodiscard]] bool complete(std::int64_t step) const noexcept { return snapshot->complete(step, snapshot->settled); }
+  [[nodiscard]] std::optional<Time> due() const;
+
+  std::shared_ptr<Trial::Impl> trial;
+  FollowOptions options;
+  Waiter waiter;  // made before the first look
+  std::shared_ptr<const Snapshot> snapshot;
+  std::optional<std::int64_t> last;  // all steps up to here were given, unless there are more than `known`
+  std::vector<std::int64_t> given;   // ascending
+  std::size_t known = 0;             // how many of those there were when they were given
+  std::optional<Held> held;
+  Time quiet_since;
+};
+
+void StepFollower::Impl::look() {
+  std::shared_ptr<const Snapshot> next = trial->look();
+  if (snapshot && next->generation != snapshot->generation) {  // another trial took its place
+    last = options.after ? std::optional(options.after->value) : std::nullopt;
+    given.clear();
+    known = 0;
+    held.reset();
+  }
+  snapshot = std::move(next);
+}
+
+std::optional<StepFollower::Impl::Time> StepFollower::Impl::due() const {
+  std::optional<Time> when = snapshot->due;
+  const auto sooner = [&when](Time other) { when = std::min(when.value_or(other), other); };
+  if (held) {
+    sooner(held->look_again);
+  }
+  if (options.idle) {
+    sooner(quiet_since + *options.idle);
+  }
+  return when;
+}
+
+FollowEvent StepFollower::Impl::next() {
+  for (bool looked = false;; looked = true) {
+    if (waiter.stopped()) {
+      return {.kind = Kind::stopped};
+    }
+    if (snapshot) {
+      if (std::optional<FollowEvent> event = take()) {
+        return *std::move(event);
+      }
+      if (looked || snapshot->settled) {
+        if (snapshot->settled && !held) {
+          return {.kind = Kind::ended};
+        }
+        if (waiter.passed()) {
+          return {.kind = Kind::timed_out};
+        }
+        if (options.idle && trial->clock().now() - quiet_since >= *options.idle) {
+          return {.kind = Kind::idle};
+        }
+        trial->require_readable(*snapshot);
+        waiter.pause(due());
+      }
+    }
+    if (waiter.stopped()) {
+      return {.kind = Kind::stopped};
+    }
+    look();
+  }
+}
+
+std::optional<FollowEvent> StepFollower::Impl::poll() {
+  for (bool looked = false;; looked = true) {
+    if (snapshot) {
+      if (std::optional<FollowEvent> event = take()) {
+        return event;
+      }
+      if (snapshot->settled && !held) {
+        return FollowEvent{.kind = Kind::ended};
+      }
+    }
+    if (looked) {
+      return std::nullopt;
+    }
+    look();
+  }
+}
+
+/// The next step that is complete in the snapshot at hand.
+std::optional<FollowEvent> StepFollower::Impl::take() {
+  if (const Step* const step = late_step()) {
+    return give(*step, true);
+  }
+  const Step* const step = last ? snapshot->first_after(*last) : snapshot->first();
+  if (step == nullptr || !complete(step->number)) {
+    return std::nullopt;
+  }
+  return give(*step, false);
+}
+
+/// A complete step behind the last one given that was not there before; null if there is none.
+const Step* StepFollower::Impl::late_step() {
+  if (!last ||
+      snapshot->steps_up_to(*last) - (options.after ? snapshot->steps_up_to(options.after->value) : 0) == known) {
+    return nullptr;
+  }
+  const std::int64_t first = options.after ? options.after->value + 1 : INT64_MIN;
+  for (const Step& step : snapshot->steps) {
+    if (step.number > *last) {
+      break;
+    }
+    if (step.number >= first && !std::binary_search(given.begin(), given.end(), step.number) && complete(step.number)) {
+      return &step;
+    }
+  }
+  return nullptr;
+}
+
+std::optional<FollowEvent> StepFollower::Impl::give(const Step& step, bool late) {
+  FollowEvent event{.kind = Kind::step,
+                    .step = GlobalStep(step.number),
+                    .mode = step.mode,
+                    .mode_step = ModeStep(step.mode_step),
+                    .late = late};
+  const Time now = trial->clock().now();
+  if (options.records && !(held && held->step == step.number && now < held->look_again)) {
+    bool hopeless = snapshot->settled;
+    event.missing = missing_files(step, hopeless);
+    if (!event.missing.empty()) {
+      constexpr auto first_pause = std::chrono::milliseconds(10);
+      const std::chrono::nanoseconds interval = waiter.interval();
+      if (!held || held->step != step.number) {
+        held = Held{step.number, now, now, first_pause};
+      }
+      const auto tries = static_cast<double>(trial->wait_limits().missing_event_file_retries);
+      const std::chrono::duration<double> waited = now - held->since;
+      hopeless = hopeless || waited >= tries * std::chrono::duration<double>(interval);
+      if (!hopeless) {
+        held->look_again = now + std::min(held->pause, interval);
+        held->pause = std::min(held->pause * 2, interval);
+        return std::nullopt;
+      }
+    }
+  } else if (options.records) {
+    return std::nullopt;
+  }
+  held.reset();
+  quiet_since = now;
+  if (given.empty() || given.back() < step.number) {
+    given.push_back(step.number);
+  } else {
+    given.insert(std::lower_bound(given.begin(), given.end(), step.number), step.number);
+  }
+  ++known;
+  if (!late) {
+    last = step.number;
+  }
+  return event;
+}
+
+/// Event files of a step that are not there, or shorter than its index files say; whether waiting is of no use.
+std::vector<std::string> StepFollower::Impl::missing_files(const Step& step, bool& hopeless) const {
+  std::vector<std::string> missing;
+  bool all_hopeless = true;
+  for (const detail::layout::StepRow& row : snapshot->rows_of(step)) {
+    const detail::layout::Payload& payload = snapshot->catalog.payload(row);
+    if (payload.count == 0) {
+      continue;
+    }
+    std::uint64_t end = 0;
+    for (std::uint32_t i = 0; i < payload.count; ++i) {
+      const std::uint64_t start = payload.start(i);
+      end = std::max(end, start + std::min<std::uint64_t>(payload.lengths[i], UINT64_MAX - start));
+    }
+    const TensorLocation location = trial->location(*snapshot, row, 0);
+    const auto file = trial->storage().open(location.file);
+    const bool there = file ? (*file)->size() >= end : file.problem().kind != ProblemKind::not_found;
+    if (!there) {
+      missing.push_back(location.file);
+      all_hopeless = all_hopeless && trial->writer_went_on(location, *snapshot);
+    }
+  }
+  hopeless = hopeless || all_hopeless;
+  return missing;
+}
+
+StepFollower::StepFollower(const Trial& trial, FollowOptions options)
+    : impl_(std::make_unique<Impl>(trial.impl_, std::move(options))) {}
+StepFollower::StepFollower(StepFollower&&) noexcept = default;
+StepFollower& StepFollower::operator=(StepFollower&&) noexcept = default;
+StepFollower::~StepFollower() = default;
+
+FollowEvent StepFollower::next() { return impl_->next(); }
+std::optional<FollowEvent> StepFollower::poll() { return impl_->poll(); }
+std::string StepFollower::method() const { return impl_->method(); }
+
+}  // namespace smd

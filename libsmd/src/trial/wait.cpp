@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for steps, for anything, and for a trial to come into being.
+#include "trial/trial_impl.hpp"
+#include "trial/waiter.hpp"
+
+#include <smd/refresh.hpp>
+#include <smd/trial.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace smd {
+
+using detail::trial::HoldStill;
+using detail::trial::Snapshot;
+using detail::trial::Waiter;
+using detail::trial::watch_of;
+
+namespace {
+
+/// Calls `done(snapshot)` after each look until it is true.
+template <class Done>
+WaitOutcome wait(detail::trial::TrialState& state, const WaitOptions& options, Done&& done) {
+  Waiter waiter(state, options);
+  while (true) {
+    const std::shared_ptr<const Snapshot> snapshot = state.look();
+    if (done(*snapshot)) {
+      return WaitOutcome::reached;
+    }
+    if (snapshot->settled) {
+      return WaitOutcome::ended;
+    }
+    if (waiter.stopped()) {
+      return WaitOutcome::stopped;
+    }
+    if (waiter.passed()) {
+      return WaitOutcome::timed_out;
+    }
+    state.require_readable(*snapshot);
+    waiter.pause(snapshot->due);
+  }
+}
+
+/// Whether a step can be had. @throws StepUnavailable, NoMoreData.
+bool reached(const Snapshot& snapshot, StepKey step) {
+  switch (snapshot.state(step, snapshot.settled)) {
+    case StepState::available:
+      return true;
+    case StepState::not_yet_available:
+      return false;
+    case StepState::unavailable:
+      break;
+  }
+  if (snapshot.settled && !snapshot.goes_beyond(step)) {
+    throw NoMoreData(detail::trial::describe(step) + " will not come: the job has ended before it", step);
+  }
+  throw StepUnavailable(detail::trial::describe(step) + " was not saved, and later ones were", step);
+}
+
+}  // namespace
+
+WaitOutcome Trial::wait_for_steps(std::span<const StepKey> steps, const WaitOptions& options) const {
+  return wait(*impl_, options, [&](const Snapshot& snapshot) {
+    return static_cast<std::size_t>(std::count_if(
+               steps.begin(), steps.end(), [&](StepKey step) { return reached(snapshot, step); })) == steps.size();
+  });
+}
+
+WaitOutcome Trial::wait_until(const std::function<bool()>& condition, const WaitOptions& options) const {
+  return wait(*impl_, options, [&](const Snapshot&) {
+    const HoldStill still(*impl_);
+    return condition();
+  });
+}
+
+std::string Trial::watch_method() const {
+  return watch_of(impl_->storage(), impl_->storage().default_interval())->method();
+}
+
+namespace {
+
+/// Wakes when a trial may have come into being: its folder, or what it must hold.
+struct BirthWatch {
+  std::unique_ptr<detail::storage::Storage> storage;  // outlives the waiter's watch of it
+  std::optional<Waiter> waiter;
+  bool of_folder = false;
+
+  void aim(const std::string& path, bool folder_there, const WaitOptions& options) {
+    const bool remote = path.starts_with("s3://");
+    const auto interval =
+        std::max(options.interval.value_or(std::chrono::seconds(remote ? 5 : 2)), std::chrono::milliseconds(1));
+    waiter.reset();
+    storage = folder_there ? detail::trial::TrialState::open_to_watch(path) : nullptr;
+    waiter.emplace(detail::system_clock(),
+                   storage ? watch_of(*storage, interval) : detail::storage::watch_for_path(path, interval), options);
+    of_folder = folder_there;
+  }
+};
+
+}  // namespace
+
+std::optional<Trial> Trial::open_when_there(const std::string& path, const TrialOptions& options,
+                                            const WaitOptions& wait, WaitOutcome* outcome) {
+  const auto ends = [&](WaitOutcome how) {
+    if (outcome != nullptr) {
+      *outcome = how;
+    }
+  };
+  const auto passed = [&] { return wait.deadline && detail::system_clock().now() >= *wait.deadline; };
+  BirthWatch birth;
+  for (bool waited = false;; waited = true) {
+    const bool last_try = passed();
+    bool folder_there = true;
+    try {
+      Trial trial = open(path, options);
+      ends(WaitOutcome::reached);
+      return trial;
+    } catch (const MissingCollectionFiles& error) {
+      if (error.ended) {
+        throw;
+      }
+    } catch (const ReadError& error) {
+      if (error.problem.kind != ProblemKind::not_found || (last_try && !waited)) {
+        throw;
+      }
+      folder_there = false;
+    }
+    if (wait.stop.stop_requested() || last_try) {
+      ends(last_try ? WaitOutcome::timed_out : WaitOutcome::stopped);
+      return std::nullopt;
+    }
+    if (!birth.waiter || birth.of_folder != folder_there) {
+      birth.aim(path, folder_there, wait);  // and try again: it may have come before the watch did
+    } else {
+      birth.waiter->pause(std::nullopt);
+    }
+  }
+}
+
+RefreshGuard::RefreshGuard(bool refresh, std::initializer_list<std::reference_wrapper<const Trial>> trials) {
+  before_.reserve(trials.size());
+  for (const Trial& trial : trials) {
+    before_.emplace_back(trial.impl_, trial.impl_->auto_refresh().exchange(refresh));
+  }
+}
+
+RefreshGuard::~RefreshGuard() {
+  for (auto it = before_.rbegin(); it != before_.rend(); ++it) {
+    it->first->auto_refresh().store(it->second);
+  }
+}
+
+}  // namespace smd
