@@ -141,6 +141,8 @@ struct ReadResult {
 class SMD_EXPORT BlockSink {
  public:
   virtual ~BlockSink();
+  /// Before `begin`: when the record was written, in seconds since 1970.
+  virtual void written(double wall_time);
   /// Once, before any block. Return false to stop.
   virtual bool begin(Dtype dtype, const Shape& shape) = 0;
   /// Whole elements (of a string tensor: the whole packed value), in order, little-endian, laid out as in

@@ -398,6 +398,7 @@ Status RecordReader::stream(const TensorLocation& location, std::string_view tag
     if (!value) {
       return placed(std::move(value.problem()), location, location.offset);
     }
+    sink.written(value->wall_time);
     if (sink.begin(value->dtype, value->shape) && !value->bytes.empty()) {
       sink.block(value->bytes);
     }
@@ -409,6 +410,7 @@ Status RecordReader::stream(const TensorLocation& location, std::string_view tag
       return placed(std::move(checked.problem()), location, location.offset);
     }
   }
+  sink.written(large.value.wall_time);
   if (!sink.begin(large.value.dtype, large.value.shape)) {
     return ok();
   }

@@ -24,6 +24,7 @@ std::vector<std::string> texts(const T& views) {
 }  // namespace
 
 BlockSink::~BlockSink() = default;
+void BlockSink::written(double /*wall_time*/) {}
 
 Trial::Trial(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Trial::Trial(Trial&&) noexcept = default;

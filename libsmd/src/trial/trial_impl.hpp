@@ -12,4 +12,9 @@ struct __attribute__((visibility("hidden"))) Trial::Impl final : detail::trial::
   using TrialState::TrialState;
 };
 
+/// What other parts of the library see of a trial.
+struct detail::TrialAccess {
+  [[nodiscard]] static trial::TrialState& state(const Trial& trial) noexcept { return *trial.impl_; }
+};
+
 }  // namespace smd

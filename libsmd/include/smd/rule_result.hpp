@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/export.hpp>
+#include <smd/problem.hpp>
+#include <smd/rule_parameter.hpp>
+#include <smd/step.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace smd {
+
+/// One thing that a rule found.
+struct Finding {
+  std::optional<GlobalStep> step = {};  ///< None only where a rule found something before it saw a step.
+  Mode mode = Mode::global;
+  ModeStep mode_step = {};
+  std::optional<std::string> tensor = {};
+  std::optional<std::string> worker = {};  ///< None if workers are pooled.
+  std::string check = {};                  ///< Which of the rule's conditions.
+  double value = 0;                        ///< The measurement,
+  std::string relation = {};               ///< how it stands (`<`, `>`, `<=`, `>=`)
+  double threshold = 0;                    ///< to what it was held against.
+  std::string message = {};                ///< `gradient/conv0: abs_mean 3e-09 < threshold 1e-07`.
+  std::vector<std::pair<std::string, std::string>> details = {};
+};
+
+enum class RuleStatus : std::uint8_t {
+  no_issues_found,
+  issues_found,
+  error,
+  in_progress,
+  not_evaluated,  ///< Nothing was ever judged.
+};
+
+/// `NoIssuesFound`, `IssuesFound`, `Error`, `InProgress`, `NotEvaluated`.
+[[nodiscard]] SMD_EXPORT std::string_view to_string(RuleStatus status) noexcept;
+
+/// What became of one rule.
+struct RuleResult {
+  std::string name = {};  ///< Of the configuration; by default the rule's.
+  std::string rule = {};  ///< The rule's own name.
+  RuleStatus status = RuleStatus::in_progress;
+  std::vector<Finding> findings = {};         ///< By step, tensor (byte order, none first), worker (likewise), check.
+  std::size_t steps_evaluated = 0;            ///< Steps (and closings at the end) at which something was judged.
+  std::size_t steps_skipped = 0;              ///< Steps at which the rule was invoked and there was nothing to judge.
+  std::optional<GlobalStep> first_step = {};  ///< First and last step at which the rule was invoked.
+  std::optional<GlobalStep> last_step = {};
+  std::size_t tensors_matched = 0;  ///< Distinct tensors that the rule asked for.
+  std::vector<std::pair<std::string, std::optional<std::string>>> params = {};  ///< In effect.
+  std::string message = {};                               ///< One line for a person: what was found, or why nothing.
+  std::vector<std::string> warnings = {};                 ///< An unknown collection, a stop not performed, ….
+  std::optional<ConfigurationErrorKind> error_kind = {};  ///< Set for a configuration error,
+  std::string error_parameter = {};                       ///< with the parameter, if it concerns one.
+  std::vector<Problem> problems = {};                     ///< Needed records that could not be read.
+  double elapsed = 0;  ///< Seconds spent in the rule itself; reading is shared and not in it.
+};
+
+}  // namespace smd

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/rule_result.hpp>
+
+#include <string>
+
+namespace smd::detail::rules {
+
+/// `gradient/conv0: abs_mean 3e-09 < threshold 1e-07`: numbers in the shortest form that reads back the same.
+[[nodiscard]] std::string finding_text(const Finding& finding);
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/rule_run.hpp"
+
+#include "base/escape.hpp"
+#include "rules/finding_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <tuple>
+
+namespace smd::detail::rules {
+
+namespace {
+
+/// Adds the time until its end to a sum.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& sum) : sum_(sum), start_(std::chrono::steady_clock::now()) {}
+  ~Stopwatch() { sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& sum_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+std::optional<GlobalStep> bound(std::optional<GlobalStep> option, std::optional<std::int64_t> parameter) {
+  if (option || !parameter) {
+    return option;
+  }
+  return GlobalStep(*parameter);
+}
+
+}  // namespace
+
+RuleRun::RuleRun(std::size_t number, Rule* rule, std::unique_ptr<Rule> owned, std::string name,
+                 const EvaluationOptions& options)
+    : number_(number),
+      rule_(rule),
+      owned_(std::move(owned)),
+      options_(&options),
+      start_(bound(options.start, rule->parameters().start_step())),
+      end_(bound(options.end, rule->parameters().end_step())) {
+  result_.rule = rule->name();
+  result_.name = name.empty() ? rule->name() : std::move(name);
+  result_.params = rule->parameters().effective();
+}
+
+RuleRun::RuleRun(std::size_t number, std::string name, std::string rule, const ConfigurationError& error)
+    : number_(number), rule_(nullptr) {
+  result_.name = name.empty() ? rule : std::move(name);
+  result_.rule = std::move(rule);
+  result_.status = error.kind == ConfigurationErrorKind::custom_rule ? RuleStatus::not_evaluated : RuleStatus::error;
+  result_.message = error.what();
+  result_.error_kind = error.kind;
+  result_.error_parameter = error.parameter;
+}
+
+void RuleRun::begin(const TrialView& base, std::vector<const TrialView*> others) {
+  base_ = &base;
+  others_ = std::move(others);
+  if (rule_ != nullptr) {
+    rule_->begin();
+    for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
+      for (const std::string& name : selection.collections) {
+        if (!base.snapshot().collections->collections.contains(name)) {
+          warn("the trial has no collection '" + printable(name) + "'");
+        }
+      }
+    }
+  }
+}
+
+void RuleRun::resolve() {
+  if (rule_ == nullptr) {
+    return;
+  }
+  sets_.clear();
+  for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
+    sets_.push_back(base_->resolve(selection));
+  }
+  matched_.resize(base_->snapshot().catalog.tensors().size());
+}
+
+bool RuleRun::wants(const trial::Step& step) {
+  const GlobalStep number(step.number);
+  if (end_ && number >= *end_) {
+    cut_ = true;
+    return false;
+  }
+  if (options_->steps && !std::binary_search(options_->steps->begin(), options_->steps->end(), number)) {
+    cut_ = cut_ || options_->steps->empty() || number > options_->steps->back();
+    return false;
+  }
+  return (!start_ || number >= *start_) &&
+         (!options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode);
+}
+
+void RuleRun::plan(Window& window, const trial::Step& step) {
+  const Stopwatch watch(result_.elapsed);
+  StepContext& plan = plans_.emplace_back(*this, window, step, !planned_any_);
+  planned_any_ = true;
+  StepNeeds needs(plan);
+  rule_->set_required_tensors(needs);
+  matched(plan);
+}
+
+void RuleRun::matched(const StepContext& plan) {
+  const auto add = [&](std::uint32_t tensor) {
+    if (!matched_[tensor]) {
+      matched_[tensor] = true;
+      ++result_.tensors_matched;
+    }
+  };
+  for (const StepContext::Ask& ask : plan.asks()) {
+    if (plan.window()[ask.slot].view == base_) {
+      add(ask.tensor);
+    }
+  }
+}
+
+void RuleRun::judge(const Window& window) {
+  const Stopwatch watch(result_.elapsed);
+  for (StepContext& plan : plans_) {
+    if (stopped_) {
+      break;
+    }
+    if (!result_.first_step) {
+      result_.first_step = GlobalStep(plan.step().number);
+    }
+    result_.last_step = GlobalStep(plan.step().number);
+    last_mode_ = plan.step().mode;
+    last_mode_step_ = ModeStep(plan.step().mode_step);
+    for (const StepContext::Ask& ask : plan.asks()) {
+      const Slot& slot = window[ask.slot];
+      if (slot.problem &&
+          std::find(result_.problems.begin(), result_.problems.end(), *slot.problem) == result_.problems.end()) {
+        result_.problems.push_back(*slot.problem);
+      }
+    }
+    StepView view(plan);
+    rule_->invoke_at_step(view);
+    ++(plan.judged ? result_.steps_evaluated : result_.steps_skipped);
+    const std::size_t first = result_.findings.size();
+    for (Finding& finding : plan.findings) {
+      add_finding(std::move(finding));
+    }
+    sort_from(first);
+    done_ = plan.done;
+    stopped_ = done_ || (!options_->keep_going && !plan.findings.empty());
+  }
+}
+
+void RuleRun::drop_plans() { plans_.clear(); }
+
+void RuleRun::add_finding(Finding finding) {
+  if (finding.message.empty()) {
+    finding.message = finding_text(finding);
+  }
+  result_.findings.push_back(std::move(finding));
+}
+
+/// None comes before any name.
+void RuleRun::sort_from(std::size_t first) {
+  std::stable_sort(result_.findings.begin() + static_cast<std::ptrdiff_t>(first), result_.findings.end(),
+                   [](const Finding& a, const Finding& b) {
+                     return std::tie(a.step, a.tensor, a.worker) < std::tie(b.step, b.tensor, b.worker);
+                   });
+}
+
+void RuleRun::place(Finding& finding) const {
+  finding.step = result_.last_step;
+  finding.mode = last_mode_;
+  finding.mode_step = last_mode_step_;
+}
+
+void RuleRun::tick(double seconds, bool new_data) {
+  if (!active()) {
+    return;
+  }
+  const std::size_t before = result_.findings.size();
+  RuleTick tick(*this, seconds, new_data);
+  rule_->tick(tick);
+  stopped_ = !options_->keep_going && result_.findings.size() > before;
+}
+
+void RuleRun::finish(bool complete, bool ended) {
+  if (rule_ == nullptr) {
+    return;
+  }
+  ended_ = ended;
+  if (complete && !cut_ && !stopped_) {
+    const Stopwatch watch(result_.elapsed);
+    const std::size_t first = result_.findings.size();
+    RuleEnd end(*this);
+    rule_->at_end(end);
+    sort_from(first);
+    result_.steps_evaluated += judged_at_end_ ? 1 : 0;
+  }
+  if (!result_.findings.empty()) {
+    result_.status = RuleStatus::issues_found;
+    result_.message = result_.findings.front().message;
+  } else if (!result_.problems.empty()) {
+    result_.status = RuleStatus::error;
+    result_.message = "a value it needs cannot be read: " + to_string(result_.problems.front());
+  } else if (result_.steps_evaluated == 0) {
+    result_.status = RuleStatus::not_evaluated;
+    result_.message = nothing_judged();
+  } else {
+    result_.status = RuleStatus::no_issues_found;
+  }
+}
+
+void RuleRun::warn(std::string text) {
+  if (std::find(result_.warnings.begin(), result_.warnings.end(), text) == result_.warnings.end()) {
+    result_.warnings.push_back(std::move(text));
+  }
+}
+
+std::string RuleRun::nothing_judged() const {
+  if (base_ == nullptr || !result_.first_step) {
+    return "nothing was judged: no step of the trial is in range";
+  }
+  std::string wanted;
+  const auto add = [&](std::string_view kind, const std::vector<std::string>& items) {
+    for (const std::string& item : items) {
+      wanted += (wanted.empty() ? "" : ", ") + std::string(kind) + " '" + printable(item) + "'";
+    }
+  };
+  for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
+    add("collection", selection.collections);
+    add("pattern", selection.regex);
+    add("tensor", selection.names);
+  }
+  if (result_.tensors_matched > 0) {
+    return fmt::format("nothing was judged at {} steps: of {} tensors asked for, what the rule needs was not saved",
+                       result_.steps_skipped, result_.tensors_matched);
+  }
+  const layout::NameTable& tensors = base_->snapshot().catalog.tensors();
+  std::string names;
+  const std::vector<std::uint32_t>& sorted = base_->snapshot().catalog.sorted_tensors();
+  for (std::size_t i = 0; i < std::min<std::size_t>(sorted.size(), 3); ++i) {
+    names += (i == 0 ? "" : ", ") + printable(tensors[sorted[i]]);
+  }
+  return fmt::format("nothing was judged: {} {} at no step in range; the trial holds {} {}{}{}",
+                     wanted.empty() ? "what the rule needs" : wanted,
+                     wanted.empty() ? "was saved" : "has what it needs", tensors.size(),
+                     tensors.size() == 1 ? "tensor" : "tensors", names.empty() ? "" : ": ",
+                     names + (sorted.size() > 3 ? ", …" : ""));
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "rules/step_context.hpp"
+#include "rules/trial_view.hpp"
+
+#include <smd/evaluator.hpp>
+#include <smd/rule.hpp>
+#include <smd/rule_result.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace smd::detail::rules {
+
+/// What the evaluator may see of a rule.
+struct RuleAccess {
+  [[nodiscard]] static const std::vector<TensorSelection>& selections(const Rule& rule) { return rule.selections_; }
+};
+
+/// One rule in an evaluation: its bounds, its place, its result.
+class RuleRun {
+ public:
+  /// `number` is its place among the evaluation's rules.
+  RuleRun(std::size_t number, Rule* rule, std::unique_ptr<Rule> owned, std::string name,
+          const EvaluationOptions& options);
+  /// One that cannot be evaluated.
+  RuleRun(std::size_t number, std::string name, std::string rule, const ConfigurationError& error);
+
+  /// Before the first step.
+  void begin(const TrialView& base, std::vector<const TrialView*> others);
+  /// After the views took new snapshots.
+  void resolve();
+
+  /// Whether it is to be invoked at a step; notes a step that its end cuts off.
+  [[nodiscard]] bool wants(const trial::Step& step);
+  [[nodiscard]] bool active() const noexcept { return rule_ != nullptr && !stopped_; }
+  void plan(Window& window, const trial::Step& step);
+  /// Invokes the rule at the planned steps, in order, until it stops.
+  void judge(const Window& window);
+  void drop_plans();
+  void tick(double seconds, bool new_data);
+  void finish(bool complete, bool ended);
+
+  [[nodiscard]] const std::deque<StepContext>& plans() const noexcept { return plans_; }
+  [[nodiscard]] std::size_t number() const noexcept { return number_; }
+  [[nodiscard]] const RuleResult& result() const noexcept { return result_; }
+  [[nodiscard]] const EvaluationOptions& options() const noexcept { return *options_; }
+  [[nodiscard]] const TrialView& base() const noexcept { return *base_; }
+  [[nodiscard]] const std::vector<const TrialView*>& others() const noexcept { return others_; }
+  [[nodiscard]] const TensorSet& selected(SelectionId selection) const {
+    return sets_.at(static_cast<std::size_t>(selection));
+  }
+  [[nodiscard]] bool ended() const noexcept { return ended_; }
+
+  // For StepContext, RuleEnd and RuleTick:
+  void add_finding(Finding finding);
+  void count_judged() { ++result_.steps_evaluated; }
+  void judged_at_end() noexcept { judged_at_end_ = true; }
+  void warn(std::string text);
+  [[nodiscard]] std::optional<GlobalStep> last_invoked() const noexcept { return result_.last_step; }
+  void place(Finding& finding) const;
+
+ private:
+  void matched(const StepContext& plan);
+  [[nodiscard]] std::string nothing_judged() const;
+  void sort_from(std::size_t first);
+
+  std::size_t number_;
+  Rule* rule_;
+  std::unique_ptr<Rule> owned_;
+  const EvaluationOptions* options_ = nullptr;
+  std::optional<GlobalStep> start_;
+  std::optional<GlobalStep> end_;
+  const TrialView* base_ = nullptr;
+  std::vector<const TrialView*> others_;
+  std::vector<TensorSet> sets_;
+  std::deque<StepContext> plans_;
+  std::vector<bool> matched_;  // by tensor id of the base trial
+  RuleResult result_;
+  Mode last_mode_ = Mode::global;
+  ModeStep last_mode_step_;
+  bool planned_any_ = false;
+  bool stopped_ = false;  // fired, or done
+  bool done_ = false;
+  bool cut_ = false;  // steps that its end left out
+  bool ended_ = false;
+  bool judged_at_end_ = false;
+};
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trial/trial_state.hpp"
+
+#include <smd/rule.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace smd::detail::rules {
+
+using layout::StepRow;
+using trial::Snapshot;
+using trial::TensorSet;
+using trial::TrialState;
+
+/// One trial as rules see it: a frozen snapshot, limited to some workers. `freeze` takes a new one; units of before are
+/// then void. Queries are safe from many threads.
+class TrialView {
+ public:
+  TrialView(const Trial& trial, std::size_t number, const std::vector<std::string>& workers);
+
+  void freeze();
+
+  [[nodiscard]] const Trial& trial() const noexcept { return *trial_; }
+  [[nodiscard]] std::size_t number() const noexcept { return number_; }  ///< In the evaluation; 0: the base trial.
+  [[nodiscard]] TrialState& state() const noexcept { return *state_; }
+  [[nodiscard]] const Snapshot& snapshot() const noexcept { return *snapshot_; }
+
+  [[nodiscard]] TensorSet resolve(const TensorSelection& selection) const;
+  /// Rows of a step, by worker, without those of workers left out.
+  [[nodiscard]] std::vector<const StepRow*> rows(const trial::Step& step) const;
+  /// By tensor's name, then worker's.
+  [[nodiscard]] std::vector<Unit> units(const std::vector<const StepRow*>& rows, const TensorSet& selected) const;
+  [[nodiscard]] std::vector<Unit> units(const std::vector<const StepRow*>& rows, std::uint32_t tensor) const;
+  /// All units of one tensor and worker at complete steps, in one mode or in all.
+  [[nodiscard]] const std::vector<Unit>& series(std::uint32_t tensor, std::uint32_t worker,
+                                                std::optional<Mode> mode) const;
+
+ private:
+  [[nodiscard]] bool has_worker(const StepRow& row) const noexcept;
+
+  const Trial* trial_;
+  std::size_t number_;
+  TrialState* state_;
+  std::vector<std::string> workers_;
+  std::shared_ptr<const Snapshot> snapshot_;
+
+  using SeriesKey = std::tuple<std::uint32_t, std::uint32_t, std::optional<Mode>>;
+  mutable std::mutex mutex_;
+  mutable std::map<SeriesKey, std::vector<Unit>> series_;  // guarded; its vectors never change
+};
+
+}  // namespace smd::detail::rules
