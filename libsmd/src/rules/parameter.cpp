@@ -2,8 +2,8 @@
 #include <smd/rule_parameter.hpp>
 
 #include "base/escape.hpp"
-#include "trial/nearest.hpp"
-#include "trial/pattern.hpp"
+#include "base/nearest.hpp"
+#include "base/pattern.hpp"
 
 #include <smd/rule_registry.hpp>
 
@@ -224,7 +224,7 @@ class ParameterParser {
   }
 
   void check_pattern(const std::string& text) const {
-    detail::trial::Pattern pattern;
+    detail::Pattern pattern;
     if (const auto error = pattern.compile(text)) {
       refuse(text, fmt::format("a regular expression: {}", *error));
     }
@@ -266,7 +266,7 @@ bool means_default(const ParameterSpec& spec, std::string_view text) {
     names.push_back(spec.name);
   }
   names.insert(names.end(), {"start_step", "end_step"});
-  const std::vector<std::string> nearest = detail::trial::nearest(name, names, 1);
+  const std::vector<std::string> nearest = detail::nearest(name, names, 1);
   throw ConfigurationError(ConfigurationErrorKind::unknown_parameter,
                            fmt::format("no parameter '{}'; {}", detail::printable(name),
                                        nearest.empty() ? fmt::format("there are {}", fmt::join(names, ", "))

@@ -2,8 +2,8 @@
 #include <smd/rule_registry.hpp>
 
 #include "base/escape.hpp"
+#include "base/nearest.hpp"
 #include "rules/builtin.hpp"
-#include "trial/nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -103,7 +103,7 @@ RuleDescription describe_rule(std::string_view name_or_alias) {
       names.push_back(rule.alias);
     }
   }
-  const std::vector<std::string> nearest = detail::trial::nearest(name_or_alias, names, 1);
+  const std::vector<std::string> nearest = detail::nearest(name_or_alias, names, 1);
   throw ConfigurationError(ConfigurationErrorKind::unknown_rule,
                            fmt::format("no rule '{}'{}", detail::printable(name_or_alias),
                                        nearest.empty() ? "; smd-rule --list shows all of them"
