@@ -58,4 +58,4 @@ need_packages() {
 build_packages='cmake g++ ninja-build pkg-config libboost-filesystem-dev libcli11-dev libfmt-dev libhwy-dev
   libpcre2-dev libprotozero-dev libsimdjson-dev nlohmann-json3-dev zlib1g-dev'
 # What the tests need besides.
-test_packages='clang clang-format doctest-dev python3 python3-numpy xz-utils'
+test_packages='bash clang clang-format doctest-dev fish mandoc python3 python3-numpy xz-utils zsh'

@@ -49,6 +49,7 @@ struct CommandDefinition {
   std::span<const ExitNote> exit_notes;
   std::span<const Prose> prose{};
   std::span<const std::string_view> see_also{};  ///< `smd-tensor(1)`, …
+  std::span<const Example> more_examples{};      ///< For the manual page only.
 
   /// All options in the order of the tables.
   [[nodiscard]] std::vector<const OptionSpec*> options() const;

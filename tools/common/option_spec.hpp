@@ -25,6 +25,8 @@ enum class ValueKind : std::uint8_t {
   columns,
   number,
   duration,
+  rule,
+  rule_parameter,  ///< `K=V` of a rule chosen on the same line.
 };
 
 /// What giving an option again means.
@@ -44,8 +46,9 @@ struct OptionSpec {
   ValueKind kind = ValueKind::none;
   Repeat repeat = Repeat::last_wins;
   bool split_commas = false;                    ///< `-m train,eval` is two values.
-  std::span<const std::string_view> choices{};  ///< For `ValueKind::choice`.
+  std::span<const std::string_view> choices{};  ///< For `ValueKind::choice`; of other kinds merely offered by shells.
   bool hidden = false;                          ///< Parsed, but left out of `--help`.
+  std::string_view manual{};                    ///< Whole sentences for the manual page; empty: `help`.
 };
 
 /// Headings of the option groups, in the order of `--help`. Commands may have further ones; they come after `view`.

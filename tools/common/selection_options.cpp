@@ -41,7 +41,8 @@ constexpr std::array<OptionSpec, 8> selection_table = {{
      .help = "drop tensors in whose name RE is found",
      .group = group::selection,
      .kind = ValueKind::pattern,
-     .repeat = Repeat::adds_up},
+     .repeat = Repeat::adds_up,
+     .manual = "Drop tensors in whose name RE is found, however they were chosen."},
     {.short_name = 'm',
      .name = "mode",
      .metavar = "M[,M]",
@@ -49,7 +50,9 @@ constexpr std::array<OptionSpec, 8> selection_table = {{
      .group = group::selection,
      .kind = ValueKind::mode,
      .repeat = Repeat::adds_up,
-     .split_commas = true},
+     .split_commas = true,
+     .manual = "Only steps of these modes: train, eval, predict or global, in any case of letters. The default, "
+               "global, means all steps."},
     {.short_name = 's',
      .name = "step",
      .metavar = "SPEC",
@@ -57,7 +60,8 @@ constexpr std::array<OptionSpec, 8> selection_table = {{
      .group = group::selection,
      .kind = ValueKind::step,
      .repeat = Repeat::adds_up,
-     .split_commas = true},
+     .split_commas = true,
+     .manual = "Only these steps, counted in the mode."},
     {.name = "every",
      .metavar = "N",
      .help = "of these steps keep each Nth",
@@ -68,7 +72,9 @@ constexpr std::array<OptionSpec, 8> selection_table = {{
      .metavar = "W",
      .help = "what this worker saved; all: every worker (default for values: the first by name)",
      .group = group::selection,
-     .kind = ValueKind::worker},
+     .kind = ValueKind::worker,
+     .manual = "Only what this worker saved; all stands for every worker. By default, values are those of the first "
+               "worker by name that has them."},
     {.name = "incomplete", .help = "also steps that not all workers have written", .group = group::selection},
 }};
 

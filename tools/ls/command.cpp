@@ -26,7 +26,7 @@ constexpr std::array<ExitNote, 5> exit_notes = {{
 }};
 
 constexpr std::array<Prose, 1> prose = {{
-    {"VIEWS",
+    {"WHAT IS LISTED",
      "Names alone are printed by default, one per line, as raw bytes. JSON always has all that is known of a tensor: "
      "shape, how many steps it was saved at, the first and the last of them, modes, workers, collections, what was "
      "saved (value, shape, reductions such as abs_mean) and the length of its records in bytes. -l shows the same as "

@@ -57,6 +57,13 @@ void check_key(const std::string& key) {
 }  // namespace
 
 std::span<const OptionSpec> LsOptions::table() noexcept {
+  static const std::vector<std::string_view> summary_keys = [] {
+    std::vector<std::string_view> keys;
+    for (const Column& column : summary_columns()) {
+      keys.push_back(column.name);
+    }
+    return keys;
+  }();
   static const std::array<OptionSpec, 11> table = {{
       {.short_name = 'l',
        .name = "long",
@@ -76,7 +83,9 @@ std::span<const OptionSpec> LsOptions::table() noexcept {
        .metavar = "KEY",
        .help = "print one bare value of the summary",
        .group = group::view,
-       .kind = ValueKind::text},
+       .kind = ValueKind::text,
+       .choices = summary_keys,
+       .manual = "Print one bare value of the summary: the one of this key."},
       {.name = "locations",
        .metavar = {},
        .help = "where each record lies: file, offset, length",

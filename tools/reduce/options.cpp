@@ -14,6 +14,14 @@ namespace {
 constexpr std::array<std::string_view, 3> sources = {"auto", "saved", "computed"};
 constexpr std::array<std::string_view, 2> nan_policies = {"propagate", "omit"};
 
+// Offered by shells; what is taken is in reduction_list.cpp, which also takes percentiles.
+constexpr std::array<std::string_view, 34> offered_reductions = {
+    "min",    "max",     "median",   "mean",          "std",          "variance", "sum",          "prod",    "l1",
+    "l2",     "abs_min", "abs_max",  "abs_median",    "abs_mean",     "abs_std",  "abs_variance", "abs_sum", "abs_prod",
+    "abs_l1", "abs_l2",  "saved",    "all",           "count",        "finite",   "nan",          "inf",     "posinf",
+    "neginf", "zero",    "negative", "zero_fraction", "nan_fraction", "rms",      "p50"};
+constexpr std::array<std::string_view, 3> by_words = {"tensor", "step", "worker"};
+
 constexpr std::array<OptionSpec, 14> own_options = {{
     {.short_name = 'r',
      .name = "reduce",
@@ -24,7 +32,12 @@ constexpr std::array<OptionSpec, 14> own_options = {{
      .group = group::view,
      .kind = ValueKind::text,
      .repeat = Repeat::adds_up,
-     .split_commas = true},
+     .split_commas = true,
+     .choices = offered_reductions,
+     .manual = "Which figures: min, max, median, mean, std, variance, sum, prod, l1 and l2, each also of the absolute "
+               "values with abs_ in front; saved stands for all that the job saved, all for these twenty. Further "
+               "count, finite, nan, inf, posinf, neginf, zero, negative, zero_fraction, nan_fraction, rms, and "
+               "percentiles p0 to p100, like p99.9. The default is min,max,mean,std."},
     {.short_name = 'a', .name = "abs", .metavar = "", .help = "put abs_ before each", .group = group::view},
     {.name = "source",
      .metavar = "S",
@@ -49,7 +62,8 @@ constexpr std::array<OptionSpec, 14> own_options = {{
      .help = "of tensor,step,worker: a row for each; what is left out is pooled as one array (default: all three)",
      .group = group::view,
      .kind = ValueKind::text,
-     .split_commas = true},
+     .split_commas = true,
+     .choices = by_words},
     {.name = "hist",
      .metavar = "",
      .help = "histograms: bars in a table, rows bin lo hi count elsewhere; without bounds one range for all",

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# Manual pages and completions into the places where man and the shells look. What is installed is what is committed.
+set(SMD_BASH_COMPLETION_DIR "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" CACHE STRING "For bash")
+set(SMD_ZSH_COMPLETION_DIR "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" CACHE STRING "For zsh")
+set(SMD_FISH_COMPLETION_DIR "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" CACHE STRING "For fish")
+set(SMD_FISH_FUNCTION_DIR "${CMAKE_INSTALL_DATADIR}/fish/vendor_functions.d" CACHE STRING "Functions for fish")
+option(SMD_COMPRESS_MAN "Install compressed manual pages, as distributions want them" OFF)
+
+file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/man/*.[1-8]")
+foreach(page IN LISTS pages)
+  get_filename_component(name "${page}" NAME)
+  string(REGEX REPLACE ".*\\." "" section "${name}")
+  if(SMD_COMPRESS_MAN)
+    # -n: no time in the file, so that two builds are equal.
+    execute_process(COMMAND gzip -9nc "${page}" OUTPUT_FILE "${PROJECT_BINARY_DIR}/man/${name}.gz"
+      COMMAND_ERROR_IS_FATAL ANY)
+    set(page "${PROJECT_BINARY_DIR}/man/${name}.gz")
+  endif()
+  install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}" COMPONENT tools)
+endforeach()
+
+install(FILES "${PROJECT_SOURCE_DIR}/completions/zsh/_smd" DESTINATION "${SMD_ZSH_COMPLETION_DIR}" COMPONENT tools)
+install(FILES "${PROJECT_SOURCE_DIR}/completions/fish/__smd_values.fish" DESTINATION "${SMD_FISH_FUNCTION_DIR}"
+  COMPONENT tools)
+foreach(tool ls tensor reduce rule wait save)
+  if(TARGET smd-${tool})
+    # bash looks for a file named as the command; all of them load the same one.
+    install(FILES "${PROJECT_SOURCE_DIR}/completions/bash/smd" DESTINATION "${SMD_BASH_COMPLETION_DIR}"
+      RENAME smd-${tool} COMPONENT tools)
+    install(FILES "${PROJECT_SOURCE_DIR}/completions/fish/smd-${tool}.fish" DESTINATION "${SMD_FISH_COMPLETION_DIR}"
+      COMPONENT tools)
+  endif()
+endforeach()

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_environment.py ROOT: each environment variable that the sources read is in the table of the manual pages
+(tools/common/environment.cpp), and each one there is read."""
+import pathlib
+import re
+import sys
+
+NAME = r"(?:SMD|SMDEBUG|SLURM|AWS|LC)_[A-Z0-9_]*[A-Z0-9]|NO_COLOR|TERM|LANG|COLUMNS"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    table = root / "tools/common/environment.cpp"
+    documented = set()
+    for names in re.findall(r'\{"([A-Z0-9_, *]+)",', table.read_text(encoding="utf-8")):
+        documented.update(names.split(", "))
+    read = {}
+    for folder in ("libsmd/src", "tools"):
+        for path in sorted((root / folder).rglob("*.[ch]pp")):
+            if path == table or "docgen" in path.parts:
+                continue
+            for name in re.findall(r'"(%s)"' % NAME, path.read_text(encoding="utf-8")):
+                read.setdefault(name, path.relative_to(root))
+    failed = False
+    for name in sorted(set(read) - documented):
+        failed = True
+        print(f"{name}, read in {read[name]}, is not in {table.relative_to(root)}")
+    for name in sorted(documented - set(read)):
+        failed = True
+        print(f"{name}, in {table.relative_to(root)}, is read nowhere")
+    if not documented or not read:
+        failed = True
+        print("nothing found: the sources do not look as this script thinks")
+    sys.exit(failed)
+
+
+main()

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_examples.py ROOT BIN_DIR: every command of ours in the EXAMPLES of the manual pages is one that the commands
+understand: run on a trial by the name that the examples use, it ends neither with a usage error nor without a trial."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+UNESCAPE = {"\\-": "-", "\\(aq": "'", "\\(dq": '"', "\\(ga": "`", "\\(ha": "^", "\\(ti": "~", "\\e": "\\", "\\&": ""}
+
+
+def examples(page):
+    section = re.search(r"^\.Sh EXAMPLES\n(.*?)(?=^\.Sh )", page, re.DOTALL | re.MULTILINE).group(1)
+    for block in re.findall(r"^\.Bd -literal[^\n]*\n(.*?)^\.Ed", section, re.DOTALL | re.MULTILINE):
+        yield re.sub(r"\\(?:-|e|&|\(..)", lambda found: UNESCAPE[found.group()], block)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    failed = False
+    count = 0
+    for path in sorted((root / "man").glob("*.1")):
+        for example in examples(path.read_text(encoding="utf-8")):
+            if "aws " in example or "s3://" in example or "gnuplot" in example or "mlr " in example:
+                continue
+            count += 1
+            work = tempfile.mkdtemp(prefix="smd-examples-")
+            try:
+                for name in ("run", "good", "bad", "runs/a", "runs/b"):
+                    shutil.copytree(root / "tests/fixtures/good-pytorch-digits", os.path.join(work, name))
+                environment = {"PATH": os.pathsep.join([sys.argv[2], "/usr/bin", "/bin"]), "LC_ALL": "C.UTF-8",
+                               "HOME": work, "TRIAL": "run"}
+                done = subprocess.run(["bash", "-c", example], cwd=work, env=environment, timeout=60, check=False,
+                                      capture_output=True)
+            finally:
+                shutil.rmtree(work)
+            # What the example names may not be in this trial: that is status 1, said so, and no wrong usage.
+            if done.returncode not in (0, 1, 123) or b"Usage" in done.stderr or b"NotFound" in done.stderr:
+                failed = True
+                print(f"{path.name}: {example}status {done.returncode}\n{done.stderr.decode()}")
+    if count < 3:
+        failed = True
+        print("only", count, "examples found")
+    sys.exit(failed)
+
+
+main()

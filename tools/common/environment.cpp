@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "environment.hpp"
+
+#include <array>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr std::array<EnvironmentVariable, 9> variables = {{
+    {"NO_COLOR", "If not empty, nothing is coloured, unless --color=always says so."},
+    {"TERM", "If it is dumb, nothing is coloured, unless --color=always says so."},
+    {"LC_ALL, LC_CTYPE, LANG",
+     "The first that is not empty tells whether the terminal understands UTF-8. If it does not, tables, pictures and "
+     "messages are ASCII, as with --ascii. Nothing else depends on the locale: numbers always have a point, and names "
+     "are sorted by their bytes."},
+    {"COLUMNS", "The width of help texts and pictures where the output is no terminal; default 80."},
+    {"SMDEBUG_LOG_LEVEL",
+     "Which messages are shown, as with the reference implementation: debug, info, warning (the default), error or "
+     "off. -q and -v win over it."},
+    {"SMDEBUG_LOG_PATH", "A file to which messages are also appended."},
+    {"SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW",
+     "How many steps that not all workers have written may lie behind the last complete one, before the oldest half of "
+     "them counts as complete; default 1000."},
+    {"SLURM_PROCID, SLURM_NTASKS, SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT, SLURM_ARRAY_TASK_MIN",
+     "The place among the tasks or array members of a Slurm job, for --shard auto.", "reduce"},
+    {"AWS_BATCH_JOB_ARRAY_INDEX, AWS_BATCH_JOB_ARRAY_SIZE", "The place in an AWS Batch array job, for --shard auto.",
+     "reduce"},
+}};
+
+}  // namespace
+
+std::span<const EnvironmentVariable> environment_variables() noexcept { return variables; }
+
+}  // namespace smd::tool

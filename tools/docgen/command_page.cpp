@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/version.hpp>
+
+#include "common/environment.hpp"
+#include "common/option_spec.hpp"
+#include "facts.hpp"
+#include "pages.hpp"
+#include "roff.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+namespace smd::docgen {
+
+namespace {
+
+using tool::CommandDefinition;
+using tool::OptionSpec;
+using tool::ValueKind;
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::toupper(c); });
+  return out;
+}
+
+/// `[OPTION]... TRIAL [NAME]...` as macros, a line for each part.
+void synopsis(Roff& page, std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    std::string_view part = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const bool optional = part.starts_with('[');
+    const bool repeats = part.ends_with("...");
+    part.remove_suffix(repeats ? 3 : 0);
+    if (optional) {
+      part = part.substr(1, part.size() - 2);
+    }
+    std::string line = optional ? ".Op " : ".";
+    line += part.starts_with('-') ? "Fl " + roff_word(part.substr(1)) : "Ar " + roff_word(part);
+    page.macro(line + (repeats ? " ..." : ""));
+  }
+}
+
+std::string option_head(const OptionSpec& spec) {
+  std::string line = ".It ";
+  if (spec.short_name != '\0') {
+    line += std::string("Fl ") + spec.short_name + " , ";
+  }
+  line += "Fl \\-" + roff_word(spec.name);
+  if (!spec.metavar.empty()) {
+    line += " Ar " + roff_word(spec.metavar);
+  }
+  return line;
+}
+
+std::string listed(std::span<const std::string_view> words) {
+  std::string text;
+  for (const std::string_view word : words) {
+    text += text.empty() ? "" : ", ";
+    text += word;
+  }
+  return text;
+}
+
+std::string option_text(const OptionSpec& spec, const CommandDefinition& definition) {
+  std::string text = as_sentence(spec.manual.empty() ? spec.help : spec.manual);
+  if (spec.kind == ValueKind::format) {
+    text += " One of " + listed(definition.formats) + ".";
+  } else if (spec.kind == ValueKind::choice) {
+    text += " One of " + listed(spec.choices) + ".";
+  }
+  if (spec.repeat == tool::Repeat::adds_up && !spec.metavar.empty()) {
+    text += spec.split_commas ? " A list parted by commas; may be given again." : " May be given again.";
+  }
+  return text;
+}
+
+void options(Roff& page, const CommandDefinition& definition) {
+  const std::vector<const OptionSpec*> all = definition.options();
+  std::vector<std::string_view> groups;
+  for (const OptionSpec* spec : all) {
+    if (!spec->hidden && std::find(groups.begin(), groups.end(), spec->group) == groups.end()) {
+      groups.push_back(spec->group);
+    }
+  }
+  page.macro(".Sh OPTIONS");
+  page.prose(
+      "Options and operands may come in any order; -- ends the options. A value follows its option as a word of its "
+      "own, or after = (long options), or directly (short ones). If an option is given again the last value counts, "
+      "unless it says otherwise.");
+  for (const std::string_view group : groups) {
+    page.macro(".Ss " + std::string(group));
+    page.prose(group_note(group, definition.name));
+    page.macro(".Bl -tag -width Ds");
+    for (const OptionSpec* spec : all) {
+      if (!spec->hidden && spec->group == group) {
+        page.macro(option_head(*spec));
+        page.prose(option_text(*spec, definition));
+      }
+    }
+    page.macro(".El");
+  }
+}
+
+bool reads(const CommandDefinition& definition, const tool::EnvironmentVariable& variable) {
+  const std::string_view word = definition.name.substr(definition.name.find('-') + 1);
+  std::string_view rest = variable.commands;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    if (rest.substr(0, end) == word) {
+      return true;
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return variable.commands.empty();
+}
+
+void environment(Roff& page, const CommandDefinition& definition) {
+  page.macro(".Sh ENVIRONMENT");
+  page.macro(".Bl -tag -width Ds");
+  for (const tool::EnvironmentVariable& variable : tool::environment_variables()) {
+    if (!reads(definition, variable)) {
+      continue;
+    }
+    std::string_view names = variable.name;
+    while (!names.empty()) {
+      const std::size_t end = std::min(names.find(", "), names.size());
+      const bool last = end == names.size();
+      page.macro((names.size() == variable.name.size() ? ".It Ev " : ".It Ev ") + roff_word(names.substr(0, end)));
+      names.remove_prefix(last ? end : end + 2);
+    }
+    page.prose(variable.meaning);
+  }
+  page.macro(".El");
+}
+
+void exit_statuses(Roff& page, const CommandDefinition& definition) {
+  page.macro(".Sh EXIT STATUS");
+  page.macro(".Bl -tag -width Ds");
+  for (const tool::ExitNote& note : definition.exit_notes) {
+    page.macro(".It " + std::to_string(static_cast<int>(note.status)));
+    page.prose(as_sentence(note.meaning));
+  }
+  page.macro(".El");
+  page.macro(".Pp");
+  page.prose(status_note());
+}
+
+void examples(Roff& page, const CommandDefinition& definition) {
+  page.macro(".Sh EXAMPLES");
+  bool first = true;
+  for (const std::span<const tool::Example> some : {definition.examples, definition.more_examples}) {
+    for (const tool::Example& example : some) {
+      if (!std::exchange(first, false)) {
+        page.macro(".Pp");
+      }
+      std::string purpose = as_sentence(example.purpose);
+      purpose.back() = purpose.back() == '.' ? ':' : purpose.back();
+      page.prose(purpose);
+      page.literal(example.command);
+    }
+  }
+}
+
+void see_also(Roff& page, const CommandDefinition& definition) {
+  std::vector<std::pair<std::string_view, std::string_view>> pages;  // section, name
+  for (const std::string_view reference : definition.see_also) {
+    const std::size_t open = reference.find('(');
+    pages.emplace_back(reference.substr(open + 1, reference.size() - open - 2), reference.substr(0, open));
+  }
+  std::sort(pages.begin(), pages.end());
+  page.macro(".Sh SEE ALSO");
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    page.macro(".Xr " + std::string(pages[i].second) + " " + std::string(pages[i].first) +
+               (i + 1 < pages.size() ? " ," : ""));
+  }
+}
+
+}  // namespace
+
+std::string command_page(const CommandDefinition& definition) {
+  Roff page;
+  page.macro(".\\\" Generated by tools/docgen: do not edit. SPDX-License-Identifier: Apache-2.0");
+  page.macro(".Dd " + std::string(manual_date));
+  page.macro(".Dt " + upper(definition.name) + " 1");
+  page.macro(".Os libsmd " + std::string(version()));
+  page.macro(".Sh NAME");
+  page.macro(".Nm " + std::string(definition.name));
+  page.macro(".Nd " + std::string(definition.brief));
+  page.macro(".Sh SYNOPSIS");
+  page.macro(".Nm");
+  synopsis(page, definition.synopsis);
+  page.macro(".Sh DESCRIPTION");
+  page.prose(definition.summary);
+  page.macro(".Pp");
+  page.prose(
+      "A TRIAL is the output directory of one training job, as a hook of Amazon SageMaker Debugger wrote it. Of a "
+      "directory that only holds debug-output, that is taken. A trial may still be written to. If it cannot be read, "
+      "that is said, and the others go on. The operand - stands for a list of operands on standard input, one a line.");
+  options(page, definition);
+  for (const tool::Prose& prose : definition.prose) {
+    page.macro(".Sh " + std::string(prose.title));
+    page.prose(prose.text);
+  }
+  environment(page, definition);
+  exit_statuses(page, definition);
+  examples(page, definition);
+  see_also(page, definition);
+  return page.text();
+}
+
+}  // namespace smd::docgen

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "facts.hpp"
+
+#include <smd/limits.hpp>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "common/option_spec.hpp"
+
+namespace smd::docgen {
+
+namespace {
+
+using tool::ExitStatus;
+
+std::string bytes(std::uint64_t count) {
+  constexpr std::array<std::string_view, 4> units = {"bytes", "KiB", "MiB", "GiB"};
+  const bool one_less = count % 2 == 1;
+  std::uint64_t number = count + (one_less ? 1 : 0);
+  std::size_t unit = 0;
+  while (unit + 1 < units.size() && number % 1024 == 0) {
+    number /= 1024;
+    ++unit;
+  }
+  return std::to_string(number) + " " + std::string(units.at(unit)) + (one_less ? " less one byte" : "");
+}
+
+constexpr std::array<StatusFact, 8> status_table = {{
+    {ExitStatus::yes, "yes: done, found, no rule triggered, the condition holds"},
+    {ExitStatus::no,
+     "no: nothing is selected, something named is not there, a rule triggered, the step awaited was skipped"},
+    {ExitStatus::usage, "wrong usage: an option, a pattern, a rule, a parameter, a file of rules"},
+    {ExitStatus::unreadable, "cannot read or write: no trial, no debugging data, no access, no network, no space"},
+    {ExitStatus::damaged, "damaged data; the readable rest was printed"},
+    {ExitStatus::nothing_evaluated, "a rule had nothing to look at"},
+    {ExitStatus::no_more_data, "the job ended before the step came"},
+    {ExitStatus::timed_out, "timed out"},
+}};
+
+}  // namespace
+
+std::span<const Limit> limits() {
+  static const std::vector<Limit> table = {
+      {"record_bytes", bytes(limits::record_bytes), "the payload of one event record"},
+      {"protobuf_depth", std::to_string(limits::protobuf_depth), "messages and groups within each other in a record"},
+      {"dimensions", std::to_string(limits::dimensions), "axes of a tensor"},
+      {"repeated_value_bytes", bytes(limits::repeated_value_bytes),
+       "elements made of one stored value that is repeated"},
+      {"json_bytes", bytes(limits::json_bytes), "one index or collections file"},
+      {"json_depth", std::to_string(limits::json_depth), "objects and arrays within each other in such a file"},
+      {"name_bytes", bytes(limits::name_bytes), "the name of a tensor, worker or collection"},
+      {"pattern_bytes", bytes(limits::pattern_bytes), "one regular expression"},
+      {"pattern_match_steps", std::to_string(limits::pattern_match_steps),
+       "steps of matching a pattern with one name (PCRE2's match limit)"},
+      {"pattern_heap_kib", bytes(std::uint64_t{limits::pattern_heap_kib} * 1024), "memory for matching"},
+      {"pattern_jit_stack", bytes(limits::pattern_jit_stack), "stack for matching"},
+      {"open_files", std::to_string(limits::open_files), "local files open at once"},
+  };
+  return table;
+}
+
+std::span<const StatusFact> statuses() noexcept { return status_table; }
+
+std::string_view status_note() noexcept {
+  return "If several apply, the first of 2, 3, 4, 1, 5, 6, 0 stands. A command that is interrupted (SIGINT, SIGTERM) "
+         "removes its temporary files and dies of the signal, so that a shell sees 130 or 143; if the reader of its "
+         "output goes away, it dies silently (141).";
+}
+
+std::string_view group_note(std::string_view group, std::string_view command) noexcept {
+  if (group == tool::group::selection && command != "smd-rule" && command != "smd-wait" && command != "smd-save") {
+    return "Names, patterns and collections unite; without any of them all tensors are taken. Everything else narrows. "
+           "Patterns are PCRE2 with UTF-8, found anywhere in the name as by Python's re.search; a pattern that is "
+           "wrong, or too costly to match, is an error and never \"no match\".\n\n"
+           "A step SPEC is a number N, which must have been saved, or a range A:B or A:B:S, of which those that were "
+           "saved are taken: B does not belong to it, and open ends are allowed. first, last and all (or :) are words "
+           "for what they say. Negative numbers count saved steps from the end: -1 is the last, -3: are the last "
+           "three. Numbers count the steps of the mode given by -m; without it they are global steps, over all modes.";
+  }
+  if (group == tool::group::output) {
+    return "A table on a terminal and tab-separated text elsewhere, if nothing else is asked for. Numbers are the "
+           "shortest text that reads back equal in the value's own type, always with a point and without grouping; "
+           "only tables round to 6 digits. What is missing is NA in text and null in JSON; lists are joined by commas "
+           "in text. A single column is printed as bare lines without a header. Rows come in the order of trials as "
+           "given, then step, tensor (by bytes), worker, whatever the number of threads.\n\n"
+           "In tsv, tabs, newlines, carriage returns and backslashes are written \\t, \\n, \\r and \\\\. On a "
+           "terminal, "
+           "control characters in names are shown as \\xNN.";
+  }
+  if (group == tool::group::messages) {
+    return "Messages go to standard error, as the command's name, a tag that does not change between versions, the "
+           "cause and what to do. The tags are the exceptions of the reference implementation (TensorUnavailable, "
+           "TensorUnavailableForStep, StepUnavailable, StepNotYetAvailable, NoMoreData, MissingCollectionFiles, "
+           "InvalidWorker), and AccessDenied, NotFound, Network, Damaged, ReadError, WriteError, Usage. A text that "
+           "comes again is shown three times, then counted.";
+  }
+  return {};
+}
+
+}  // namespace smd::docgen

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// docgen SOURCE_DIR OUT_DIR: writes the manual pages and completions that the tables of options give, into
+// OUT_DIR/{man,completions}. Run at build time only.
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+
+#include "commands.hpp"
+#include "completions.hpp"
+#include "pages.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw std::runtime_error("cannot read " + path.string());
+  }
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) {
+    throw std::runtime_error("cannot write " + path.string());
+  }
+}
+
+void generate(const fs::path& source, const fs::path& out) {
+  const auto commands = smd::docgen::commands();
+  for (const auto* definition : commands) {
+    write(out / "man" / (std::string(definition->name) + ".1"), smd::docgen::command_page(*definition));
+  }
+  for (const auto& entry : fs::directory_iterator(source / "man")) {
+    if (entry.path().extension() == ".in") {
+      write(out / "man" / entry.path().stem(), smd::docgen::filled_page(read(entry.path())));
+    }
+  }
+  const fs::path templates = source / "tools/docgen/completions";
+  write(out / "completions/bash/smd", smd::docgen::bash_completion(commands, read(templates / "smd.bash.in")));
+  write(out / "completions/zsh/_smd", smd::docgen::zsh_completion(commands, read(templates / "smd.zsh.in")));
+  write(out / "completions/fish/__smd_values.fish",
+        smd::docgen::fish_functions(commands, read(templates / "smd.fish.in")));
+  for (const auto* definition : commands) {
+    write(out / "completions/fish" / (std::string(definition->name) + ".fish"),
+          smd::docgen::fish_completion(*definition));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fputs("usage: docgen SOURCE_DIR OUT_DIR\n", stderr);
+    return 2;
+  }
+  try {
+    generate(argv[1], argv[2]);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "docgen: %s\n", error.what());
+    return 1;
+  }
+}

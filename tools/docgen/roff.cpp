@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "roff.hpp"
+
+#include "common/text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <vector>
+
+namespace smd::docgen {
+
+namespace {
+
+constexpr std::size_t line_width = 78;
+
+bool is_alnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
+
+std::string escaped(std::string_view text, bool minus) {
+  std::string out;
+  while (!text.empty()) {
+    const tool::CodePoint point = tool::decode_utf8(text);
+    const char c = text.front();
+    if (point.size > 1) {
+      char name[16];
+      std::snprintf(name, sizeof name, "\\[u%04X]", static_cast<unsigned>(point.value));
+      out += name;
+    } else if (c == '\\') {
+      out += "\\e";
+    } else if (c == '\'') {
+      out += "\\(aq";
+    } else if (c == '"') {
+      out += "\\(dq";
+    } else if (c == '`') {
+      out += "\\(ga";
+    } else if (c == '^') {
+      out += "\\(ha";
+    } else if (c == '~') {
+      out += "\\(ti";
+    } else if (c == '-' && minus) {
+      out += "\\-";
+    } else {
+      out += c;
+    }
+    text.remove_prefix(point.size);
+  }
+  return out;
+}
+
+/// How far an option reaches from the start of a word: `--by`, `-m`; 0 if it is none.
+std::size_t option_length(std::string_view word) {
+  std::size_t at = 0;
+  while (at < word.size() && at < 2 && word[at] == '-') {
+    ++at;
+  }
+  if (at == 0 || at == word.size() || std::isdigit(static_cast<unsigned char>(word[at])) != 0 || !is_alnum(word[at])) {
+    return 0;
+  }
+  if (at == 1) {
+    return at + 1 < word.size() && is_alnum(word[at + 1]) ? 0 : 2;
+  }
+  while (at < word.size() && (is_alnum(word[at]) || (word[at] == '-' && at + 1 < word.size()))) {
+    ++at;
+  }
+  return at;
+}
+
+std::string prose_word(std::string_view word) {
+  std::string out;
+  std::size_t opening = 0;
+  while (opening < word.size() && (word[opening] == '(' || word[opening] == '[')) {
+    ++opening;
+  }
+  out += escaped(word.substr(0, opening), false);
+  word.remove_prefix(opening);
+  const std::size_t option = option_length(word);
+  if (option > 0) {
+    out += "\\fB" + escaped(word.substr(0, option), true) + "\\fR";
+    word.remove_prefix(option);
+  }
+  // A hyphen between letters may be broken at and is thin; in what is typed it is a minus sign.
+  const bool typed = word.find("smd-") != std::string_view::npos || word.starts_with('-') ||
+                     word.find_first_of("/=_:@") != std::string_view::npos;
+  return out + escaped(word, option > 0 || typed);
+}
+
+/// Whether a sentence ends with this word, `next` being the one after it.
+bool ends_sentence(std::string_view word, std::string_view next) {
+  while (!word.empty() && (word.back() == ')' || word.back() == '\'')) {
+    word.remove_suffix(1);
+  }
+  if (word.size() < 2 || std::string_view(".!?").find(word.back()) == std::string_view::npos || word == "e.g.") {
+    return false;
+  }
+  return next.empty() || is_upper(next.front()) || !is_alnum(next.front()) || next.starts_with("smd-");
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = text.find_first_not_of(" \n"); at != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = text.find_first_not_of(" \n", end);
+  }
+  return words;
+}
+
+}  // namespace
+
+void Roff::macro(std::string_view line) {
+  text_ += line;
+  text_ += '\n';
+}
+
+void Roff::paragraph(std::string_view text) {
+  const std::vector<std::string_view> words = words_of(text);
+  std::string line;
+  const auto flush = [&] {
+    if (!line.empty() && (line.front() == '.' || line.front() == '\'')) {
+      text_ += "\\&";
+    }
+    text_ += line;
+    text_ += '\n';
+    line.clear();
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string word = prose_word(words[i]);
+    if (!line.empty() && line.size() + 1 + word.size() > line_width) {
+      flush();
+    }
+    line += line.empty() ? "" : " ";
+    line += word;
+    if (i + 1 < words.size() && ends_sentence(words[i], words[i + 1])) {
+      flush();
+    }
+  }
+  if (!line.empty()) {
+    flush();
+  }
+}
+
+void Roff::prose(std::string_view text) {
+  bool first = true;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find("\n\n"), text.size());
+    if (!first) {
+      macro(".Pp");
+    }
+    first = false;
+    paragraph(text.substr(0, end));
+    text.remove_prefix(std::min(end + 2, text.size()));
+  }
+}
+
+void Roff::literal(std::string_view text) {
+  macro(".Bd -literal -offset indent");
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string line = escaped(text.substr(0, end), true);
+    if (line.starts_with('.')) {
+      text_ += "\\&";
+    }
+    macro(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  macro(".Ed");
+}
+
+std::string roff_word(std::string_view word) { return escaped(word, true); }
+
+std::string as_sentence(std::string_view text) {
+  std::string out(text);
+  const std::string_view first = text.substr(0, text.find(' '));
+  // `auto: …` explains the word `auto`, which stays as it is typed.
+  if (!out.empty() && first.find_first_of(":_|=,") == std::string_view::npos) {
+    out.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(out.front())));
+  }
+  if (!out.empty() && std::string_view(".!?").find(out.back()) == std::string_view::npos) {
+    out += '.';
+  }
+  return out;
+}
+
+}  // namespace smd::docgen

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slots.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace smd::docgen {
+
+namespace {
+
+using tool::OptionSpec;
+using tool::ValueKind;
+
+template <class Words>
+std::string join(const Words& words, std::string_view separator) {
+  std::string text;
+  bool first = true;
+  for (const auto& word : words) {
+    text += first ? std::string_view() : separator;
+    text += word;
+    first = false;
+  }
+  return text;
+}
+
+/// Where a slot's name ends that starts at `at`, or npos.
+std::size_t name_end(std::string_view text, std::size_t at) {
+  const std::size_t end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_", at);
+  return end != std::string_view::npos && end > at && text[end] == '@' ? end : std::string_view::npos;
+}
+
+}  // namespace
+
+std::string filled(std::string_view text, const Slots& slots) {
+  std::string out;
+  std::size_t done = 0;
+  for (std::size_t at = text.find('@'); at != std::string_view::npos; at = text.find('@', at)) {
+    const std::size_t end = name_end(text, at + 1);
+    if (end == std::string_view::npos) {
+      ++at;
+      continue;
+    }
+    const std::string_view name = text.substr(at + 1, end - at - 1);
+    const auto slot = slots.find(name);
+    if (slot == slots.end()) {
+      throw std::runtime_error("no slot @" + std::string(name) + "@");
+    }
+    out += text.substr(done, at - done);
+    out += slot->second;
+    done = at = end + 1;
+    if (slot->second.ends_with('\n') && done < text.size() && text[done] == '\n') {
+      ++done;
+    }
+  }
+  return out + std::string(text.substr(done));
+}
+
+std::string_view kind_word(ValueKind kind) noexcept {
+  switch (kind) {
+    case ValueKind::file:
+      return "file";
+    case ValueKind::folder:
+      return "folder";
+    case ValueKind::trial:
+      return "trial";
+    case ValueKind::tensor:
+      return "tensor";
+    case ValueKind::collection:
+      return "collection";
+    case ValueKind::worker:
+      return "worker";
+    case ValueKind::step:
+      return "step";
+    case ValueKind::mode:
+      return "mode";
+    case ValueKind::format:
+    case ValueKind::choice:
+      return "choice";
+    case ValueKind::rule:
+      return "rule";
+    case ValueKind::rule_parameter:
+      return "rule_parameter";
+    case ValueKind::none:
+    case ValueKind::text:
+    case ValueKind::pattern:
+    case ValueKind::columns:
+    case ValueKind::number:
+    case ValueKind::duration:
+      break;
+  }
+  return {};
+}
+
+std::string_view kind_word(const OptionSpec& spec) noexcept {
+  const std::string_view word = kind_word(spec.kind);
+  return word.empty() && !spec.choices.empty() ? kind_word(ValueKind::choice) : word;
+}
+
+std::span<const std::string_view> offered(const OptionSpec& spec, std::span<const std::string_view> formats) noexcept {
+  return spec.kind == ValueKind::format ? formats : spec.choices;
+}
+
+std::string joined(std::span<const std::string_view> words, std::string_view separator) {
+  return join(words, separator);
+}
+
+std::string joined(std::span<const std::string> words, std::string_view separator) { return join(words, separator); }
+
+std::string in_quotes(std::string_view text, std::string_view quote) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      out += quote;
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+}  // namespace smd::docgen
