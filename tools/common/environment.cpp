@@ -7,7 +7,7 @@ namespace smd::tool {
 
 namespace {
 
-constexpr std::array<EnvironmentVariable, 9> variables = {{
+constexpr std::array<EnvironmentVariable, 11> variables = {{
     {"NO_COLOR", "If not empty, nothing is coloured, unless --color=always says so."},
     {"TERM", "If it is dumb, nothing is coloured, unless --color=always says so."},
     {"LC_ALL, LC_CTYPE, LANG",
@@ -22,6 +22,12 @@ constexpr std::array<EnvironmentVariable, 9> variables = {{
     {"SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW",
      "How many steps that not all workers have written may lie behind the last complete one, before the oldest half of "
      "them counts as complete; default 1000."},
+    {"SMDEBUG_TRAINING_END_DELAY_REFRESH",
+     "While waiting: for how many seconds nothing may have changed after the job's end marker appeared, before what is "
+     "not there counts as never saved; default 1."},
+    {"SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT",
+     "While waiting: how often to look again for an event file that an index file names and that is not there; "
+     "default 100."},
     {"SLURM_PROCID, SLURM_NTASKS, SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT, SLURM_ARRAY_TASK_MIN",
      "The place among the tasks or array members of a Slurm job, for --shard auto.", "reduce"},
     {"AWS_BATCH_JOB_ARRAY_INDEX, AWS_BATCH_JOB_ARRAY_SIZE", "The place in an AWS Batch array job, for --shard auto.",
