@@ -27,20 +27,26 @@ std::string events_path(std::int64_t step, std::string_view worker) { return lay
 StepFiles encode_step(const BuiltStep& step) {
   StepFiles files;
   nlohmann::ordered_json payload = nlohmann::ordered_json::array();
-  for (const auto& [name, elements] : step.tensors) {
-    const std::vector<std::int64_t> shape{static_cast<std::int64_t>(elements.size())};
+  const auto add = [&](const std::string& name, const TensorView& view) {
     std::string event;
     wire::append_event(event,
                        {.tag = name,
-                        .wall_time = 1.7e9 + static_cast<double>(step.step),
+                        .wall_time = step.wall_time.value_or(1.7e9 + static_cast<double>(step.step)),
                         .step = step.step,
                         .mode_step = step.mode_step,
                         .mode = static_cast<std::int64_t>(step.mode)},
-                       TensorView(Dtype::float32, shape, std::as_bytes(std::span(elements))));
+                       view);
     const std::size_t start = files.events.size();
     wire::append_record(files.events, std::as_bytes(std::span(event)),
                         step.checksums ? wire::Protection::checksum : wire::Protection::unprotected);
     payload.push_back({{"tensorname", name}, {"start_idx", start}, {"length", files.events.size() - start}});
+  };
+  for (const auto& [name, elements] : step.tensors) {
+    const std::vector<std::int64_t> shape{static_cast<std::int64_t>(elements.size())};
+    add(name, TensorView(Dtype::float32, shape, std::as_bytes(std::span(elements))));
+  }
+  for (const BuiltValue& value : step.values) {
+    add(value.name, TensorView(value.dtype, value.shape, std::as_bytes(std::span(value.bytes))));
   }
   nlohmann::ordered_json shapes = nlohmann::ordered_json::array();
   for (const auto& [name, shape] : step.shapes) {
@@ -79,7 +85,7 @@ TrialBuilder& TrialBuilder::collections(std::string_view worker, int num_workers
 
 TrialBuilder& TrialBuilder::step(const BuiltStep& step) {
   const StepFiles files = encode_step(step);
-  if (!step.tensors.empty()) {
+  if (!files.events.empty()) {
     file(events_path(step.step, step.worker), files.events);
   }
   return file(index_path(step.step, step.worker), files.index);

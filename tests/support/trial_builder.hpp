@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <smd/dtype.hpp>
 #include <smd/shape.hpp>
 #include <smd/step.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +14,14 @@
 #include <vector>
 
 namespace smd::test {
+
+/// A value of any type and shape.
+struct BuiltValue {
+  std::string name;
+  Dtype dtype = Dtype::float32;
+  Shape shape;
+  std::string bytes;  ///< As in `TensorView`.
+};
 
 /// One step of one worker, as an event file and an index file.
 struct BuiltStep {
@@ -22,6 +32,8 @@ struct BuiltStep {
   std::vector<std::pair<std::string, std::vector<float>>> tensors;  ///< Name and elements, one dimension.
   std::vector<std::pair<std::string, Shape>> shapes;                ///< Shapes saved by themselves.
   bool checksums = false;                                           ///< True payload checksums.
+  std::vector<BuiltValue> values;                                   ///< Written after `tensors`.
+  std::optional<double> wall_time;                                  ///< Of the records; default: 1.7e9 + step.
 };
 
 /// The bytes of the event file, and the text of the index file that goes with it.

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "support/temp_dir.hpp"
+#include "support/trial_builder.hpp"
+
+#include <smd/evaluator.hpp>
+#include <smd/rule_registry.hpp>
+#include <smd/trial.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace smd::test {
+
+/// A small trial, step by step, and rules judged over it.
+///
+///     RuleTrial trial({{"gradients", {"^gradient"}}});
+///     trial.step(0, {{"gradient/a", {1e-9F}}}).step(1, {{"gradient/a", {1}}});
+///     const RuleResult result = trial.run("VanishingGradient", {{"threshold", "1e-8"}});
+class RuleTrial {
+ public:
+  using Tensors = std::vector<std::pair<std::string, std::vector<float>>>;
+
+  /// Collections by name, with patterns.
+  explicit RuleTrial(const std::map<std::string, std::vector<std::string>>& collections = {}, int workers = 1);
+
+  /// Mode GLOBAL, worker_0. A tensor named `smdebug/reductions/KIND/NAME` is a saved reduction (see `saved`).
+  RuleTrial& step(std::int64_t step, const Tensors& tensors);
+  RuleTrial& step(std::int64_t step, Mode mode, std::int64_t mode_step, const Tensors& tensors);
+  RuleTrial& step(BuiltStep step);
+  /// The job is over. `run` does this by itself unless `running` was called.
+  RuleTrial& running();
+
+  [[nodiscard]] RuleResult run(const std::string& rule, const ParameterTexts& parameters = {},
+                               EvaluationOptions options = {.keep_going = true}) const;
+  /// Against another trial.
+  [[nodiscard]] RuleResult run(const std::string& rule, const ParameterTexts& parameters, const RuleTrial& other) const;
+  [[nodiscard]] Trial open() const;
+  [[nodiscard]] TrialBuilder& builder() noexcept { return builder_; }
+
+ private:
+  TempDir dir_;
+  mutable TrialBuilder builder_;
+  bool running_ = false;
+};
+
+/// `smdebug/reductions/abs_mean/NAME`
+[[nodiscard]] std::string saved(const std::string& reduction, const std::string& tensor);
+
+/// Elements of any arithmetic type, by its C++ type. `shape` default: one dimension.
+template <class T>
+[[nodiscard]] BuiltValue value_of(std::string name, Dtype dtype, const std::vector<T>& elements,
+                                  std::optional<Shape> shape = {}) {
+  BuiltValue value{std::move(name), dtype, {}, {}};
+  value.shape = shape ? *shape : Shape{static_cast<std::int64_t>(elements.size())};
+  value.bytes.assign(reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(T));
+  return value;
+}
+
+/// Steps of the findings.
+[[nodiscard]] std::vector<std::int64_t> fired_at(const RuleResult& result);
+
+/// The kind and parameter with which making a rule fails, as `bad_value threshold`; empty if it does not.
+[[nodiscard]] std::string refused(const std::string& rule, const ParameterTexts& parameters);
+
+}  // namespace smd::test
