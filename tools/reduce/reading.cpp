@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -67,13 +68,13 @@ class ComputingSink : public ViewSink {
   ComputingSink(const Plan& plan, const ReduceOptions& options, const SliceSpec* slice, bool mergeable)
       : ViewSink(slice), plan_(plan), options_(options), mergeable_(mergeable) {}
 
-  std::vector<ReducedValue> values() {
+  const std::vector<ReducedValue>& values() {
     if (reducer && results_.empty()) {
       for (const Reduction& reduction : plan_.computed) {
         results_.push_back(reducer->result(reduction));
       }
     }
-    return std::move(results_);
+    return results_;
   }
 
   std::optional<Reducer> reducer;  ///< None if the whole value was reduced at once, or refused.
@@ -237,13 +238,15 @@ class TrialReducer {
       plan_groups();
     }
     std::vector<Item> items;
+    items.reserve(entries_.size());
     std::size_t next = 0;
-    for (const TensorEntry& entry : entries_) {
+    for (TensorEntry& entry : entries_) {
       // Single rows stand in the order of the entries.
       const std::size_t g = single() ? next++ : places_.at(key_of(entry));
       const Plan& plan = *groups_[g].plan;
-      if (!plan.computed.empty() && entry.value) {
-        items.push_back({*entry.value, std::string(entry.tensor), entry.tensor, entry.step, g, Item::value});
+      const bool has_value = entry.value.has_value();
+      if (!plan.computed.empty() && has_value) {
+        items.push_back({std::move(*entry.value), std::string(entry.tensor), entry.tensor, entry.step, g, Item::value});
       }
       bool unavailable = false;
       for (std::size_t i = 0; i < wanted_.size(); ++i) {
@@ -258,7 +261,7 @@ class TrialReducer {
         }
       }
       if (unavailable && missing_tensors_.size() < most_names && missing_tensors_.emplace(entry.tensor).second) {
-        if (entry.value) {
+        if (has_value) {
           missing_saved_.insert("value");
         }
         for (const SavedReduction& reduction : entry.reductions) {
@@ -267,28 +270,33 @@ class TrialReducer {
       }
     }
     entries_.clear();
-    // In the order of the files, whatever the order of rows.
-    std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
-      return std::tie(a.location.file, a.location.offset) < std::tie(b.location.file, b.location.offset);
-    });
     read(items);
   }
 
-  void read(const std::vector<Item>& items) {
+  void read(std::vector<Item>& items) {
+    // In the order of the files, whatever the order of rows.
+    std::vector<std::uint32_t> order(items.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(), [&items](std::uint32_t a, std::uint32_t b) {
+      const TensorLocation& left = items[a].location;
+      const TensorLocation& right = items[b].location;
+      return std::tie(left.file, left.offset) < std::tie(right.file, right.offset);
+    });
     std::vector<TensorLocation> locations;
     std::vector<std::string> names;
     locations.reserve(items.size());
     names.reserve(items.size());
-    for (const Item& item : items) {
-      locations.push_back(item.location);
-      names.push_back(item.name);
+    for (const std::uint32_t i : order) {
+      locations.push_back(std::move(items[i].location));
+      names.push_back(std::move(items[i].name));
     }
     const SliceSpec* const slice = options_.slice ? &*options_.slice : nullptr;
     session_.trial.read_blocks(
         locations, names,
         [&](std::size_t i) -> std::unique_ptr<BlockSink> {
-          const Group& group = groups_[items[i].group];
-          if (items[i].figure != Item::value) {
+          const Item& item = items[order[i]];
+          const Group& group = groups_[item.group];
+          if (item.figure != Item::value) {
             return std::make_unique<SavedSink>();
           }
           return std::make_unique<ComputingSink>(*group.plan, options_.reduce, slice,
@@ -296,7 +304,7 @@ class TrialReducer {
         },
         [&](std::size_t i, std::unique_ptr<BlockSink>&& sink, std::optional<Problem>&& problem) {
           progress_.advance();
-          const Item& item = items[i];
+          const Item& item = items[order[i]];
           Group& group = groups_[item.group];
           if (problem) {
             report(*problem, item.tensor, item.step, session_.trial, messages_);

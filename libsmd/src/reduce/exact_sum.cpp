@@ -16,6 +16,19 @@ constexpr int lowest_exponent = -1074;
 }  // namespace
 
 void ExactSum::add(double value) noexcept {
+  if (held_count_ < 2) {
+    held_[static_cast<std::size_t>(held_count_++)] = value;
+    return;
+  }
+  if (held_count_ == 2) {
+    held_count_ = 3;
+    spread(held_[0]);
+    spread(held_[1]);
+  }
+  spread(value);
+}
+
+void ExactSum::spread(double value) noexcept {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   auto exponent = static_cast<unsigned>(bits >> 52) & 2047U;
   std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
@@ -36,6 +49,16 @@ void ExactSum::add(double value) noexcept {
 }
 
 void ExactSum::add(const ExactSum& other) noexcept {
+  if (other.held_count_ < 3) {
+    for (int i = 0; i < other.held_count_; ++i) {
+      add(other.held_[static_cast<std::size_t>(i)]);
+    }
+    return;
+  }
+  for (int i = 0; held_count_ < 3 && i < held_count_; ++i) {
+    spread(held_[static_cast<std::size_t>(i)]);
+  }
+  held_count_ = 3;
   ExactSum tidy = other;
   tidy.carry();
   carry();
@@ -55,6 +78,9 @@ void ExactSum::carry() noexcept {
 }
 
 double ExactSum::rounded() const noexcept {
+  if (held_count_ < 3) {
+    return held_[0] + held_[1] + 0.0;  // one rounding; no -0.0, as below
+  }
   ExactSum tidy = *this;
   tidy.carry();
   const bool negative = tidy.chunk_[chunks - 1] < 0;
@@ -111,6 +137,10 @@ double ExactSum::rounded() const noexcept {
 }
 
 DoubleDouble ExactSum::pair() const noexcept {
+  if (held_count_ < 3) {
+    const DoubleDouble sum = two_sum(held_[0], held_[1]);
+    return {sum.hi + 0.0, sum.lo + 0.0};
+  }
   const double high = rounded();
   if (!std::isfinite(high)) {
     return {high, 0};

@@ -11,7 +11,8 @@ namespace smd::detail::reduce {
 
 /// The sum of any number of finite doubles without any rounding, as a fixed-point number wide enough for all of them:
 /// Neal, "Fast exact summation using small and large superaccumulators", 2015. Addition is exact, so the order and
-/// the grouping of what is added cannot be seen in the result. Under 600 bytes; up to 2^63 additions.
+/// the grouping of what is added cannot be seen in the result. Under 600 bytes; up to 2^63 additions. Up to two numbers
+/// are only held, since of short values there are no more.
 class ExactSum {
  public:
   /// @param value finite.
@@ -24,6 +25,7 @@ class ExactSum {
   [[nodiscard]] DoubleDouble pair() const noexcept;
 
  private:
+  void spread(double value) noexcept;
   void carry() noexcept;
 
   // chunk_[i] counts units of 2^(32 i - 1074). Additions are below 2^53 each, so that 2^10 of them fit before carrying.
@@ -31,6 +33,8 @@ class ExactSum {
   static constexpr int additions_before_carry = 1 << 9;
   std::array<std::int64_t, chunks> chunk_{};
   int since_carry_ = 0;
+  int held_count_ = 0;  // at most 2; 3: the chunks have it all
+  std::array<double, 2> held_{};
 };
 
 }  // namespace smd::detail::reduce

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -115,6 +116,16 @@ void Trial::read_blocks(
     std::unique_ptr<BlockSink> sink;
     std::optional<Problem> problem;
   };
+  struct Done {
+    unsigned worker = 0;
+    std::vector<Result> results;
+  };
+  /// What was taken goes back to the thread that made it, to be freed there: freed by the taker, every sink would have
+  /// the two threads wait for each other inside the allocator.
+  struct Spent {
+    std::mutex mutex;
+    std::vector<std::vector<Result>> results;
+  };
   const std::shared_ptr<const detail::trial::Snapshot> snapshot = impl_->snapshot();
   std::uint64_t largest = 1;
   const std::vector<Batch> work = batches(locations, largest, batch_short_records);
@@ -134,12 +145,19 @@ void Trial::read_blocks(
     }
     return result;
   };
+  std::vector<Spent> spent(threads);
   detail::parallel_ordered(
       threads, work.size(), std::size_t{threads} * 4,
       [&](std::size_t b, unsigned worker) {
         if (!readers[worker]) {
           readers[worker] = std::make_unique<detail::trial::RecordReader>(impl_->storage(), impl_->options().verify);
         }
+        std::vector<std::vector<Result>> freed;
+        if (worker != 0) {
+          const std::lock_guard lock(spent[worker].mutex);
+          freed.swap(spent[worker].results);
+        }
+        freed.clear();
         detail::trial::RecordReader& reader = *readers[worker];
         reader.expect(locations.subspan(work[b].begin, work[b].end - work[b].begin));
         std::vector<Result> results;
@@ -147,13 +165,18 @@ void Trial::read_blocks(
         for (std::size_t i = work[b].begin; i < work[b].end; ++i) {
           results.push_back(read_one(reader, i));
         }
-        return results;
+        return Done{worker, std::move(results)};
       },
-      [&](std::size_t b, std::vector<Result>&& results) {
-        for (std::size_t i = 0; i < results.size(); ++i) {
-          if (!take(work[b].begin + i, std::move(results[i].sink), std::move(results[i].problem))) {
+      [&](std::size_t b, Done&& done) {
+        for (std::size_t i = 0; i < done.results.size(); ++i) {
+          Result& result = done.results[i];
+          if (!take(work[b].begin + i, std::move(result.sink), std::move(result.problem))) {
             return false;
           }
+        }
+        if (done.worker != 0) {
+          const std::lock_guard lock(spent[done.worker].mutex);
+          spent[done.worker].results.push_back(std::move(done.results));
         }
         return true;
       });
