@@ -89,9 +89,8 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool k
     keep(type, source, n);
   }
   std::size_t start = 0;
-  // Where only order and moments are asked for, long runs can be streamed. The first block gives a guess of the range.
-  const bool simple = groups_.moments && !groups_.signs && !groups_.product && !groups_.abs_min;
-  if (simple && is_floating(type) && n >= block_size + stream_size) {
+  // Long runs can be streamed. The first block gives a guess of the range.
+  if (groups_.moments && is_floating(type) && n >= block_size + stream_size) {
     add_block(type, source, block_size);
     for (start = block_size; start + stream_size <= n; start += stream_size) {
       if (!add_stream(type, source + start * item)) {
@@ -101,6 +100,7 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool k
       }
     }
   }
+  const bool simple = groups_.moments && !groups_.signs && !groups_.product && !groups_.abs_min;
   if (simple && item == 1) {
     for (; start + stream_size <= n; start += stream_size) {
       add_bytes(type, source + start);
@@ -150,12 +150,41 @@ bool Accumulator::add_stream(Dtype type, const std::byte* source) {
   } else {
     add_order(nullptr, 0, range);
   }
+  abs_min_ = std::min(abs_min_, range.has_zero ? 0 : range.smallest);
+  if (groups_.signs) {
+    kernels().stream_signs(type, source, stream_size, zero_, negative_);
+  }
+  if (groups_.product) {
+    add_stream_product(type, source, range);
+  }
   abs_sum_ = reduce::add(abs_sum_, figures.abs_moments.sum);
   moments_.merge(figures.moments);
   if (groups_.abs_moments) {
     abs_moments_.merge(figures.abs_moments);
   }
   return true;
+}
+
+void Accumulator::add_stream_product(Dtype type, const std::byte* source, const BlockRange& range) {
+  if (!range.has_zero && product_.mantissa.hi != 0) {
+    const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
+    const int reach = std::max(std::abs(exponent_above(largest)), std::abs(exponent_above(range.smallest) - 1));
+    if (reach <= 225) {
+      double high = 0;
+      double low = 0;
+      std::int64_t exponent = 0;
+      kernels().stream_product(type, source, stream_size, static_cast<std::size_t>(450 / std::max(reach, 1)), high, low,
+                               exponent);
+      product_.multiply_by(quick_two_sum(high, low), exponent);
+      return;
+    }
+  }
+  alignas(64) double values[block_size + block_padding];
+  for (std::size_t part = 0; part < stream_size; part += block_size) {
+    BlockRange half;
+    kernels().decode(type, source + part * item_size(type), block_size, values, half);
+    add_product(values, block_size, half);
+  }
 }
 
 void Accumulator::keep(Dtype type, const std::byte* source, std::size_t n) {
@@ -259,7 +288,7 @@ void Accumulator::add_order(const double* values, std::size_t n, const BlockRang
   if (max > max_ || (max == max_ && !std::signbit(max))) {
     max_ = max;
   }
-  if (groups_.abs_min && abs_min_ != 0) {
+  if (values != nullptr && groups_.abs_min && abs_min_ != 0) {
     const bool mixed = range.min <= 0 && range.max >= 0;
     const double least =
         mixed ? kernels().smallest_magnitude(values, n) : std::min(std::fabs(range.min), std::fabs(range.max));

@@ -95,6 +95,7 @@ class Accumulator {
  private:
   void add_block(Dtype type, const std::byte* source, std::size_t n);
   bool add_stream(Dtype type, const std::byte* source);
+  void add_stream_product(Dtype type, const std::byte* source, const BlockRange& range);
   void add_bytes(Dtype type, const std::byte* source);
   void add_floats(int precision, int lowest_exponent, const double* values, std::size_t n, const BlockRange& range);
   void add_integers(const double* values, std::size_t n, const BlockRange& range);

@@ -415,7 +415,7 @@ HWY_INLINE void widen(const T* from, V v, hn::Vec<Doubles>& v0, hn::Vec<Doubles>
   v0 = hn::PromoteTo(d, v);
   v1 = hn::Zero(d);
 #else
-  const hn::Half<hn::ScalableTag<float> > dh;
+  const hn::Half<hn::ScalableTag<float>> dh;
   if constexpr (std::is_same_v<T, float>) {
     (void)v;
     v0 = hn::PromoteTo(d, hn::LoadU(dh, from));
@@ -438,6 +438,7 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
   auto min = hn::Set(df, std::numeric_limits<float>::infinity());
   auto max = hn::Set(df, -std::numeric_limits<float>::infinity());
   auto smallest = hn::Set(du, ~std::uint32_t{0});
+  auto largest = hn::Zero(du);  // of |x| - 1: that of 0 is the greatest of all
   const auto one = hn::Set(du, std::uint32_t{1});
   Lane<false> sum[2];
   Lane<false> magnitude[2];
@@ -456,6 +457,7 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
     const auto size_a = hn::Sub(hn::BitCast(du, hn::Abs(a)), one);
     const auto size_b = hn::Sub(hn::BitCast(du, hn::Abs(b)), one);
     smallest = hn::Min(smallest, hn::Min(size_a, size_b));
+    largest = hn::Max(largest, hn::Max(size_a, size_b));
     hn::Vec<Doubles> v0;
     hn::Vec<Doubles> v1;
     hn::Vec<Doubles> v2;
@@ -486,6 +488,7 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
   range.max = largest_of(df, max);
   const std::uint32_t bits = hn::GetLane(hn::MinOfLanes(du, smallest)) + 1U;
   range.smallest = bits == 0 ? std::numeric_limits<double>::infinity() : std::bit_cast<float>(bits);
+  range.has_zero = hn::GetLane(hn::MaxOfLanes(du, largest)) == ~std::uint32_t{0};
   finish(sum[0], sum[1], 0, result.sum, result.sum_low);
   if constexpr (magnitudes) {
     finish(magnitude[0], magnitude[1], 0, result.magnitude, result.magnitude_low);
@@ -503,6 +506,7 @@ HWY_INLINE void stream_doubles(const std::byte* source, std::size_t n, const Sum
   auto min = infinity;
   auto max = hn::Neg(infinity);
   auto smallest = infinity;
+  auto least = infinity;
   Lane<true> sum[2];
   Lane<true> magnitude[2];
   Lane<true> square[2];
@@ -518,6 +522,7 @@ HWY_INLINE void stream_doubles(const std::byte* source, std::size_t n, const Sum
       min = hn::Min(min, v);
       max = hn::Max(max, v);
       smallest = hn::Min(smallest, hn::IfThenElse(hn::Eq(size, hn::Zero(d)), infinity, size));
+      least = hn::Min(least, size);
       sum[k].add(v);
       if constexpr (magnitudes) {
         magnitude[k].add(size);
@@ -528,6 +533,7 @@ HWY_INLINE void stream_doubles(const std::byte* source, std::size_t n, const Sum
   range.min = smallest_of(d, min);
   range.max = largest_of(d, max);
   range.smallest = smallest_of(d, smallest);
+  range.has_zero = smallest_of(d, least) == 0;
   finish(sum[0], sum[1], plan.sum_bias, result.sum, result.sum_low);
   if constexpr (magnitudes) {
     finish(magnitude[0], magnitude[1], plan.sum_bias, result.magnitude, result.magnitude_low);
@@ -669,71 +675,166 @@ HWY_INLINE void two_product(hn::Vec<Doubles> a, hn::Vec<Doubles> b, hn::Vec<Doub
   }
 }
 
-void product(const double* values, std::size_t n, std::size_t group, double& high, double& low,
-             std::int64_t& exponent) {
-  const Doubles d;
-  const hn::RebindToSigned<Doubles> di;
-  const std::size_t lanes = hn::Lanes(d);
-  const auto one = hn::Set(d, 1.0);
-  hn::Vec<Doubles> main[2] = {one, one};
-  hn::Vec<Doubles> rest[2] = {hn::Zero(d), hn::Zero(d)};
-  auto exponents = hn::Zero(di);
-  const auto bias = hn::Set(di, std::int64_t{1023});
-  const auto exponent_mask = hn::Set(di, std::int64_t{0x7FF});
-  const auto normalise = [&](int k) HWY_ATTR {
-    const auto power = hn::Sub(hn::And(hn::ShiftRight<52>(hn::BitCast(di, main[k])), exponent_mask), bias);
+// The product of what `times` is given, in two chains for each lane.
+struct Chains {
+  hn::Vec<Doubles> main[2];
+  hn::Vec<Doubles> rest[2];
+  hn::Vec<hn::RebindToSigned<Doubles>> exponents;
+
+  HWY_INLINE void start() {
+    main[0] = main[1] = hn::Set(Doubles(), 1.0);
+    rest[0] = rest[1] = hn::Zero(Doubles());
+    exponents = hn::Zero(hn::RebindToSigned<Doubles>());
+  }
+  HWY_INLINE void normalise(int k) {
+    const Doubles d;
+    const hn::RebindToSigned<Doubles> di;
+    const auto bias = hn::Set(di, std::int64_t{1023});
+    const auto mask = hn::Set(di, std::int64_t{0x7FF});
+    const auto power = hn::Sub(hn::And(hn::ShiftRight<52>(hn::BitCast(di, main[k])), mask), bias);
     exponents = hn::Add(exponents, power);
     const auto back = hn::BitCast(d, hn::ShiftLeft<52>(hn::Sub(bias, power)));
     main[k] = hn::Mul(main[k], back);
     rest[k] = hn::Mul(rest[k], back);
-  };
-  const auto times = [&](int k, hn::Vec<Doubles> v) HWY_ATTR {
+  }
+  HWY_INLINE void times(int k, hn::Vec<Doubles> v) {
     hn::Vec<Doubles> next;
     hn::Vec<Doubles> error;
     two_product(main[k], v, next, error);
     rest[k] = hn::MulAdd(rest[k], v, error);
     main[k] = next;
-  };
+  }
+  HWY_INLINE void finish(double& high, double& low, std::int64_t& exponent) {
+    const Doubles d;
+    normalise(0);
+    normalise(1);
+    HWY_ALIGN double parts[2][2][64];
+    HWY_ALIGN std::int64_t powers[64];
+    for (int k = 0; k < 2; ++k) {
+      hn::Store(main[k], d, parts[k][0]);
+      hn::Store(rest[k], d, parts[k][1]);
+    }
+    hn::Store(exponents, hn::RebindToSigned<Doubles>(), powers);
+    high = 1;
+    low = 0;
+    exponent = 0;
+    for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
+      exponent += powers[lane];
+      for (int k = 0; k < 2; ++k) {
+        const double factor = parts[k][0][lane];
+        const double next = high * factor;
+        const double error = std::fma(high, factor, -next);
+        low = low * factor + high * parts[k][1][lane] + error;
+        high = next;
+      }
+    }
+  }
+};
+
+void product(const double* values, std::size_t n, std::size_t group, double& high, double& low,
+             std::int64_t& exponent) {
+  const Doubles d;
+  const std::size_t lanes = hn::Lanes(d);
+  Chains chains;
+  chains.start();
   std::size_t i = 0;
   std::size_t until = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    times(0, hn::LoadU(d, values + i));
-    times(1, hn::LoadU(d, values + i + lanes));
+    chains.times(0, hn::LoadU(d, values + i));
+    chains.times(1, hn::LoadU(d, values + i + lanes));
     if (++until == group) {
-      normalise(0);
-      normalise(1);
+      chains.normalise(0);
+      chains.normalise(1);
       until = 0;
     }
   }
   for (; i < n; i += lanes) {
-    normalise(0);
+    chains.normalise(0);
     auto v = hn::LoadU(d, values + i);
     if (n - i < lanes) {
-      v = hn::IfThenElse(hn::FirstN(d, n - i), v, one);
+      v = hn::IfThenElse(hn::FirstN(d, n - i), v, hn::Set(d, 1.0));
     }
-    times(0, v);
+    chains.times(0, v);
   }
-  normalise(0);
-  normalise(1);
-  HWY_ALIGN double parts[2][2][64];
-  HWY_ALIGN std::int64_t powers[64];
-  for (int k = 0; k < 2; ++k) {
-    hn::Store(main[k], d, parts[k][0]);
-    hn::Store(rest[k], d, parts[k][1]);
-  }
-  hn::Store(exponents, di, powers);
-  high = 1;
-  low = 0;
-  exponent = 0;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    exponent += powers[lane];
-    for (int k = 0; k < 2; ++k) {
-      const double factor = parts[k][0][lane];
-      const double next = high * factor;
-      const double error = std::fma(high, factor, -next);
-      low = low * factor + high * parts[k][1][lane] + error;
-      high = next;
+  chains.finish(high, low, exponent);
+}
+
+// The product of two shorter numbers is exact in double.
+template <class T, class Load>
+HWY_INLINE void stream_product_of(const std::byte* source, std::size_t n, std::size_t group, double& high, double& low,
+                                  std::int64_t& exponent, const Load& load) {
+  const hn::ScalableTag<float> df;
+  const std::size_t lanes = hn::Lanes(df);
+  Chains chains;
+  chains.start();
+  std::size_t until = 0;
+  for (std::size_t i = 0; i < n; i += 2 * lanes) {
+    const T* const from = typed<T>(source) + i;
+    hn::Vec<Doubles> v0;
+    hn::Vec<Doubles> v1;
+    hn::Vec<Doubles> v2;
+    hn::Vec<Doubles> v3;
+    widen(from, load(df, from), v0, v1);
+    widen(from + lanes, load(df, from + lanes), v2, v3);
+#if HWY_TARGET == HWY_SCALAR
+    chains.times(0, v0);
+    chains.times(1, v2);
+#else
+    chains.times(0, hn::Mul(v0, v2));
+    chains.times(1, hn::Mul(v1, v3));
+#endif
+    if (++until == group) {
+      chains.normalise(0);
+      chains.normalise(1);
+      until = 0;
     }
+  }
+  chains.finish(high, low, exponent);
+}
+
+void stream_product(Dtype type, const std::byte* source, std::size_t n, std::size_t group, double& high, double& low,
+                    std::int64_t& exponent) {
+  switch (type) {
+    case Dtype::float32:
+      return stream_product_of<float>(source, n, group, high, low, exponent, LoadFloat());
+    case Dtype::float16:
+      return stream_product_of<std::uint16_t>(source, n, group, high, low, exponent, LoadHalf());
+    case Dtype::bfloat16:
+      return stream_product_of<std::uint16_t>(source, n, group, high, low, exponent, LoadBfloat());
+    default:
+      return product(typed<double>(source), n, group, high, low, exponent);
+  }
+}
+
+template <class T, class D, class Load>
+HWY_INLINE void stream_signs_of(D d, const std::byte* source, std::size_t n, std::uint64_t& zero,
+                                std::uint64_t& negative, const Load& load) {
+  std::size_t zeros = 0;
+  std::size_t negatives = 0;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto v = load(d, typed<T>(source) + i);
+    zeros += hn::CountTrue(d, hn::Eq(v, hn::Zero(d)));
+    negatives += hn::CountTrue(d, hn::Lt(v, hn::Zero(d)));
+  }
+  zero += zeros;
+  negative += negatives;
+}
+
+struct LoadDouble {
+  HWY_INLINE hn::Vec<Doubles> operator()(Doubles d, const double* from) const { return hn::LoadU(d, from); }
+};
+
+void stream_signs(Dtype type, const std::byte* source, std::size_t n, std::uint64_t& zero, std::uint64_t& negative) {
+  const hn::ScalableTag<float> df;
+  switch (type) {
+    case Dtype::float32:
+      return stream_signs_of<float>(df, source, n, zero, negative, LoadFloat());
+    case Dtype::float16:
+      return stream_signs_of<std::uint16_t>(df, source, n, zero, negative, LoadHalf());
+    case Dtype::bfloat16:
+      return stream_signs_of<std::uint16_t>(df, source, n, zero, negative, LoadBfloat());
+    default:
+      return stream_signs_of<double>(Doubles(), source, n, zero, negative, LoadDouble());
   }
 }
 
@@ -834,6 +935,8 @@ const Kernels table = {hwy::TargetName(HWY_TARGET),
                        range_of,
                        sums,
                        stream,
+                       stream_product,
+                       stream_signs,
                        stream_bytes,
                        shift,
                        smallest_magnitude,

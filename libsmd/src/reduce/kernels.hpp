@@ -24,6 +24,7 @@ struct BlockRange {
   double max = 0;
   double smallest = 0;  ///< The least |x| that is not 0; infinite if there is none. 1 for integers.
   bool finite = true;
+  bool has_zero = false;  ///< Only `stream` tells.
 };
 
 /// What 64-bit integers give besides; sums are exact.
@@ -80,7 +81,14 @@ struct Kernels {
   /// been large enough, and all is finite.
   void (*stream)(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                  BlockSums& sums);
-  /// The same of 8-bit integers (of `truth`: any byte but 0 is 1), in integers throughout; n is at most stream_size.
+  /// Of floating point, as `product`, of `n` elements, a multiple of 64, none of them 0. No `group` products of two
+  /// neighbours leave 2^-900 … 2^900.
+  void (*stream_product)(Dtype type, const std::byte* source, std::size_t n, std::size_t group, double& high,
+                         double& low, std::int64_t& exponent);
+  /// Of floating point: how many are zero, how many negative, of `n` elements, a multiple of 64.
+  void (*stream_signs)(Dtype type, const std::byte* source, std::size_t n, std::uint64_t& zero,
+                       std::uint64_t& negative);
+  /// `stream` of 8-bit integers (of `truth`: any byte but 0 is 1), in integers throughout; n is at most stream_size.
   void (*stream_bytes)(bool is_signed, bool truth, const std::byte* source, std::size_t n, ByteSums& sums);
   /// out = x - shift, or |x| - shift; and zeros up to the padding. In place is allowed.
   void (*shift)(const double* values, std::size_t n, bool magnitude, double shift, double* out);
