@@ -881,25 +881,35 @@ HWY_INLINE hn::Vec<D> compress(D d, hn::Vec<D> v, hn::Mask<D> mask) {
 #endif
 }
 
-template <class T>
-HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, bool magnitude, T from, T to, T* out,
-                                  std::size_t& found) {
+template <bool magnitude, class T>
+HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, T from, T to, T* out, std::size_t& found) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   const auto lower = hn::Set(d, from);
   const auto upper = hn::Set(d, to);
-  std::size_t below = 0;
+  // Masks are slow to bring to general registers, so what lies below is counted in lanes.
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const auto one = hn::Set(du, 1);
+  auto unders = hn::Zero(du);
   std::size_t count = 0;
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     auto v = hn::LoadU(d, typed<T>(source) + i);
-    v = magnitude ? hn::Abs(v) : v;
+    if constexpr (magnitude) {
+      v = hn::Abs(v);
+    }
     const auto under = hn::Lt(v, lower);
     const auto inside = hn::AndNot(under, hn::Le(v, upper));
-    below += hn::CountTrue(d, under);
+    unders = hn::IfThenElse(hn::RebindMask(du, under), hn::Add(unders, one), unders);
     const std::size_t more = hn::CountTrue(d, inside);
     hn::StoreU(compress(d, v, inside), d, out + count);
     count += more;
+  }
+  HWY_ALIGN hn::TFromD<decltype(du)> counts[64];
+  hn::Store(unders, du, counts);
+  std::size_t below = 0;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    below += static_cast<std::size_t>(counts[lane]);
   }
   for (; i < n; ++i) {
     T v;
@@ -917,12 +927,14 @@ HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, bool m
 
 std::size_t between_float(const std::byte* source, std::size_t n, bool magnitude, float from, float to, float* out,
                           std::size_t& found) {
-  return between_of<float>(source, n, magnitude, from, to, out, found);
+  return magnitude ? between_of<true>(source, n, from, to, out, found)
+                   : between_of<false>(source, n, from, to, out, found);
 }
 
 std::size_t between_double(const std::byte* source, std::size_t n, bool magnitude, double from, double to, double* out,
                            std::size_t& found) {
-  return between_of<double>(source, n, magnitude, from, to, out, found);
+  return magnitude ? between_of<true>(source, n, from, to, out, found)
+                   : between_of<false>(source, n, from, to, out, found);
 }
 
 extern const Kernels table;

@@ -16,6 +16,8 @@ namespace {
 
 /// Records up to this size are read whole; of larger ones the ends first.
 constexpr std::size_t whole_record_bytes = 256 * 1024;
+/// Streamed, up to this: one call instead of many, and a sink that wants all elements at once has them in place.
+constexpr std::size_t whole_stream_bytes = 2048 * 1024;
 constexpr std::size_t block_bytes = 256 * 1024;
 /// Records up to this size are worth reading before the file's length is known.
 constexpr std::size_t small_record_bytes = 16 * 1024;
@@ -229,10 +231,10 @@ Outcome<std::span<const std::byte>> RecordReader::load_payload(const TensorLocat
 }
 
 Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline(const TensorLocation& location,
-                                                                     std::string_view tag) {
+                                                                     std::string_view tag, std::size_t whole_bytes) {
   using Result = std::optional<Outlined>;
   const bool inside = location.offset <= file_->size() && location.length <= file_->size() - location.offset;
-  if (compressed_ || !inside || location.length <= whole_record_bytes) {
+  if (compressed_ || !inside || location.length <= whole_bytes) {
     return Result{};
   }
   const std::uint64_t payload_bytes = location.length - wire::frame_bytes;
@@ -302,7 +304,7 @@ Outcome<ReadRecord> RecordReader::read(const TensorLocation& location, std::stri
   if (auto opened = open(location); !opened) {
     return std::move(opened.problem());
   }
-  auto outlined = outline(location, tag);
+  auto outlined = outline(location, tag, whole_record_bytes);
   if (!outlined) {
     return placed(std::move(outlined.problem()), location, location.offset);
   }
@@ -366,7 +368,7 @@ Outcome<ReadRecord> RecordReader::peek(const TensorLocation& location, std::stri
   if (auto opened = open(location); !opened) {
     return std::move(opened.problem());
   }
-  auto outlined = outline(location, tag);
+  auto outlined = outline(location, tag, whole_record_bytes);
   if (!outlined) {
     return placed(std::move(outlined.problem()), location, location.offset);
   }
@@ -384,7 +386,7 @@ Status RecordReader::stream(const TensorLocation& location, std::string_view tag
   if (auto opened = open(location); !opened) {
     return opened;
   }
-  auto outlined = outline(location, tag);
+  auto outlined = outline(location, tag, whole_stream_bytes);
   if (!outlined) {
     return placed(std::move(outlined.problem()), location, location.offset);
   }

@@ -66,8 +66,9 @@ class RecordReader {
   /// The whole payload, in `buffer_` or `inflated_`.
   Outcome<std::span<const std::byte>> load_payload(const TensorLocation& location, bool& has_checksum);
   Outcome<std::span<const std::byte>> take_frame(std::span<const std::byte> record, bool& has_checksum) const;
-  /// Nothing if the record must be loaded whole.
-  Outcome<std::optional<Outlined>> outline(const TensorLocation& location, std::string_view tag);
+  /// Nothing if the record must be loaded whole, as those of up to `whole_bytes` are.
+  Outcome<std::optional<Outlined>> outline(const TensorLocation& location, std::string_view tag,
+                                           std::size_t whole_bytes);
   Status check_content(const TensorLocation& location, const Outlined& outlined);
   /// A record of those expected, from what was read in one go; empty if it must be read by itself.
   std::span<const std::byte> from_ahead(const TensorLocation& location);
