@@ -9,6 +9,7 @@ open but for the tag and the place.
 """
 
 import json
+import math
 import os
 import shutil
 import struct
@@ -39,6 +40,9 @@ class Case:
     check_rows: list = field(default_factory=list)
     tensor: int = 0  # status of smd-tensor for all steps of a and b
     tensor_messages: list = field(default_factory=list)
+    reduce: int = None  # status of smd-reduce for a and b; None: as smd-tensor
+    reduce_messages: list = None
+    strings: bool = False  # a of step 1 holds strings, which have no reductions
     one: int = 0  # status of smd-tensor for a of step 1
     one_messages: list = field(default_factory=list)
     one_step: int = 1
@@ -241,6 +245,7 @@ def table():
     cases["tensor_int8_val"] = read(([2], ["5", "-6"]))
     cases["tensor_string_dtype7"] = read(([2], ["x", "y"]))
     cases["tensor_string_2d"] = read(([1, 2], ["x", "y"]))
+    no_numbers = ["warning: strings have no reductions: 'a'"]
     # The NULs are kept; in text they stand raw.
     cases["tensor_string_nul"] = read(([2], ["x\0", "\0y\0\0"]))
     cases["tensor_string_nul"].more = [
@@ -251,6 +256,10 @@ def table():
     cases["tensor_string_bad_utf8"] = Case(
         values={("a", 1): ([1], ["\ufffd\ufffd\0z"])}, tensor_messages=replaced, one_messages=replaced,
         more=[("smd-tensor --jsonl --columns value", ['{"value":["\ufffd\ufffd\\u0000z"]}'], 0, replaced, "a -s 1")])
+
+    for name in ("tensor_string_dtype7", "tensor_string_2d", "tensor_string_nul", "tensor_string_bad_utf8"):
+        cases[name].strings = True
+        cases[name].reduce_messages = no_numbers
 
     add(no_collections, "coll_missing_ended", "coll_missing_running", "trial_empty_dir")
     add(collections_lost, "coll_empty", "coll_truncated", "coll_empty_object", "coll_null")
@@ -301,6 +310,20 @@ def recorded_values(answers):
                 texts = [shortest(number, value["dtype"]) for number in value["head"]]
                 values[name, record["global_step"]] = (value["shape"], texts)
     return values
+
+
+def reduced(name, step, mode_step, value):
+    """The row of smd-reduce: count, min, max, and the exact sum, rounded once."""
+    _, texts = value
+    if "false" in texts or "true" in texts:
+        numbers = [int(text == "true") for text in texts]
+    elif name == "a" and not all(text.lstrip("-").isdigit() for text in texts):
+        # float32: the text is the shortest, the number behind it has more digits.
+        numbers = [struct.unpack("<f", struct.pack("<f", float(text)))[0] for text in texts]
+    else:
+        numbers = [float(text) for text in texts]
+    figures = [shortest(float(figure), "float64") for figure in (min(numbers), max(numbers), math.fsum(numbers))]
+    return "\t".join([name, str(step), str(mode_step), "computed", str(len(numbers)), *figures])
 
 
 def rows(name, step, mode_step, value):
@@ -366,6 +389,13 @@ def write_case(name, case, sound, own, transcript):
                    messages("smd-tensor", case.tensor_messages))
     transcript.run(f"{tensor} -s {case.one_step} $TRIAL a", value_rows("a", (case.one_step,)), case.one,
                    messages("smd-tensor", case.one_messages))
+    status = case.tensor if case.reduce is None else case.reduce
+    texts = case.tensor_messages if case.reduce_messages is None else case.reduce_messages
+    figures = [reduced(name, step, case.steps[step][0], printed(name, step)) for step in (0, 1, 2) for name in "ab"
+               if step in case.steps and printed(name, step) and not (case.strings and (name, step) == ("a", 1))]
+    transcript.run(
+        f"smd-reduce{options} -H -r count,min,max,sum --columns tensor,step,mode_step,source,count,min,max,sum "
+        "-n a -n b $TRIAL", figures, status, messages("smd-reduce", texts))
     for command, lines, status, texts, *operands in case.more:
         tool = command.split()[0]
         transcript.run(" ".join([command, "$TRIAL", *operands]), lines, status, messages(tool, texts))
