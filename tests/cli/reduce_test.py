@@ -7,6 +7,7 @@ import argparse
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -140,6 +141,48 @@ class Reductions(unittest.TestCase):
             self.assertEqual(len(outputs), 1, options)
 
 
+class LongTrials(unittest.TestCase):
+    """More values than are read in one go: steps that share one step's event file."""
+
+    def test_more_values_than_one_chunk_holds(self):
+        source = os.path.join(TRIALS, REAL)
+        index = os.path.join('index', '000000000')
+        with open(os.path.join(source, index, '000000000000_worker_0.json'), encoding='utf-8') as file:
+            first = json.load(file)
+        steps = 9000 // len(first['tensor_payload'])
+        self.assertGreater(steps * len(first['tensor_payload']), 8192)
+        names = 'min,max,sum,count,l2'
+        expected = {row['tensor']: row for row in rows(REAL, '-s', '0', '-r', names)}
+        with tempfile.TemporaryDirectory() as trial:
+            for folder in ('collections', 'events'):
+                shutil.copytree(os.path.join(source, folder), os.path.join(trial, folder))
+            os.makedirs(os.path.join(trial, index))
+            for step in range(steps):
+                first['meta']['mode_step'] = step
+                with open(os.path.join(trial, index, f'{step:012}_worker_0.json'), 'w', encoding='utf-8') as file:
+                    json.dump(first, file)
+            open(os.path.join(trial, 'training_job_end.ts'), 'wb').close()
+            outputs = {run('smd-reduce', trial, '--jsonl', '-r', names, '-j', jobs) for jobs in ('1', '3')}
+            self.assertEqual(len(outputs), 1)
+            found = [json.loads(line) for line in outputs.pop().splitlines()]
+            self.assertEqual([(row['step'], row['tensor']) for row in found],
+                             [(step, name) for step in range(steps) for name in sorted(expected)])
+            for row in found:
+                for name in names.split(','):
+                    self.assertEqual(row[name], expected[row['tensor']][name], row)
+            pooled = json.loads(run('smd-reduce', trial, '--json', '-r', names, '--by', 'tensor'))
+            self.assertEqual([row['tensor'] for row in pooled], sorted(expected))
+            for row in pooled:
+                one = expected[row['tensor']]
+                self.assertEqual((row['min'], row['max'], row['count']),
+                                 (one['min'], one['max'], steps * one['count']))
+                self.assertLessEqual(abs(row['l2'] - one['l2'] * math.sqrt(steps)), 1e-13 * row['l2'])
+                self.assertLessEqual(abs(row['sum'] - one['sum'] * steps), 2e-16 * steps * abs(one['sum']))
+            by_step = json.loads(run('smd-reduce', trial, '--json', '-r', 'count', '--by', 'step'))
+            self.assertEqual([(row['step'], row['count']) for row in by_step],
+                             [(step, sum(row['count'] for row in expected.values())) for step in range(steps)])
+
+
 class Shards(unittest.TestCase):
     def shards(self, folder, count, *options):
         """Files made by processes that run at once."""
@@ -186,6 +229,34 @@ class Shards(unittest.TestCase):
             options = [trial, '-r', 'min,max,count,zero', '--by', 'tensor']
             files = self.shards(folder, 4, *options)
             self.assertEqual(run('smd-reduce', '--merge', *files, '--jsonl'), run('smd-reduce', *options, '--jsonl'))
+
+    def test_saved_figures_are_pooled_across_shards(self):
+        trial = os.path.join(TRIALS, SAVED)
+        names = ('min', 'max', 'l1', 'l2')
+        options = [trial, '-c', 'weights', '--source', 'saved', '-r', ','.join(names)]
+        # The text of a saved figure is the shortest of its float32.
+        single = [{key: float(np.float32(value)) if key in names else value for key, value in row.items()}
+                  for row in json.loads(run('smd-reduce', *options, '--json'))]
+        self.assertGreater(len({row['step'] for row in single}), 2)
+        with tempfile.TemporaryDirectory() as folder:
+            for by in ('tensor', ''):
+                groups = {}
+                for row in single:
+                    groups.setdefault(row['tensor'] if by else None, []).append(row)
+                files = self.shards(folder, 3, *options, '--by', by)
+                merged = json.loads(run('smd-reduce', '--merge', *files, '--json'))
+                whole = json.loads(run('smd-reduce', *options, '--by', by, '--json'))
+                for found in (merged, whole):
+                    self.assertEqual(len(found), len(groups))
+                    for row in found:
+                        parts = groups[row.get('tensor')]
+                        self.assertEqual(row['source'], 'saved')
+                        self.assertEqual(row['min'], min(part['min'] for part in parts))
+                        self.assertEqual(row['max'], max(part['max'] for part in parts))
+                        l1 = math.fsum(part['l1'] for part in parts)
+                        l2 = math.sqrt(math.fsum(part['l2'] ** 2 for part in parts))
+                        self.assertLessEqual(abs(row['l1'] - l1), 2 * math.ulp(l1))
+                        self.assertLessEqual(abs(row['l2'] - l2), 4 * math.ulp(l2))
 
     def test_what_cannot_be_merged(self):
         trial = os.path.join(TRIALS, REAL)

@@ -340,6 +340,13 @@ class TrialReducer {
       return;
     }
     if (group.members == 1) {
+      if (!options_.by.step && is_floating(value.dtype())) {
+        // Another shard may have more to pool with it, as a double: the shortest text of a float32 would not do.
+        ReducedValue number;
+        number.kind = ReducedValue::Kind::real;
+        number.real = figure.number();
+        figure = Figure::of(number);
+      }
       group.figures[item.figure] = std::move(figure);
       return;
     }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays long enough to be streamed, by every instruction set, against plain arithmetic.
+#include <doctest/doctest.h>
+#include <smd/reduction.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "reduce/kernels.hpp"
+#include "values.hpp"
+
+namespace {
+
+using smd::Dtype;
+
+// Short significands, so that every type holds them.
+std::vector<std::byte> stored(Dtype dtype, const std::vector<double>& values) {
+  const std::size_t item = smd::item_size(dtype);
+  std::vector<std::byte> bytes(values.size() * item);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto single = static_cast<float>(values[i]);
+    const auto bits = std::bit_cast<std::uint32_t>(single);
+    auto half = static_cast<std::uint16_t>(bits >> 16);
+    if (dtype == Dtype::float16) {
+      const std::uint32_t rest = bits & 0x7FFFFFFF;
+      half = static_cast<std::uint16_t>((bits >> 16 & 0x8000) | (rest == 0 ? 0 : (rest - (112U << 23)) >> 13));
+    }
+    const void* const from = dtype == Dtype::float64   ? static_cast<const void*>(&values[i])
+                             : dtype == Dtype::float32 ? static_cast<const void*>(&single)
+                                                       : static_cast<const void*>(&half);
+    std::memcpy(&bytes[i * item], from, item);
+  }
+  return bytes;
+}
+
+void check(const std::vector<double>& values, double product) {
+  std::vector<smd::Reduction> wanted;
+  for (const char* name : {"zero", "negative", "abs_min", "abs_max", "prod", "sum", "l1", "median", "abs_median"}) {
+    wanted.push_back(smd::parse_reduction(name).value());
+  }
+  // Multiples of 2^-8 below 2^9: every sum of 20000 is exact.
+  double sum = 0;
+  double magnitudes = 0;
+  std::uint64_t zero = 0;
+  std::uint64_t negative = 0;
+  std::vector<double> sizes;
+  for (const double value : values) {
+    sum += value;
+    magnitudes += std::fabs(value);
+    zero += value == 0 ? 1 : 0;
+    negative += value < 0 ? 1 : 0;
+    sizes.push_back(std::fabs(value));
+  }
+  std::vector<double> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  std::sort(sizes.begin(), sizes.end());
+  const auto middle = [](const std::vector<double>& from) {
+    return (from[(from.size() - 1) / 2] + from[from.size() / 2]) / 2;
+  };
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64}) {
+    CAPTURE(smd::to_string(dtype));
+    const std::vector<std::byte> bytes = stored(dtype, values);
+    const auto n = static_cast<std::int64_t>(values.size());
+    const auto found = smd::reduce({dtype, {&n, 1}, bytes}, wanted);
+    CHECK(found[0].low == zero);
+    CHECK(found[1].low == negative);
+    CHECK(found[2].real == sizes.front());
+    CHECK(found[3].real == sizes.back());
+    CHECK(found[4].real == product);
+    CHECK(std::signbit(found[4].real) == std::signbit(product));
+    CHECK(found[5].real == sum);
+    CHECK(found[6].real == magnitudes);
+    CHECK(found[7].real == middle(sorted));
+    CHECK(found[8].real == middle(sizes));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("long runs of floating point") {
+  for (const smd::detail::reduce::Kernels* kernels : smd::detail::reduce::available_kernels()) {
+    smd::detail::reduce::choose_kernels(*kernels);
+    CAPTURE(kernels->name);
+    smd_test::Random random(5);
+    // Powers of two, each twice, once as its inverse, and thirty times 3: the product is 3^30, below 2^53.
+    std::vector<double> values;
+    for (int i = 0; i < 10000; ++i) {
+      const double power = std::ldexp(1.0, static_cast<int>(random.below(17)) - 8);
+      values.push_back(i % 3 == 0 ? -power : power);
+      values.push_back(1 / power);
+    }
+    for (int i = 0; i < 30; ++i) {
+      values[random.below(600) + 600 * static_cast<std::size_t>(i)] *= 3;
+    }
+    // 3334 of the powers are negative.
+    double product = std::pow(3.0, 30);
+    check(values, product);
+    values[17000] = -values[17000];
+    product = -product;
+    check(values, product);
+    // Zeros make it a zero whose sign the 3335 negative numbers decide.
+    values.push_back(0.0);
+    values.insert(values.begin() + 9000, 0.0);
+    check(values, -0.0);
+    values[9000] = -0.0;
+    check(values, 0.0);
+  }
+  smd::detail::reduce::choose_kernels(*smd::detail::reduce::available_kernels().front());
+}
