@@ -16,11 +16,7 @@ namespace smd::test {
 namespace layout = detail::layout;
 namespace wire = detail::wire;
 
-std::string index_path(std::int64_t step, std::string_view worker) {
-  std::string folder = std::to_string(step / 1000);
-  folder.insert(0, 9 - std::min<std::size_t>(9, folder.size()), '0');
-  return "index/" + folder + "/" + layout::index_leaf(step, worker);
-}
+std::string index_path(std::int64_t step, std::string_view worker) { return layout::index_path(step, worker); }
 
 std::string events_path(std::int64_t step, std::string_view worker) { return layout::event_path(step, worker); }
 

@@ -37,6 +37,27 @@ class SMD_EXPORT ReadError : public Error {
   Problem problem;
 };
 
+/// A file could not be written, or what stands in its way could not be removed. The tag is `WriteError`.
+class SMD_EXPORT WriteError : public Error {
+ public:
+  explicit WriteError(Problem in_problem)
+      : Error("WriteError", to_string(in_problem)), problem(std::move(in_problem)) {}
+  ~WriteError() override;
+
+  Problem problem;
+};
+
+/// That worker has saved that step before.
+class SMD_EXPORT StepAlreadySaved : public Error {
+ public:
+  StepAlreadySaved(const std::string& message, std::string in_worker, GlobalStep in_step)
+      : Error("StepAlreadySaved", message), worker(std::move(in_worker)), step(in_step) {}
+  ~StepAlreadySaved() override;
+
+  std::string worker;
+  GlobalStep step;
+};
+
 /// An argument is not valid: a pattern that does not compile, a name or path that is empty or too long.
 class SMD_EXPORT InvalidArgument : public Error {
  public:

@@ -7,6 +7,8 @@
 #include <smd/error.hpp>
 #include <smd/evaluator.hpp>
 #include <smd/follow.hpp>
+#include <smd/hook.hpp>
+#include <smd/hook_config.hpp>
 #include <smd/limits.hpp>
 #include <smd/problem.hpp>
 #include <smd/reduction.hpp>

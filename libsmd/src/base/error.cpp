@@ -6,6 +6,8 @@ namespace smd {
 
 Error::~Error() = default;
 ReadError::~ReadError() = default;
+WriteError::~WriteError() = default;
+StepAlreadySaved::~StepAlreadySaved() = default;
 InvalidArgument::~InvalidArgument() = default;
 MatchLimit::~MatchLimit() = default;
 TensorUnavailable::~TensorUnavailable() = default;

@@ -38,6 +38,15 @@ std::string worker_name(std::string_view worker_part) {
   return name;
 }
 
+std::string worker_part(std::string_view worker) {
+  std::string part(worker);
+  if (part.starts_with('/')) {
+    std::replace(part.begin(), part.end(), '/', '_');
+    std::replace(part.begin(), part.end(), ':', '-');
+  }
+  return part;
+}
+
 void append_step_digits(std::string& text, std::int64_t step) {
   std::array<char, 24> digits{};
   const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), step);
@@ -60,6 +69,17 @@ std::string index_leaf(std::int64_t step, std::string_view worker_part) {
   leaf.append(worker_part);
   leaf.append(".json");
   return leaf;
+}
+
+std::string index_path(std::int64_t step, std::string_view worker_part) {
+  const std::string thousands = std::to_string(step / 1000);
+  std::string path(index_folder);
+  path.push_back('/');
+  path.append(9 - std::min<std::size_t>(9, thousands.size()), '0');
+  path.append(thousands);
+  path.push_back('/');
+  path.append(index_leaf(step, worker_part));
+  return path;
 }
 
 std::string event_path(std::int64_t step, std::string_view worker_part) {

@@ -28,10 +28,15 @@ struct IndexFileName {
 /// The worker whose name was serialised to `worker_part`: a leading `_` marks a device name.
 [[nodiscard]] std::string worker_name(std::string_view worker_part);
 
+/// The other way: how a worker's name stands in file names. Device names, which start with `/`, are serialised.
+[[nodiscard]] std::string worker_part(std::string_view worker);
+
 /// Appends the step as file names write it: at least 12 digits (11 after a minus sign, as Python's `:012`).
 void append_step_digits(std::string& text, std::int64_t step);
 
 [[nodiscard]] std::string index_leaf(std::int64_t step, std::string_view worker_part);
+/// `index/000000000/000000000010_worker_0.json`.
+[[nodiscard]] std::string index_path(std::int64_t step, std::string_view worker_part);
 [[nodiscard]] std::string event_path(std::int64_t step, std::string_view worker_part);
 
 /// The step in the name of an event file that lies where the grammar puts it; nothing for other paths.

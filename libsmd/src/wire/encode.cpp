@@ -3,46 +3,12 @@
 
 #include <smd/dtype.hpp>
 
-#include "wire/little_endian.hpp"
+#include "wire/framing.hpp"
+#include "wire/message_writer.hpp"
 #include "wire/tensor_proto.hpp"
-
-#include <array>
-#include <bit>
 
 namespace smd::detail::wire {
 namespace {
-
-enum WireType : std::uint32_t { varint = 0, fixed64 = 1, length_delimited = 2 };
-
-void append_varint(std::string& out, std::uint64_t value) {
-  while (value >= 0x80) {
-    out.push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  out.push_back(static_cast<char>(value));
-}
-
-std::size_t varint_bytes(std::uint64_t value) noexcept {
-  return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
-}
-
-/// Every field number here is below 16, so that a key is one byte.
-void append_key(std::string& out, std::uint32_t field, WireType type) {
-  out.push_back(static_cast<char>(field << 3 | type));
-}
-
-void append_length(std::string& out, std::uint32_t field, std::size_t bytes) {
-  append_key(out, field, length_delimited);
-  append_varint(out, bytes);
-}
-
-void append_text(std::string& out, std::uint32_t field, std::string_view text) {
-  append_length(out, field, text.size());
-  out.append(text);
-}
-
-/// What `append_length` and as many bytes take.
-std::size_t field_bytes(std::size_t bytes) noexcept { return 1 + varint_bytes(bytes) + bytes; }
 
 std::string plugin(std::string_view name, std::int64_t number) {
   std::string data;
@@ -102,12 +68,10 @@ void append_event(std::string& out, const EventHeader& header, const TensorView&
   const std::size_t value_bytes = (header.tag.empty() ? 0 : field_bytes(header.tag.size())) +
                                   field_bytes(tensor_bytes) + (plugins.empty() ? 0 : field_bytes(plugins.size()));
 
-  out.reserve(out.size() + field_bytes(field_bytes(value_bytes)) + 20);
+  // Room for the time, the step and, if it becomes a record, the footer.
+  out.reserve(out.size() + field_bytes(field_bytes(value_bytes)) + 20 + footer_bytes);
   if (header.wall_time != 0) {
-    append_key(out, 1, fixed64);
-    std::array<std::byte, 8> bits{};
-    store_little(bits.data(), std::bit_cast<std::uint64_t>(header.wall_time));
-    out.append(reinterpret_cast<const char*>(bits.data()), bits.size());
+    append_double(out, 1, header.wall_time);
   }
   if (header.step != 0) {
     append_key(out, 2, varint);

@@ -101,15 +101,21 @@ Outcome<Record> next_record(std::span<const std::byte> rest) {
 }
 
 void append_record(std::string& out, std::span<const std::byte> payload, Protection protection) {
-  std::array<std::byte, header_bytes> header{};
-  store_little<std::uint64_t>(header.data(), payload.size());
-  store_little<std::uint32_t>(header.data() + 8, mask_crc(crc32c(std::span(header).first(8))));
+  const std::size_t start = out.size();
+  out.reserve(out.size() + payload.size() + frame_bytes);
+  out.append(header_bytes, '\0');
+  append_bytes(out, payload);
+  frame_in_place(out, start, protection);
+}
+
+void frame_in_place(std::string& out, std::size_t start, Protection protection) {
+  std::byte* const header = reinterpret_cast<std::byte*>(out.data()) + start;
+  const std::span<const std::byte> payload(header + header_bytes, out.size() - start - header_bytes);
+  store_little<std::uint64_t>(header, payload.size());
+  store_little<std::uint32_t>(header + 8, mask_crc(crc32c(std::span<const std::byte>(header, 8))));
   std::array<std::byte, footer_bytes> footer{};
   store_little<std::uint32_t>(footer.data(),
                               protection == Protection::checksum ? mask_crc(crc32c(payload)) : magic_footer);
-  out.reserve(out.size() + payload.size() + frame_bytes);
-  append_bytes(out, header);
-  append_bytes(out, payload);
   append_bytes(out, footer);
 }
 

@@ -52,4 +52,8 @@ Outcome<Record> next_record(std::span<const std::byte> rest);
 /// Appends a record: with the magic footer, or with the payload's true checksum.
 void append_record(std::string& out, std::span<const std::byte> payload, Protection protection);
 
+/// Makes a record of a payload that already stands in `out`, from `start` + `header_bytes` to its end: fills the header
+/// in, of which the bytes are there, and appends the footer. Saves copying the payload.
+void frame_in_place(std::string& out, std::size_t start, Protection protection);
+
 }  // namespace smd::detail::wire

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hook/file_text.hpp"
+
+#include "hook/reduction_list.hpp"
+
+#include <fmt/format.h>
+
+namespace smd::detail::hook {
+namespace {
+
+void append_unit(std::string& out, unsigned unit) { fmt::format_to(std::back_inserter(out), "\\u{:04x}", unit); }
+
+/// The code point at `at` of valid UTF-8, and moves past it.
+char32_t next_code_point(std::string_view text, std::size_t& at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(at);
+  const std::size_t more = first < 0x80 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
+  char32_t point = more == 0 ? first : first & (0x3FU >> more);
+  for (std::size_t i = 1; i <= more; ++i) {
+    point = point << 6 | (byte(at + i) & 0x3FU);
+  }
+  at += more + 1;
+  return point;
+}
+
+template <class List, class Append>
+void append_list(std::string& out, const List& list, Append append) {
+  out += '[';
+  bool first = true;
+  for (const auto& item : list) {
+    out += first ? "" : ", ";
+    append(item);
+    first = false;
+  }
+  out += ']';
+}
+
+void append_strings(std::string& out, const std::vector<std::string>& texts) {
+  append_list(out, texts, [&out](const std::string& text) { append_json_string(out, text); });
+}
+
+void append_numbers(std::string& out, const std::vector<std::int64_t>& numbers) {
+  append_list(out, numbers, [&out](std::int64_t number) { out += std::to_string(number); });
+}
+
+void append_bool(std::string& out, bool truth) { out += truth ? "true" : "false"; }
+
+void append_save_config(std::string& out, const SaveConfigMode& config) {
+  out += "{\"save_interval\": " + std::to_string(config.save_interval) + ", \"save_steps\": ";
+  append_numbers(out, config.save_steps);
+  out += ", \"start_step\": " + std::to_string(config.start_step) +
+         ", \"end_step\": " + (config.end_step ? std::to_string(*config.end_step) : "null") + "}";
+}
+
+void append_collection(std::string& out, const Collection& collection) {
+  out += "{\"name\": ";
+  append_json_string(out, collection.name);
+  out += ", \"include_regex\": ";
+  append_strings(out, collection.include_regex);
+  out += ", \"tensor_names\": ";
+  append_strings(out, collection.tensor_names);
+  out += ", \"reduction_config\": ";
+  if (const auto& config = collection.reduction_config) {
+    out += "{\"save_raw_tensor\": ";
+    append_bool(out, config->save_raw_tensor);
+    out += ", \"reductions\": \"" + reference_reduction_list(config->reductions) + "\", \"save_shape\": ";
+    append_bool(out, config->save_shape);
+    out += '}';
+  } else {
+    out += "null";
+  }
+  out += ", \"save_config\": ";
+  if (collection.save_config.empty()) {
+    out += "null";
+  } else {
+    out += '{';
+    bool first = true;
+    for (const auto& [mode, config] : collection.save_config) {
+      out += first ? "\"" : ", \"";
+      out += to_string(mode);
+      out += "\": ";
+      append_save_config(out, config);
+      first = false;
+    }
+    out += '}';
+  }
+  out += ", \"save_histogram\": ";
+  append_bool(out, collection.save_histogram.value_or(true));
+  out += '}';
+}
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  for (std::size_t at = 0; at < text.size();) {
+    const char32_t point = next_code_point(text, at);
+    switch (point) {
+      case U'"':
+        out += "\\\"";
+        break;
+      case U'\\':
+        out += "\\\\";
+        break;
+      case U'\n':
+        out += "\\n";
+        break;
+      case U'\r':
+        out += "\\r";
+        break;
+      case U'\t':
+        out += "\\t";
+        break;
+      case U'\f':
+        out += "\\f";
+        break;
+      case U'\b':
+        out += "\\b";
+        break;
+      default:
+        if (point >= 0x20 && point < 0x7F) {
+          out += static_cast<char>(point);
+        } else if (point < 0x10000) {
+          append_unit(out, point);
+        } else {
+          append_unit(out, 0xD800 + ((point - 0x10000) >> 10));
+          append_unit(out, 0xDC00 + ((point - 0x10000) & 0x3FF));
+        }
+    }
+  }
+  out += '"';
+}
+
+std::string index_text(const IndexContent& content) {
+  std::string out = "{\"meta\": {\"mode\": \"";
+  out += to_string(content.mode);
+  out += "\", \"mode_step\": " + std::to_string(content.mode_step);
+  if (!content.event_file.empty()) {
+    out += ", \"event_file_name\": ";
+    append_json_string(out, content.event_file);
+  }
+  out += "}, \"tensor_payload\": ";
+  append_list(out, content.records, [&out](const RecordEntry& entry) {
+    out += "{\"tensorname\": ";
+    append_json_string(out, entry.tensor);
+    out += ", \"start_idx\": " + std::to_string(entry.start) + ", \"length\": " + std::to_string(entry.length) + "}";
+  });
+  out += ", \"shape_payload\": ";
+  append_list(out, content.shapes, [&out](const ShapeEntry& entry) {
+    out += "{\"tensorname\": ";
+    append_json_string(out, entry.tensor);
+    out += ", \"originalname\": ";
+    append_json_string(out, entry.original);
+    out += ", \"shape\": ";
+    append_numbers(out, entry.shape);
+    out += '}';
+  });
+  out += '}';
+  return out;
+}
+
+std::string collections_text(const std::map<std::string, Collection>& collections, std::size_t num_workers) {
+  std::string out = "{\"collections\": {";
+  bool first = true;
+  for (const auto& [name, collection] : collections) {
+    out += first ? "" : ", ";
+    append_json_string(out, name);
+    out += ": ";
+    append_collection(out, collection);
+    first = false;
+  }
+  out += "}, \"_meta\": {\"num_workers\": " + std::to_string(num_workers) + "}}";
+  return out;
+}
+
+}  // namespace smd::detail::hook

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/collection.hpp>
+#include <smd/shape.hpp>
+#include <smd/step.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The two JSON files of a trial, character by character as Python's `json.dumps` writes them: FORMAT, sections 3
+/// and 4.
+namespace smd::detail::hook {
+
+struct RecordEntry {
+  std::string tensor;
+  std::uint64_t start = 0;
+  std::uint64_t length = 0;
+};
+
+struct ShapeEntry {
+  std::string tensor;
+  std::string original;
+  Shape shape;
+};
+
+/// All that an index file says.
+struct IndexContent {
+  Mode mode = Mode::global;
+  std::int64_t mode_step = 0;
+  std::string event_file;  ///< Empty if there are no records.
+  std::vector<RecordEntry> records;
+  std::vector<ShapeEntry> shapes;
+};
+
+/// Appends a JSON string: ASCII, `\u` escapes, surrogate pairs. Precondition: valid UTF-8.
+void append_json_string(std::string& out, std::string_view text);
+
+[[nodiscard]] std::string index_text(const IndexContent& content);
+[[nodiscard]] std::string collections_text(const std::map<std::string, Collection>& collections,
+                                           std::size_t num_workers);
+
+}  // namespace smd::detail::hook

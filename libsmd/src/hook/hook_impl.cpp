@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hook/hook_impl.hpp"
+
+#include <smd/limits.hpp>
+#include <smd/trial.hpp>
+
+#include "base/escape.hpp"
+#include "hook/tensorboard.hpp"
+#include "layout/collections_file.hpp"
+#include "layout/trial_paths.hpp"
+#include "wire/encode.hpp"
+#include "wire/framing.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace smd {
+namespace {
+
+namespace hook = detail::hook;
+namespace layout = detail::layout;
+namespace wire = detail::wire;
+using detail::Status;
+
+void check_name(std::string_view name) {
+  if (name.size() > limits::name_bytes) {
+    throw InvalidArgument("a tensor's name is longer than 64 KiB");
+  }
+  if (!detail::valid_utf8(name)) {
+    throw InvalidArgument("the tensor's name '" + detail::printable(name) + "' is not UTF-8");
+  }
+}
+
+/// Elements, whole strings included, fill the bytes to the last one.
+bool fits(const TensorView& value) {
+  const auto count = element_count(Shape(value.shape().begin(), value.shape().end()));
+  if (!count) {
+    return false;
+  }
+  if (value.dtype() != Dtype::string) {
+    return value.bytes().size() / item_size(value.dtype()) == *count &&
+           value.bytes().size() % item_size(value.dtype()) == 0;
+  }
+  std::span<const std::byte> rest = value.bytes();
+  for (std::uint64_t i = 0; i < *count; ++i) {
+    std::uint32_t size = 0;
+    if (rest.size() < sizeof size) {
+      return false;
+    }
+    std::memcpy(&size, rest.data(), sizeof size);
+    rest = rest.subspan(sizeof size);
+    if (rest.size() < size) {
+      return false;
+    }
+    rest = rest.subspan(size);
+  }
+  return rest.empty();
+}
+
+void check_value(std::string_view name, const TensorView& value) {
+  check_name(name);
+  if (value.shape().size() > limits::dimensions) {
+    throw InvalidArgument("'" + detail::printable(name) + "' has more than 64 dimensions");
+  }
+  if (!fits(value)) {
+    throw InvalidArgument("'" + detail::printable(name) + "': " + std::to_string(value.bytes().size()) +
+                          " bytes do not make " + std::string(to_string(value.dtype())) + " " +
+                          to_string(Shape(value.shape().begin(), value.shape().end())));
+  }
+  // What is not elements: names of dimensions, plugin data. Generous.
+  const std::uint64_t around = 1024 + (value.shape().size() + 2) * (name.size() + 64);
+  if (value.bytes().size() + around > limits::record_bytes) {
+    throw InvalidArgument("'" + detail::printable(name) + "' is too large: a record holds 2 GiB at most");
+  }
+}
+
+std::string checked_worker_part(const HookConfig& config) {
+  const std::string& worker = config.worker;
+  std::string part = layout::worker_part(worker);
+  const bool unusable = worker.empty() || worker.size() > 200 || !detail::valid_utf8(worker) ||
+                        part.find_first_of(std::string_view("/\0", 2)) != std::string::npos ||
+                        layout::worker_name(part) != worker;
+  if (unusable) {
+    throw InvalidArgument("'" + detail::printable(worker) +
+                          "' cannot be a worker's name: it would not read back from a file's name");
+  }
+  if (config.num_workers == 0) {
+    throw InvalidArgument("the number of workers is 0");
+  }
+  return part;
+}
+
+std::string collections_name(const std::string& worker_part) {
+  return std::string(layout::collections_folder) + "/" + worker_part + std::string(layout::collections_suffix);
+}
+
+/// What this worker's collections file holds from an earlier run; nothing if there is none.
+std::map<std::string, Collection> earlier_collections(hook::Output& output, const std::string& name) {
+  if (!output.exists(name)) {
+    return {};
+  }
+  auto trial = detail::storage::open_local(output.root());
+  if (!trial) {
+    throw ReadError(std::move(trial.problem()));
+  }
+  auto file = (*trial)->open(name);
+  if (!file) {
+    throw ReadError(std::move(file.problem()));
+  }
+  if ((*file)->size() > limits::json_bytes) {
+    throw ReadError({ProblemKind::damaged, name, {}, "longer than the limit (json_bytes)"});
+  }
+  std::vector<std::byte> text(static_cast<std::size_t>((*file)->size()));
+  auto got = (*file)->read_at(0, text);
+  if (!got) {
+    throw ReadError(std::move(got.problem()));
+  }
+  std::vector<Problem> notes;
+  auto parsed = layout::parse_collections_file(std::span(text).first(*got), notes);
+  if (!parsed) {
+    parsed.problem().file = output.root() + "/" + name;
+    throw ReadError(std::move(parsed.problem()));
+  }
+  return std::move(parsed->collections);
+}
+
+/// A result of `reduce` as a tensor of no dimensions: float64, int64 where that holds it, complex128.
+struct ReducedTensor {
+  explicit ReducedTensor(const ReducedValue& value) {
+    if (value.kind == ReducedValue::Kind::integer &&
+        value.high == (static_cast<std::int64_t>(value.low) < 0 ? -1 : 0)) {
+      dtype = Dtype::int64;
+      std::memcpy(bytes.data(), &value.low, sizeof value.low);
+      size = sizeof value.low;
+    } else {
+      std::memcpy(bytes.data(), &value.real, sizeof value.real);
+      size = sizeof value.real;
+      if (value.kind == ReducedValue::Kind::complex) {
+        dtype = Dtype::complex128;
+        std::memcpy(bytes.data() + size, &value.imaginary, sizeof value.imaginary);
+        size += sizeof value.imaginary;
+      }
+    }
+  }
+  [[nodiscard]] TensorView view() const { return {dtype, {}, std::span(bytes).first(size)}; }
+
+  Dtype dtype = Dtype::float64;
+  std::array<std::byte, 16> bytes{};
+  std::size_t size = 0;
+};
+
+}  // namespace
+
+Hook::Impl::Impl(HookConfig in_config, std::unique_ptr<hook::Output> in_output,
+                 std::unique_ptr<hook::Output> in_tensorboard, const detail::Clock& in_clock)
+    : config(std::move(in_config)),
+      clock(in_clock),
+      output(std::move(in_output)),
+      tensorboard(std::move(in_tensorboard)),
+      worker_part(checked_worker_part(config)),
+      collections(config),
+      queue(config.queue_bytes) {
+  collections.merge(earlier_collections(*output, collections_name(worker_part)));
+  go_to(0, Mode::global, 0);
+}
+
+void Hook::Impl::throw_failure() const {
+  if (auto problem = queue.failure()) {
+    throw WriteError(std::move(*problem));
+  }
+  if (closed) {
+    throw InvalidArgument("the hook is closed");
+  }
+}
+
+void Hook::Impl::begin_file() {
+  if (file) {
+    return;
+  }
+  const bool there = output->exists(layout::index_path(step, worker_part));
+  if (there && config.existing_step == ExistingStep::refuse) {
+    throw StepAlreadySaved("step " + std::to_string(step) + " of worker '" + detail::printable(config.worker) +
+                               "' has been saved before; nothing is changed",
+                           config.worker, GlobalStep(step));
+  }
+  auto begun = std::make_shared<hook::StepFile>(
+      *output, hook::StepOfWorker{step, mode, mode_steps.at(static_cast<std::size_t>(mode)), worker_part},
+      config.sync == SyncPolicy::files);
+  if (there) {
+    // Now, so that what cannot be appended to is refused before anything is done.
+    queue.drain();
+    auto trial = detail::storage::open_local(output->root());
+    if (!trial) {
+      throw ReadError(std::move(trial.problem()));
+    }
+    if (Status taken = begun->take_over(**trial); !taken) {
+      throw ReadError(std::move(taken.problem()));
+    }
+  }
+  file = std::move(begun);
+}
+
+void Hook::Impl::save(std::string_view name, const TensorView& value) {
+  check_value(name, value);
+  begin_file();
+  std::string record = queue.take_buffer();
+  record.append(wire::header_bytes, '\0');
+  wire::append_event(record,
+                     {.tag = name,
+                      .wall_time = clock.wall_seconds(),
+                      .step = step,
+                      .mode_step = mode_steps.at(static_cast<std::size_t>(mode)),
+                      .mode = static_cast<std::int64_t>(mode)},
+                     value);
+  wire::frame_in_place(record, 0, config.checksum ? wire::Protection::checksum : wire::Protection::unprotected);
+  const std::size_t bytes = record.size() + name.size();
+  queue.push(bytes, [this, to = file, tensor = std::string(name), record = std::move(record)]() mutable {
+    Status added = to->add_record(std::move(tensor), record);
+    queue.give_back(std::move(record));
+    return added;
+  });
+}
+
+void Hook::Impl::save_reductions(std::string_view name, const TensorView& value,
+                                 const std::vector<std::string>& reductions) {
+  check_value(name, value);
+  if (value.dtype() == Dtype::string) {
+    return;
+  }
+  std::vector<Reduction> wanted;
+  for (const std::string& reduction : reductions) {
+    wanted.push_back(*parse_reduction(reduction));  // names were checked with the configuration
+  }
+  const std::vector<ReducedValue> results = reduce(value, wanted);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].kind != ReducedValue::Kind::undefined) {
+      const ReducedTensor result(results[i]);
+      save(reduction_tensor_name(reductions[i], name), result.view());
+    }
+  }
+}
+
+void Hook::Impl::save_shape(std::string_view name, const Shape& shape, std::string_view original_name) {
+  check_name(name);
+  check_name(original_name);
+  if (!element_count(shape) || shape.size() > limits::dimensions) {
+    throw InvalidArgument("'" + detail::printable(name) + "': not a shape");
+  }
+  begin_file();
+  queue.push(name.size(), [to = file, entry = hook::ShapeEntry{
+                                          std::string(name), std::string(original_name.empty() ? name : original_name),
+                                          shape}]() mutable {
+    to->add_shape(std::move(entry));
+    return detail::ok();
+  });
+}
+
+void Hook::Impl::export_value(std::string_view name, const TensorView& value, const hook::Plan& plan) {
+  if (!tensorboard) {
+    return;
+  }
+  const auto header = [&](const std::string& tag) {
+    return wire::SummaryHeader{.tag = tag, .wall_time = clock.wall_seconds(), .step = step};
+  };
+  std::string event(wire::header_bytes, '\0');
+  if (plan.scalar) {
+    if (const auto number = hook::single_number(value)) {
+      const std::string tag = hook::tensorboard_tag(name);
+      wire::append_scalar_summary(event, header(tag), static_cast<float>(*number));
+      export_event(std::move(event));
+    }
+  } else if (value.dtype() == Dtype::string) {
+    const std::string tag = hook::tensorboard_tag(name);
+    wire::append_text_summary(event, header(tag), strings(value));
+    export_event(std::move(event));
+  } else if (!plan.histogram_collection.empty()) {
+    if (const auto histogram = hook::tensorboard_histogram(value)) {
+      const std::string tag = hook::tensorboard_tag(plan.histogram_collection + "/" + std::string(name));
+      wire::append_histogram_summary(event, header(tag), *histogram);
+      export_event(std::move(event));
+    }
+  }
+}
+
+void Hook::Impl::export_event(std::string event) {
+  wire::frame_in_place(event, 0, wire::Protection::checksum);
+  if (!tensorboard_file) {
+    tensorboard_file = std::make_shared<hook::AtomicFile>(*tensorboard, hook::tensorboard_file(mode, step));
+  }
+  const std::size_t bytes = event.size();
+  queue.push(bytes, [to = tensorboard_file, event = std::move(event)] {
+    if (!to->is_open()) {
+      if (Status opened = to->open(); !opened) {
+        return opened;
+      }
+    }
+    return to->write(event);
+  });
+}
+
+void Hook::Impl::end_step() {
+  offered = false;
+  const bool sync = config.sync == SyncPolicy::files;
+  if (file) {
+    queue.push(0, [to = file] { return to->finish_events(); });
+    if (collections.changed()) {
+      write_collections();
+    }
+    queue.push(0, [to = std::move(file)] { return to->finish_index(); });
+    file.reset();
+  }
+  if (tensorboard_file) {
+    queue.push(0, [to = std::move(tensorboard_file), sync] { return to->commit(sync); });
+    tensorboard_file.reset();
+  }
+}
+
+void Hook::Impl::go_to(std::int64_t in_step, Mode in_mode, std::int64_t mode_step) {
+  step = in_step;
+  mode = in_mode;
+  mode_steps.at(static_cast<std::size_t>(mode)) = mode_step;
+  collections.set_step(mode, mode_step);
+}
+
+void Hook::Impl::write_collections() {
+  collections_written = true;
+  std::string text = hook::collections_text(collections.content(), config.num_workers);
+  const std::size_t bytes = text.size();
+  queue.push(bytes, [this, text = std::move(text)] {
+    return hook::write_atomically(*output, collections_name(worker_part), text, config.sync == SyncPolicy::files);
+  });
+}
+
+void Hook::Impl::close() {
+  if (closed) {
+    if (auto problem = queue.failure()) {
+      throw WriteError(std::move(*problem));
+    }
+    return;
+  }
+  if (!queue.failure()) {
+    end_step();
+    if (collections.changed() || !collections_written) {
+      write_collections();
+    }
+    if (config.end_marker.value_or(std::getenv("TRAINING_JOB_NAME") == nullptr)) {
+      queue.push(0, [this] {
+        return hook::write_atomically(*output, std::string(layout::end_marker), {}, config.sync == SyncPolicy::files);
+      });
+    }
+  }
+  file.reset();
+  tensorboard_file.reset();
+  closed = true;
+  queue.drain();
+  if (auto problem = queue.failure()) {
+    throw WriteError(std::move(*problem));
+  }
+}
+
+}  // namespace smd

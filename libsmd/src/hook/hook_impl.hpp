@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/hook.hpp>
+
+#include "base/clock.hpp"
+#include "hook/output.hpp"
+#include "hook/saving_plan.hpp"
+#include "hook/step_file.hpp"
+#include "hook/write_queue.hpp"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace smd {
+
+/// What the training thread has of a hook. Files belong to the queue's thread: they are only touched within its tasks.
+struct Hook::Impl {
+  /// `output` and `tensorboard` (may be null): where files go, so that tests can stand between.
+  Impl(HookConfig in_config, std::unique_ptr<detail::hook::Output> output,
+       std::unique_ptr<detail::hook::Output> tensorboard, const detail::Clock& clock);
+
+  void throw_failure() const;
+  /// Before anything is saved at the step: is it there already? Makes the step's file, to be.
+  void begin_file();
+  void save(std::string_view name, const TensorView& value);
+  void save_reductions(std::string_view name, const TensorView& value, const std::vector<std::string>& reductions);
+  void save_shape(std::string_view name, const Shape& shape, std::string_view original_name);
+  void export_value(std::string_view name, const TensorView& value, const detail::hook::Plan& plan);
+  void export_event(std::string event);
+  void end_step();
+  void go_to(std::int64_t step, Mode mode, std::int64_t mode_step);
+  void write_collections();
+  void close();
+
+  const HookConfig config;
+  const detail::Clock& clock;
+  const std::unique_ptr<detail::hook::Output> output;
+  const std::unique_ptr<detail::hook::Output> tensorboard;
+  const std::string worker_part;
+  detail::hook::Collections collections;
+  std::int64_t step = 0;
+  Mode mode = Mode::global;
+  std::array<std::int64_t, 5> mode_steps{};  // by the mode's number
+  bool offered = false;                      // something was, at this step
+  bool collections_written = false;
+  bool closed = false;
+  // Shared with the tasks that fill and finish them.
+  std::shared_ptr<detail::hook::StepFile> file;
+  std::shared_ptr<detail::hook::AtomicFile> tensorboard_file;
+  detail::hook::WriteQueue queue;  // last: its thread is gone before anything that it uses
+};
+
+}  // namespace smd

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hook/saving_plan.hpp"
+
+#include <smd/error.hpp>
+#include <smd/limits.hpp>
+
+#include "base/escape.hpp"
+#include "hook/reduction_list.hpp"
+#include "hook/stock_collections.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd::detail::hook {
+namespace {
+
+void check_interval(const SaveConfigMode& config, const std::string& whose) {
+  if (config.save_interval < 1) {
+    throw InvalidArgument(whose + ": save_interval " + std::to_string(config.save_interval) + " is not 1 or more");
+  }
+}
+
+void check_reductions(const ReductionConfig& config, const std::string& whose) {
+  if (!config.save_raw_tensor && !config.save_shape && config.reductions.empty()) {
+    throw InvalidArgument(whose + ": neither reductions, nor the tensor itself, nor its shape would be saved");
+  }
+  for (const std::string& name : config.reductions) {
+    if (!can_be_saved(plain_reduction_name(name))) {
+      (void)ReductionConfig::parse(name);  // throws, with the nearest name
+    }
+  }
+}
+
+}  // namespace
+
+Collections::Collections(const HookConfig& config)
+    : save_config_(config.save_config),
+      reduction_config_(config.reduction_config.value_or(ReductionConfig{.save_raw_tensor = true})) {
+  for (const auto& [mode, of_mode] : save_config_.modes()) {
+    check_interval(of_mode, "the hook");
+  }
+  check_reductions(reduction_config_, "the hook");
+  const auto stock = stock_collections(config.framework);
+  for (const auto& [name, collection] : stock) {
+    entries_[find_or_add(name)].config = collection;
+  }
+  for (const std::string_view name : collections_always_saved(config.framework)) {
+    entries_[find_or_add(std::string(name))].included = true;
+  }
+  for (const CollectionConfig& own : config.collections) {
+    if (own.name.empty() || own.name.size() > limits::name_bytes || !valid_utf8(own.name)) {
+      throw InvalidArgument("a collection's name is empty, longer than 64 KiB, or not UTF-8");
+    }
+    const bool known = by_name_.contains(own.name);
+    Entry& entry = entries_[find_or_add(own.name)];
+    entry.included = true;
+    for (const std::string& pattern : own.include_regex) {
+      entry.config.include_regex.push_back(pattern);
+    }
+    for (const std::string& name : own.tensor_names) {
+      entry.config.tensor_names.push_back(name);
+    }
+    entry.config.reduction_config = own.reduction_config;
+    entry.config.save_config = own.save_config;
+    entry.config.save_histogram = own.save_histogram;
+    if (!known && entry.config.include_regex.empty() && entry.config.tensor_names.empty()) {
+      throw InvalidArgument("collection '" + printable(own.name) +
+                            "' is not built in and has neither patterns (include_regex) nor names of tensors");
+    }
+  }
+  for (const std::string& name : config.include_collections) {
+    if (!by_name_.contains(name)) {
+      throw InvalidArgument("there is no collection '" + printable(name) + "' to include: configure it first");
+    }
+    entries_[find_or_add(name)].included = true;
+  }
+  if (!config.include_regex.empty()) {
+    Entry& entry = entries_[find_or_add("default")];
+    entry.included = true;
+    entry.config.include_regex.insert(entry.config.include_regex.end(), config.include_regex.begin(),
+                                      config.include_regex.end());
+  }
+  const bool told_nothing =
+      config.include_regex.empty() && config.include_collections.empty() && config.collections.empty();
+  if (config.save_all || told_nothing) {
+    Entry& entry = entries_[find_or_add("all")];
+    entry.included = true;
+    entry.config.include_regex.emplace_back(".*");
+  }
+  everything_ = entries_[find_or_add("all")].included;
+  for (Entry& entry : entries_) {
+    resolve(entry);
+  }
+  set_step(Mode::global, 0);
+}
+
+std::size_t Collections::find_or_add(const std::string& name) {
+  const auto [at, added] = by_name_.try_emplace(name, entries_.size());
+  if (added) {
+    entries_.emplace_back().config.name = name;
+  }
+  return at->second;
+}
+
+void Collections::resolve(Entry& entry) const {
+  Collection& config = entry.config;
+  const std::string whose = "collection '" + printable(config.name) + "'";
+  for (const auto& [mode, of_mode] : config.save_config) {
+    check_interval(of_mode, whose);
+  }
+  auto modes = save_config_.modes();
+  for (auto& [mode, of_mode] : config.save_config) {
+    modes[mode] = of_mode;
+  }
+  config.save_config = std::move(modes);
+  if (is_scalar_collection(config.name)) {
+    config.reduction_config = ReductionConfig{.save_raw_tensor = true};
+    config.save_histogram = false;
+  } else {
+    config.reduction_config = config.reduction_config ? *config.reduction_config : reduction_config_;
+    config.save_histogram = config.save_histogram.value_or(true);
+  }
+  check_reductions(*config.reduction_config, whose);
+  std::sort(config.tensor_names.begin(), config.tensor_names.end());
+  entry.patterns.clear();
+  for (const std::string& text : config.include_regex) {
+    Pattern pattern;
+    if (const auto error = pattern.compile(text)) {
+      throw InvalidArgument(whose + ": pattern '" + printable(text) + "' does not compile: " + *error);
+    }
+    entry.patterns.push_back(std::move(pattern));
+  }
+}
+
+void Collections::update(Entry& entry) const {
+  const bool barred = (mode_ == Mode::eval || mode_ == Mode::predict) && is_training_only(entry.config.name);
+  const SaveConfigMode& config = entry.config.save_config.at(mode_);
+  entry.saved_now = !barred && config.should_save_step(mode_step_);
+}
+
+void Collections::set_step(Mode mode, std::int64_t mode_step) {
+  mode_ = mode;
+  mode_step_ = mode_step;
+  some_saved_now_ = false;
+  for (Entry& entry : entries_) {
+    update(entry);
+    some_saved_now_ = some_saved_now_ || (entry.saved_now && (entry.included || everything_));
+  }
+}
+
+std::vector<std::size_t>& Collections::members(std::string_view name) {
+  if (const auto at = members_.find(name); at != members_.end()) {
+    return at->second;
+  }
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    Entry& entry = entries_[i];
+    if (!entry.included && !everything_) {
+      continue;
+    }
+    const auto& names = entry.config.tensor_names;
+    bool is_member = std::binary_search(names.begin(), names.end(), name);
+    for (Pattern& pattern : entry.patterns) {
+      if (is_member) {
+        break;
+      }
+      const Pattern::Answer answer = pattern.search(name);
+      if (answer == Pattern::Answer::limit) {
+        throw MatchLimit("pattern '" + printable(pattern.text()) + "' takes too long on '" + printable(name) + "'",
+                         pattern.text());
+      }
+      is_member = answer == Pattern::Answer::yes;
+    }
+    if (is_member) {
+      found.push_back(i);
+    }
+  }
+  return members_.emplace(name, std::move(found)).first->second;
+}
+
+const Plan& Collections::plan(std::string_view name, const std::vector<std::string>& also) {
+  plan_ = Plan{};
+  if (!some_saved_now_ && also.empty()) {
+    return plan_;
+  }
+  std::vector<std::size_t>& found = members(name);
+  for (const std::string& explicitly : also) {
+    const bool known = by_name_.contains(explicitly);
+    const std::size_t id = find_or_add(explicitly);
+    Entry& entry = entries_[id];
+    if (!known) {
+      resolve(entry);
+      changed_ = true;
+    }
+    entry.included = true;
+    update(entry);
+    some_saved_now_ = some_saved_now_ || entry.saved_now;
+    if (std::find(found.begin(), found.end(), id) == found.end()) {
+      found.push_back(id);
+    }
+  }
+  for (const std::size_t id : found) {
+    Entry& entry = entries_[id];
+    if (!entry.saved_now) {
+      continue;
+    }
+    const ReductionConfig& config = *entry.config.reduction_config;
+    plan_.raw = plan_.raw || config.save_raw_tensor;
+    plan_.shape = plan_.shape || config.save_shape;
+    plan_.scalar = plan_.scalar || is_scalar_collection(entry.config.name);
+    for (const std::string& reduction : config.reductions) {
+      std::string plain = plain_reduction_name(reduction);
+      if (std::find(plan_.reductions.begin(), plan_.reductions.end(), plain) == plan_.reductions.end()) {
+        plan_.reductions.push_back(std::move(plain));
+      }
+    }
+    if (plan_.histogram_collection.empty() && *entry.config.save_histogram) {
+      plan_.histogram_collection = entry.config.name;
+    }
+    auto& names = entry.config.tensor_names;
+    const auto place = std::lower_bound(names.begin(), names.end(), name);
+    if (place == names.end() || *place != name) {
+      names.emplace(place, name);
+      changed_ = true;
+    }
+  }
+  return plan_;
+}
+
+void Collections::merge(const std::map<std::string, Collection>& earlier) {
+  for (const auto& [name, collection] : earlier) {
+    const bool known = by_name_.contains(name);
+    Entry& entry = entries_[find_or_add(name)];
+    if (!known) {
+      entry.config = collection;
+      if (entry.config.reduction_config && entry.config.reduction_config->reductions.empty() &&
+          !entry.config.reduction_config->save_raw_tensor && !entry.config.reduction_config->save_shape) {
+        entry.config.reduction_config.reset();
+      }
+      resolve(entry);
+      update(entry);
+      continue;
+    }
+    std::vector<std::string> names;
+    std::set_union(entry.config.tensor_names.begin(), entry.config.tensor_names.end(), collection.tensor_names.begin(),
+                   collection.tensor_names.end(), std::back_inserter(names));
+    entry.config.tensor_names = std::move(names);
+    for (const std::string& pattern : collection.include_regex) {
+      auto& patterns = entry.config.include_regex;
+      if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end()) {
+        patterns.push_back(pattern);  // For the file only: what this run saves is as this run was told.
+      }
+    }
+  }
+}
+
+std::map<std::string, Collection> Collections::content() const {
+  std::map<std::string, Collection> all;
+  for (const Entry& entry : entries_) {
+    all.emplace(entry.config.name, entry.config);
+  }
+  return all;
+}
+
+bool Collections::changed() noexcept { return std::exchange(changed_, false); }
+
+}  // namespace smd::detail::hook

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/hook_config.hpp>
+#include <smd/reduction.hpp>
+#include <smd/step.hpp>
+
+#include "base/pattern.hpp"
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace smd::detail::hook {
+
+/// What to save of one tensor at one step.
+struct Plan {
+  bool raw = false;
+  bool shape = false;
+  std::vector<std::string> reductions;  ///< Plain names, each once.
+  bool scalar = false;                  ///< A collection of numbers has it.
+  std::string histogram_collection;     ///< Under which TensorBoard shows its histogram; empty: none.
+
+  [[nodiscard]] bool nothing() const noexcept { return !raw && !shape && reductions.empty(); }
+};
+
+/// The collections of a hook: who is in which, and which are saved when.
+class Collections {
+ public:
+  /// @throws InvalidArgument.
+  explicit Collections(const HookConfig& config);
+
+  /// From here on, the answers are for this step.
+  void set_step(Mode mode, std::int64_t mode_step);
+  /// What is saved of a tensor at this step, as a member of `also` too. Valid until the next call.
+  /// @throws MatchLimit for a pattern that takes too long on this name.
+  const Plan& plan(std::string_view name, const std::vector<std::string>& also);
+
+  /// Adds what an earlier run of this worker left.
+  void merge(const std::map<std::string, Collection>& earlier);
+  /// As the collections file has them: with the names of the tensors that were planned.
+  [[nodiscard]] std::map<std::string, Collection> content() const;
+  /// Whether the collections have changed since this was last asked; at first they have.
+  [[nodiscard]] bool changed() noexcept;
+
+ private:
+  struct Entry {
+    Collection config;  // complete: every setting resolved
+    std::vector<Pattern> patterns;
+    bool included = false;
+    bool saved_now = false;
+  };
+
+  std::size_t find_or_add(const std::string& name);
+  void resolve(Entry& entry) const;
+  void update(Entry& entry) const;
+  /// Entries that a tensor belongs to, by names and patterns.
+  std::vector<std::size_t>& members(std::string_view name);
+
+  SaveConfig save_config_;
+  ReductionConfig reduction_config_;
+  bool everything_ = false;  // all collections are saved
+  Mode mode_ = Mode::global;
+  std::int64_t mode_step_ = 0;
+  bool some_saved_now_ = false;
+  bool changed_ = true;
+  std::vector<Entry> entries_;
+  std::map<std::string, std::size_t, std::less<>> by_name_;
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
+  };
+  std::unordered_map<std::string, std::vector<std::size_t>, Hash, std::equal_to<>> members_;
+  Plan plan_;
+};
+
+}  // namespace smd::detail::hook

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hook/write_queue.hpp"
+
+#include <new>
+#include <system_error>
+#include <utility>
+
+namespace smd::detail::hook {
+
+WriteQueue::WriteQueue(std::size_t most_bytes) : most_bytes_(most_bytes) {
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error&) {  // no thread: see `push`
+  }
+}
+
+WriteQueue::~WriteQueue() {
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+void WriteQueue::push(std::size_t bytes, Task task) {
+  std::unique_lock lock(mutex_);
+  if (!thread_.joinable()) {
+    Waiting next{0, std::move(task)};
+    run(next, lock);
+    return;
+  }
+  room_.wait(lock, [&] { return failure_ || bytes_ == 0 || bytes_ + bytes <= most_bytes_; });
+  bytes_ += bytes;
+  waiting_.push_back({bytes, std::move(task)});
+  if (waiting_.size() == 1) {
+    changed_.notify_one();
+  }
+}
+
+void WriteQueue::drain() {
+  std::unique_lock lock(mutex_);
+  room_.wait(lock, [&] { return waiting_.empty() && !busy_; });
+}
+
+std::optional<Problem> WriteQueue::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+std::string WriteQueue::take_buffer() {
+  const std::lock_guard lock(mutex_);
+  if (buffers_.empty()) {
+    return {};
+  }
+  std::string buffer = std::move(buffers_.back());
+  buffers_.pop_back();
+  buffer_bytes_ -= buffer.capacity();
+  return buffer;
+}
+
+void WriteQueue::give_back(std::string buffer) {
+  buffer.clear();
+  const std::lock_guard lock(mutex_);
+  if (buffer_bytes_ + buffer.capacity() <= most_bytes_) {
+    buffer_bytes_ += buffer.capacity();
+    buffers_.push_back(std::move(buffer));
+  }
+}
+
+void WriteQueue::run(Waiting& next, std::unique_lock<std::mutex>& lock) {
+  if (failure_) {
+    next.task = nullptr;
+    return;
+  }
+  lock.unlock();
+  std::optional<Problem> problem;
+  try {
+    if (Status done = next.task(); !done) {
+      problem = std::move(done.problem());
+    }
+  } catch (const std::bad_alloc&) {
+    problem = Problem{ProblemKind::io, {}, {}, "memory ran out while writing"};
+  }
+  next.task = nullptr;
+  lock.lock();
+  if (problem) {
+    failure_ = std::move(problem);
+  }
+}
+
+void WriteQueue::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return over_ || !waiting_.empty(); });
+    if (waiting_.empty()) {
+      return;
+    }
+    Waiting next = std::move(waiting_.front());
+    waiting_.pop_front();
+    busy_ = true;
+    run(next, lock);
+    busy_ = false;
+    bytes_ -= next.bytes;
+    room_.notify_all();
+  }
+}
+
+}  // namespace smd::detail::hook

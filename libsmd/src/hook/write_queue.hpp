@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/outcome.hpp"
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace smd::detail::hook {
+
+/// A thread that does the writing behind the caller's back, in the order asked. What waits is bounded in bytes: whoever
+/// is faster than the disk waits, and nothing is lost. After the first failure nothing further is done. Where the
+/// system gives no thread, tasks run in the caller's.
+class WriteQueue {
+ public:
+  using Task = std::function<Status()>;
+
+  explicit WriteQueue(std::size_t most_bytes);
+  WriteQueue(const WriteQueue&) = delete;
+  WriteQueue& operator=(const WriteQueue&) = delete;
+  /// Does what is left to do.
+  ~WriteQueue();
+
+  /// Waits while there is no room; a task larger than all room waits until nothing else does.
+  void push(std::size_t bytes, Task task);
+  /// Waits until all is done.
+  void drain();
+  /// The first failure, for ever.
+  [[nodiscard]] std::optional<Problem> failure() const;
+
+  /// Memory to be filled and handed to a task, from those that tasks gave back; empty.
+  [[nodiscard]] std::string take_buffer();
+  void give_back(std::string buffer);
+
+ private:
+  struct Waiting {
+    std::size_t bytes;
+    Task task;
+  };
+
+  void work();
+  void run(Waiting& next, std::unique_lock<std::mutex>& lock);
+
+  const std::size_t most_bytes_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::condition_variable room_;
+  std::deque<Waiting> waiting_;
+  std::size_t bytes_ = 0;  // of those that wait and the one that runs
+  bool busy_ = false;
+  bool over_ = false;
+  std::optional<Problem> failure_;
+  std::vector<std::string> buffers_;
+  std::size_t buffer_bytes_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace smd::detail::hook
