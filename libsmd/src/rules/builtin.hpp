@@ -6,8 +6,21 @@
 /// The built-in rules, each described by a function in a file of its own.
 namespace smd::detail::rules {
 
+// clang-format off
 // In the order of the documentation. To add a rule: a file with `RuleDescription NAME_rule()`, and a line here.
-#define SMD_BUILTIN_RULES(X) X(vanishing_gradient)
+#define SMD_BUILTIN_RULES(X) \
+  X(dead_relu) \
+  X(exploding_tensor) \
+  X(saturated_activation) \
+  X(vanishing_gradient) \
+  X(weight_update_ratio) \
+  X(all_zero) \
+  X(similar_across_runs) \
+  X(stalled_training_rule) \
+  X(tensor_variance) \
+  X(unchanged_tensor) \
+  X(threshold)
+// clang-format on
 
 #define SMD_DECLARE_RULE(name) [[nodiscard]] RuleDescription name##_rule();
 SMD_BUILTIN_RULES(SMD_DECLARE_RULE)

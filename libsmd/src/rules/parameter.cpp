@@ -61,7 +61,10 @@ std::string_view to_string(ParameterType type) noexcept {
 
 std::string range_text(const ParameterSpec& spec) {
   if (!spec.choices.empty()) {
-    return fmt::format("{}, any case", fmt::join(spec.choices, ", "));
+    const bool words = std::any_of(spec.choices.begin(), spec.choices.end(), [](const std::string& choice) {
+      return choice.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != std::string::npos;
+    });
+    return fmt::format("{}{}", fmt::join(spec.choices, ", "), words ? ", any case" : "");
   }
   std::string text;
   const bool low = std::isfinite(spec.at_least);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/tensor_view.hpp>
+
+#include <cstdint>
+#include <optional>
+
+/// Passes over whole values that reductions cannot make: node by node, and two values side by side. Views hold real
+/// numbers and bytes aligned to their type. Numbers are compared as doubles.
+namespace smd::detail::rules {
+
+/// Axis 0 counts samples, every position of the other axes is a node; one axis: a single node; none: one sample of one.
+struct Nodes {
+  std::uint64_t nodes = 1;
+  std::uint64_t samples = 1;
+};
+[[nodiscard]] Nodes nodes_of(const TensorView& view) noexcept;
+
+/// The percentage of nodes of which less than `percent_of_samples` percent of the samples are active: above `low` and,
+/// if `high` is given, below it. NaN is not active.
+[[nodiscard]] double inactive_percent(const TensorView& view, double low, std::optional<double> high,
+                                      double percent_of_samples);
+
+/// How two values of one shape differ, element by element.
+struct Difference {
+  std::uint64_t far = 0;  ///< Pairs that are not close.
+  double largest = 0;     ///< The largest finite |a - b|.
+};
+struct Tolerance {
+  double rtol = 0;
+  double atol = 0;
+  bool equal_nan = false;
+};
+/// Close as numpy.isclose has it: |a - b| <= atol + rtol |b|, equal infinities, and NaN if `equal_nan`.
+[[nodiscard]] Difference compare(const TensorView& a, const TensorView& b, const Tolerance& tolerance);
+
+/// Euclidean norms over all elements.
+struct UpdateNorms {
+  double update = 0;     ///< Of a - b.
+  double reference = 0;  ///< Of b.
+};
+[[nodiscard]] UpdateNorms update_norms(const TensorView& a, const TensorView& b);
+
+}  // namespace smd::detail::rules
