@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app.hpp"
 
+#include "interruption.hpp"
 #include "output_file.hpp"
 #include "output_options.hpp"
 #include "progress.hpp"
@@ -118,6 +119,7 @@ int run_command(Command& command, int argc, char** argv) noexcept {
       messages.fail("WriteError", "cannot write standard output", ExitStatus::unreadable);
     }
     messages.finish();
+    die_if_interrupted();
     return static_cast<int>(messages.status());
   } catch (...) {
     return static_cast<int>(ExitStatus::unreadable);  // not even a message could be made

@@ -106,6 +106,17 @@ void Diagnostics::report(const Problem& problem, std::string_view trial) {
   }
 }
 
+void Diagnostics::report_once(const Problem& problem, std::string_view trial) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!reported_.insert(std::string(trial) + '\n' + std::string(to_string(problem.kind)) + to_string(problem))
+             .second) {
+      return;
+    }
+  }
+  report(problem, trial);
+}
+
 void Diagnostics::raise(ExitStatus status) noexcept {
   const std::lock_guard lock(mutex_);
   status_ = combine(status_, status);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <smd/error.hpp>
 #include <smd/problem.hpp>
 #include <string>
@@ -53,6 +54,9 @@ class Diagnostics {
   /// `absent`, a warning: a warning. A note (it harms nothing), not there yet: info. Each with the path.
   void report(const Problem& problem, std::string_view trial);
 
+  /// The same, unless it was said before.
+  void report_once(const Problem& problem, std::string_view trial);
+
   /// Counts a status without a message.
   void raise(ExitStatus status) noexcept;
   /// What all that was said so far adds up to.
@@ -80,6 +84,7 @@ class Diagnostics {
     std::size_t count;
   };
   std::map<std::pair<std::string, std::string>, Repeated> repeats_;  // by tag and text
+  std::set<std::string> reported_;
   ExitStatus status_ = ExitStatus::yes;
 };
 

@@ -64,6 +64,15 @@ void for_each_operand(std::span<const std::string> operands, bool null_separated
   }
 }
 
+std::vector<std::string> all_operands(std::span<const std::string> operands, bool null_separated) {
+  std::vector<std::string> all;
+  for_each_operand(operands, null_separated, [&](const std::string& operand) {
+    all.push_back(operand);
+    return true;
+  });
+  return all;
+}
+
 bool may_be_several(std::span<const std::string> operands) noexcept {
   return operands.size() > 1 || (!operands.empty() && operands.back() == "-");
 }
@@ -89,7 +98,7 @@ void with_trial(const std::string& path, const TrialOptions& options, Diagnostic
       messages.fail(error, path);
     }
     for (const Problem& problem : trial.problems()) {
-      messages.report(problem, trial.path());
+      messages.report_once(problem, trial.path());
     }
   } catch (const InvalidArgument& error) {
     throw UsageError(error.what());

@@ -5,6 +5,7 @@
 #include <smd/trial.hpp>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "diagnostics.hpp"
 
@@ -15,6 +16,9 @@ namespace smd::tool {
 /// @throws UsageError for a `-` elsewhere; ReadError (io) if standard input cannot be read.
 void for_each_operand(std::span<const std::string> operands, bool null_separated,
                       const std::function<bool(const std::string&)>& visit);
+
+/// All of them.
+[[nodiscard]] std::vector<std::string> all_operands(std::span<const std::string> operands, bool null_separated);
 
 /// Whether there may be several: more than one operand, or `-`.
 [[nodiscard]] bool may_be_several(std::span<const std::string> operands) noexcept;

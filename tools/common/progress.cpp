@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 
 namespace smd::tool {
 
@@ -13,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-bool line_is_there = false;
+std::atomic<bool> line_is_there = false;  // several trials may be followed at once
 std::optional<bool> shown_as_told;
 
 void put(std::string_view text) noexcept {
@@ -34,9 +35,8 @@ Progress::Progress(std::string_view what, std::uint64_t total)
 Progress::~Progress() { erase_line(); }
 
 void Progress::erase_line() {
-  if (line_is_there) {
+  if (line_is_there.exchange(false)) {
     put("\r\x1b[K");
-    line_is_there = false;
   }
 }
 

@@ -43,6 +43,9 @@ struct SelectionOptions {
   }
 };
 
+/// What -m says: each mode once, in the order given; none: `global`. @throws UsageError.
+[[nodiscard]] std::vector<Mode> modes_from(const CommandLine& line);
+
 /// What to read at first so that a SPEC can be resolved: `-s last` needs the newest index files only, `-s 5000:8000`
 /// those between. Mode steps do not tell where they lie, except from the end. `spec` none: everything.
 [[nodiscard]] StepRange range_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes);

@@ -98,15 +98,8 @@ SelectionOptions SelectionOptions::from(const CommandLine& line) {
   options.regexes = line.values("regex");
   options.collections = line.values("collection");
   options.excludes = line.values("exclude");
-  for (const Mode mode : line.convert_all("mode", mode_from)) {
-    if (std::find(options.modes.begin(), options.modes.end(), mode) == options.modes.end()) {
-      options.modes.push_back(mode);
-    }
-  }
-  options.modes_given = !options.modes.empty();
-  if (!options.modes_given) {
-    options.modes.push_back(Mode::global);
-  }
+  options.modes = modes_from(line);
+  options.modes_given = line.has("mode");
   std::vector<StepTerm> terms = line.convert_all("step", StepSpec::parse_term);
   if (!terms.empty()) {
     options.steps = StepSpec(std::move(terms));
@@ -123,6 +116,19 @@ SelectionOptions SelectionOptions::from(const CommandLine& line) {
   }
   options.incomplete = line.has("incomplete");
   return options;
+}
+
+std::vector<Mode> modes_from(const CommandLine& line) {
+  std::vector<Mode> modes;
+  for (const Mode mode : line.convert_all("mode", mode_from)) {
+    if (std::find(modes.begin(), modes.end(), mode) == modes.end()) {
+      modes.push_back(mode);
+    }
+  }
+  if (modes.empty()) {
+    modes.push_back(Mode::global);
+  }
+  return modes;
 }
 
 std::string_view mode_text(Mode mode) noexcept {

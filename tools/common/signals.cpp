@@ -20,12 +20,16 @@ struct Slot {
 };
 constinit std::array<Slot, 8> slots;
 
-extern "C" void end_by_signal(int number) {
+void remove_files() noexcept {
   for (Slot& slot : slots) {
     if (slot.used.load(std::memory_order_acquire)) {
       unlink(slot.path);
     }
   }
+}
+
+extern "C" void end_by_signal(int number) {
+  remove_files();
   // Kills the process as soon as the handler returns: until then the signal is blocked.
   signal(number, SIG_DFL);
   raise(number);
@@ -49,6 +53,19 @@ void install_signal_handlers() noexcept {
   sigemptyset(&pipe_only);
   sigaddset(&pipe_only, SIGPIPE);
   sigprocmask(SIG_UNBLOCK, &pipe_only, nullptr);
+}
+
+void end_process_by(int number) noexcept {
+  remove_files();
+  signal(number, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  // To the process: a thread that dies of it takes all others with it.
+  kill(getpid(), number);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  raise(number);
+  _exit(128 + number);
 }
 
 bool remove_on_signal(const std::string& path) noexcept {

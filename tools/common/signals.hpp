@@ -14,4 +14,7 @@ void install_signal_handlers() noexcept;
 bool remove_on_signal(const std::string& path) noexcept;
 void forget_on_signal(const std::string& path) noexcept;
 
+/// Removes what `remove_on_signal` was told, and dies of the signal.
+[[noreturn]] void end_process_by(int number) noexcept;
+
 }  // namespace smd::tool

@@ -112,8 +112,13 @@ std::vector<StepInfo> saved_steps(const Trial& trial, const Choice& choice, cons
       return !std::binary_search(choice.steps.begin(), choice.steps.end(), info.step);
     });
   }
+  narrow(infos, trial, choice, options);
+  return infos;
+}
+
+void narrow(std::vector<StepInfo>& infos, const Trial& trial, const Choice& choice, const SelectionOptions& options) {
   if (!choice.narrows_entries()) {
-    return infos;
+    return;
   }
   for (StepInfo& info : infos) {
     info.tensors = 0;
@@ -144,7 +149,6 @@ std::vector<StepInfo> saved_steps(const Trial& trial, const Choice& choice, cons
     return true;
   });
   std::erase_if(infos, [](const StepInfo& step) { return step.tensors == 0; });
-  return infos;
 }
 
 }  // namespace smd::tool::ls

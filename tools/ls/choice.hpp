@@ -41,6 +41,9 @@ struct Choice {
 [[nodiscard]] std::vector<StepInfo> saved_steps(const Trial& trial, const Choice& choice,
                                                 const SelectionOptions& options);
 
+/// Makes rows of these steps, ascending, count only what was chosen; drops those with nothing of it.
+void narrow(std::vector<StepInfo>& infos, const Trial& trial, const Choice& choice, const SelectionOptions& options);
+
 /// Sum of the lengths of an entry's records.
 [[nodiscard]] std::uint64_t record_bytes(const TensorEntry& entry) noexcept;
 

@@ -17,12 +17,13 @@ constexpr std::array<Example, 3> examples = {{
     {"is the loss there? The status answers", "smd-ls -q run -n loss"},
 }};
 
-constexpr std::array<ExitNote, 5> exit_notes = {{
+constexpr std::array<ExitNote, 6> exit_notes = {{
     {ExitStatus::yes, "something was listed; with --check, nothing is damaged"},
     {ExitStatus::no, "nothing was selected, or a tensor, step, mode, worker or collection named is not there"},
     {ExitStatus::usage, "an option or a pattern is wrong"},
     {ExitStatus::unreadable, "a trial cannot be read, or the results cannot be written"},
     {ExitStatus::damaged, "something in a trial is damaged; the rest was listed"},
+    {ExitStatus::timed_out, "--timeout or --idle ended the following"},
 }};
 
 constexpr std::array<Prose, 1> prose = {{
@@ -51,7 +52,8 @@ const CommandDefinition& LsCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {LsOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
-                        OutputOptions::table(), ReadingOptions::table(), MessageOptions::table()},
+                        OutputOptions::table(), ReadingOptions::table(), FollowingOptions::table(),
+                        MessageOptions::table()},
       .formats = row_format_names(),
       .exit_notes = exit_notes,
       .prose = prose,
@@ -68,6 +70,12 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
   OutputFile out = output.open();
   RowWriter rows(out, output, view->columns(), may_be_several(options_.operands), messages);
   bool found = false;
+  if (options_.following.follow) {
+    found = view->follow(all_operands(options_.operands, output.null_separated), rows, messages);
+    rows.finish();
+    out.close();
+    return found || messages.status() == ExitStatus::timed_out ? ExitStatus::yes : ExitStatus::no;
+  }
   for_each_operand(options_.operands, output.null_separated, [&](const std::string& operand) {
     found = view->show(operand, rows, messages) || found;
     // With -q, the gravest status that can still come ends the work.

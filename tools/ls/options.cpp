@@ -121,6 +121,13 @@ LsOptions LsOptions::from(const CommandLine& line) {
   }
   options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
+  options.following = FollowingOptions::from(line);
+  if (options.following.follow && options.view->option != "steps") {
+    throw UsageError("--follow goes with --steps only");
+  }
+  if (options.following.follow && options.selection.incomplete) {
+    throw UsageError("--follow and --incomplete: a step is shown once, when it is complete");
+  }
   options.operands = line.operands();
   return options;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/command_line.hpp"
+#include "common/following_options.hpp"
 #include "common/output_options.hpp"
 #include "common/reading_options.hpp"
 #include "common/selection.hpp"
@@ -24,6 +25,7 @@ struct LsOptions {
   OutputOptions output;
   MessageOptions messages;
   ReadingOptions reading;
+  FollowingOptions following;
   std::vector<std::string> operands;
 
   /// -l, the views, --get.

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/diagnostics.hpp"
 #include "common/row_writer.hpp"
@@ -28,6 +29,10 @@ class View {
   [[nodiscard]] virtual OutputOptions output() const { return options_.output; }
   /// Prints the rows of one operand. Returns whether there was something: nothing at all gives status 1.
   virtual bool show(const std::string& operand, RowWriter& rows, Diagnostics& messages) = 0;
+  /// The same for all operands at once, as rows come; only where `LsOptions` lets --follow pass.
+  virtual bool follow(const std::vector<std::string>& /*operands*/, RowWriter& /*rows*/, Diagnostics& /*messages*/) {
+    return false;
+  }
 
  protected:
   [[nodiscard]] const LsOptions& options() const noexcept { return options_; }

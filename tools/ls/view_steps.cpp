@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "choice.hpp"
+#include "common/following.hpp"
 #include "common/selection.hpp"
 #include "text_cells.hpp"
 #include "view.hpp"
@@ -77,6 +78,27 @@ class StepsView final : public TrialView {
 
   [[nodiscard]] std::span<const Column> columns() const override { return columns_; }
 
+  bool follow(const std::vector<std::string>& operands, RowWriter& rows, Diagnostics& messages) override {
+    const bool with_times = rows.wants("wall_time");
+    const FollowSetup setup{.following = options().following,
+                            .selection = options().selection,
+                            .reading = options().reading,
+                            .records = with_times};
+    return follow_trials(operands, setup, messages, [&](std::size_t operand, Trial& trial, const SelectedStep& step) {
+      Choice choice;
+      choice.every_worker = !options().selection.worker;
+      choice.every_tensor = !options().selection.selects_tensors() && options().selection.excludes.empty();
+      const std::vector<StepInfo> infos = row_of(trial, step, choice);
+      std::vector<std::optional<double>> times(infos.size());
+      if (with_times && !infos.empty()) {
+        times = step_times(trial, infos, query_for(choice, options().selection), messages);
+      }
+      rows.set_trial(operands[operand]);
+      print(infos, times, rows);
+      rows.end_step();
+    });
+  }
+
  protected:
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
     const std::optional<Choice> choice = choose(trial, options().selection, messages);
@@ -91,6 +113,13 @@ class StepsView final : public TrialView {
     if (rows.wants("wall_time")) {
       times = step_times(trial, steps, query_for(*choice, options().selection), messages);
     }
+    print(steps, times, rows);
+    return !steps.empty();
+  }
+
+ private:
+  void print(const std::vector<StepInfo>& steps, const std::vector<std::optional<double>>& times,
+             RowWriter& rows) const {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const StepInfo& info = steps[i];
       const bool people = options().for_people();
@@ -102,10 +131,22 @@ class StepsView final : public TrialView {
                 : people  ? Cell(date)
                           : Cell(*times[i])});
     }
-    return !steps.empty();
   }
 
- private:
+  /// The row of one step, if something chosen was saved at it.
+  [[nodiscard]] std::vector<StepInfo> row_of(const Trial& trial, const SelectedStep& step, Choice& choice) const {
+    choice.steps = {step.step};
+    if (!choice.every_tensor) {
+      choice.tensors = tensors_at(trial, options().selection, step);
+      if (choice.tensors.empty()) {
+        return {};
+      }
+    }
+    std::vector<StepInfo> rows = {*trial.step_info(step.step)};
+    narrow(rows, trial, choice, options().selection);
+    return rows;
+  }
+
   std::array<Column, 8> columns_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
+#include "common/following.hpp"
 #include "common/operands.hpp"
 #include "hist.hpp"
 #include "merge.hpp"
@@ -52,6 +53,11 @@ class ReduceWork : public Work {
     }
     view_->set_trial(session.name);
     return reduce_trial(session, options_, wanted_, *view_, messages_);
+  }
+  void end_step() {
+    if (view_) {
+      view_->end_step();
+    }
   }
   void finish() override {
     if (view_) {
@@ -172,6 +178,25 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
     return found ? ExitStatus::yes : ExitStatus::no;
   }
   const bool several = may_be_several(options_.operands);
+  if (options_.following.follow) {
+    ReduceWork work(out, options_, several, messages);
+    work.start();
+    const FollowSetup setup{
+        .following = options_.following, .selection = options_.selection, .reading = options_.reading};
+    bool found = false;
+    follow_trials(operands, setup, messages, [&](std::size_t operand, Trial& trial, const SelectedStep& step) {
+      const Session session{trial, operands[operand], tensors_at(trial, options_.selection, step), {step}};
+      found = work.process(session) || found;
+      work.end_step();
+    });
+    work.finish();
+    out.close();
+    if (!found && messages.status() == ExitStatus::yes) {
+      messages.warning("nothing is selected");
+      return ExitStatus::no;
+    }
+    return ExitStatus::yes;
+  }
   std::unique_ptr<Work> work;
   if (options_.view == ViewKind::hist) {
     work = std::make_unique<HistWork>(out, options_, several, messages);

@@ -17,12 +17,13 @@ constexpr std::array<Example, 3> examples = {{
     {.purpose = "what the job itself saved", .command = "smd-reduce run -r saved"},
 }};
 
-constexpr std::array<ExitNote, 5> exit_notes = {{
+constexpr std::array<ExitNote, 6> exit_notes = {{
     {ExitStatus::yes, "what was asked for was printed"},
     {ExitStatus::no, "nothing is selected, something named is not there, or with --strict, something is not available"},
     {ExitStatus::usage, "wrong usage, a slice that does not fit the value, or shards that cannot be pooled"},
     {ExitStatus::unreadable, "cannot read or write"},
     {ExitStatus::damaged, "damaged data; the readable rest was printed"},
+    {ExitStatus::timed_out, "--timeout or --idle ended the following"},
 }};
 
 constexpr std::array<Prose, 4> prose = {{
@@ -73,7 +74,8 @@ const CommandDefinition& ReduceCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {ReduceCommandOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
-                        OutputOptions::table(), MessageOptions::table(), ReadingOptions::table()},
+                        OutputOptions::table(), MessageOptions::table(), ReadingOptions::table(),
+                        FollowingOptions::table()},
       .formats = row_format_names(),
       .exit_notes = exit_notes,
       .prose = prose,

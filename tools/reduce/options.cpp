@@ -162,6 +162,27 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
   }
 }
 
+void check_following(const ReduceCommandOptions& options) {
+  if (!options.following.follow) {
+    return;
+  }
+  if (options.selection.incomplete) {
+    throw UsageError("--follow and --incomplete: a step is shown once, when it is complete");
+  }
+  if (options.view != ViewKind::rows) {
+    throw UsageError("--follow prints rows as steps complete: not with --hist, --pivot or --spark");
+  }
+  if (options.shard || options.merge) {
+    throw UsageError("--follow: not with --shard or --merge, which take what is there");
+  }
+  if (!options.by.step) {
+    throw UsageError("--follow prints rows as steps complete: --by must have step");
+  }
+  if (options.asks_for_saved()) {
+    throw UsageError("--follow: name the reductions, 'saved' is known when all steps are");
+  }
+}
+
 }  // namespace
 
 std::span<const OptionSpec> ReduceCommandOptions::table() noexcept { return own_options; }
@@ -205,7 +226,9 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   if (options.operands.empty()) {
     throw UsageError(options.merge ? "the shards are missing" : "TRIAL is missing");
   }
+  options.following = FollowingOptions::from(line);
   check(options, line);
+  check_following(options);
   // Names that there are not are told before anything is read.
   const std::vector<Wanted> wanted = wanted_reductions(options.reductions, options.abs, {});
   if (options.view == ViewKind::pivot && wanted.size() != 1 && !options.asks_for_saved() &&

@@ -10,6 +10,7 @@
 
 #include "common/bins.hpp"
 #include "common/command_line.hpp"
+#include "common/following_options.hpp"
 #include "common/output_options.hpp"
 #include "common/reading_options.hpp"
 #include "common/selection.hpp"
@@ -37,6 +38,7 @@ struct ReduceCommandOptions {
   OutputOptions output;
   MessageOptions messages;
   ReadingOptions reading;
+  FollowingOptions following;
   std::vector<std::string> reductions;  ///< As given; may hold `saved` and `all`.
   bool reductions_given = false;
   bool abs = false;

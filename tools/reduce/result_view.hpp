@@ -20,6 +20,8 @@ class ResultView {
   virtual ~ResultView() = default;
   virtual void set_trial(std::string_view name) = 0;
   virtual void row(const ResultRow& row) = 0;
+  /// Following: a step is over; pass on what there is.
+  virtual void end_step() {}
   virtual void finish() = 0;
 };
 

@@ -74,6 +74,7 @@ class RowsView : public ResultView {
     rows_.row(cells_);
   }
 
+  void end_step() override { rows_.end_step(); }
   void finish() override { rows_.finish(); }
 
  private:

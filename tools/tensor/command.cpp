@@ -22,6 +22,12 @@ ExitStatus TensorCommand::run(Diagnostics& messages) {
   }
   OutputFile out = options_.output.open(options_.binary());
   bool shown = false;
+  if (options_.following.follow) {
+    if (follow_values(options_, out, messages)) {
+      out.close();
+    }
+    return ExitStatus::yes;
+  }
   with_trial(options_.trial, options_.reading.trial_options(range_to_open(options_)), messages, [&](Trial& trial) {
     const std::unique_ptr<ValueView> view = make_view({out, options_, messages, trial});
     shown = show_values(trial, options_, *view, messages);

@@ -18,19 +18,25 @@ constexpr std::array<Example, 3> examples = {{
     {.purpose = "one weight as a NumPy file", .command = "smd-tensor run fc.weight -f npy -o w.npy"},
 }};
 
-constexpr std::array<ExitNote, 5> exit_notes = {{
+constexpr std::array<ExitNote, 6> exit_notes = {{
     {ExitStatus::yes, "what was asked for was printed"},
     {ExitStatus::no, "nothing is selected, or something named is not there"},
     {ExitStatus::usage, "wrong usage, or a slice or format that does not fit the value"},
     {ExitStatus::unreadable, "cannot read or write"},
     {ExitStatus::damaged, "damaged data; the readable rest was printed"},
+    {ExitStatus::timed_out, "--timeout or --idle ended the following"},
 }};
 
-constexpr std::array<Prose, 4> prose = {{
+constexpr std::array<Prose, 5> prose = {{
     {.title = "STEPS",
      .text = "Without -s, the last step is printed. first, last and negative numbers count the steps at which the "
              "tensor itself was saved, each tensor its own; in a mode, those of that mode. For tensors chosen by name "
              "only the index files that this needs are read; patterns and collections need all of them."},
+    {.title = "FOLLOWING",
+     .text = "With -F, values are printed as steps complete, each once, until the job ends. What counts from the end "
+             "means the steps that were there at the beginning: without -s, the last of them and all that come; with "
+             "-s :, all. Steps are those of the trial, not of a tensor. SIGINT and SIGTERM end it after the step at "
+             "hand: files are closed and put in their place."},
     {.title = "FORMATS",
      .text = "table shows arrays as NumPy prints them; the text formats print one row per element, with its index.\n\n"
              "npy holds one array; npz one for each value, under NAME, NAME@STEP or NAME@STEP@WORKER, the shortest "
@@ -67,7 +73,7 @@ const CommandDefinition& TensorCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {TensorOptions::table(), SelectionOptions::table(), OutputOptions::table(),
-                        ReadingOptions::table(), MessageOptions::table()},
+                        ReadingOptions::table(), FollowingOptions::table(), MessageOptions::table()},
       .formats = tensor_format_names(),
       .exit_notes = exit_notes,
       .prose = prose,

@@ -50,6 +50,8 @@ class HistView : public ValueView {
     rows_ ? print_rows(key, of) : draw(key, value, of);
   }
 
+  void end_step() override { rows_ ? rows_->end_step() : context_.out.flush(); }
+
   void finish() override {
     if (rows_) {
       rows_->finish();

@@ -100,6 +100,23 @@ void check_view(const TensorOptions& options, const CommandLine& line) {
   }
 }
 
+void check_following(const TensorOptions& options) {
+  if (!options.following.follow) {
+    return;
+  }
+  if (options.selection.incomplete) {
+    throw UsageError("--follow and --incomplete: a step is shown once, when it is complete");
+  }
+  const std::string& format = options.output.format;
+  if (options.binary() && format != "raw") {
+    throw UsageError("--follow prints values as they come: -f " + format + " must hold all of them");
+  }
+  if (options.view == ViewKind::matrix || options.view == ViewKind::heatmap || options.view == ViewKind::spark) {
+    throw UsageError("--follow prints values as they come: " + std::string(flag_of(options.view)) +
+                     " shows one, or all at once");
+  }
+}
+
 }  // namespace
 
 std::span<const OptionSpec> TensorOptions::table() noexcept { return own_options; }
@@ -128,6 +145,8 @@ TensorOptions TensorOptions::from(const CommandLine& line) {
   }
   options.names.assign(line.operands().begin() + 1, line.operands().end());
   check_view(options, line);
+  options.following = FollowingOptions::from(line);
+  check_following(options);
   return options;
 }
 

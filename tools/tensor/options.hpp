@@ -10,6 +10,7 @@
 
 #include "common/bins.hpp"
 #include "common/command_line.hpp"
+#include "common/following_options.hpp"
 #include "common/output_options.hpp"
 #include "common/reading_options.hpp"
 #include "common/selection.hpp"
@@ -28,6 +29,7 @@ struct TensorOptions {
   OutputOptions output;
   MessageOptions messages;
   ReadingOptions reading;
+  FollowingOptions following;
   ViewKind view = ViewKind::values;
   std::optional<SliceSpec> slice;
   BinSpec bins;

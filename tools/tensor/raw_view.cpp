@@ -11,6 +11,7 @@ class RawView : public ValueView, private BlockSink {
   explicit RawView(ViewContext context) : out_(context.out) {}
 
   void show(const ValueKey& /*key*/, const TensorValue& value) override { out_.write(value.bytes()); }
+  void end_step() override { out_.flush(); }
   BlockSink* stream(const ValueKey& /*key*/) override { return this; }
 
  private:

@@ -60,6 +60,8 @@ class RowsView : public ValueView {
     }
   }
 
+  void end_step() override { rows_.end_step(); }
+
   void finish() override { rows_.finish(); }
 
  private:

@@ -132,6 +132,8 @@ class StatView : public ValueView {
                of.nan, of.inf, of.zero});
   }
 
+  void end_step() override { rows_.end_step(); }
+
   void finish() override { rows_.finish(); }
 
  private:

@@ -45,6 +45,14 @@ class TableView : public ValueView {
     print(key, value);
   }
 
+  void end_step() override {
+    print_held_as_rows();
+    if (rows_) {
+      rows_->end_step();
+    }
+    context_.out.flush();
+  }
+
   void finish() override {
     if (!arrays_) {
       print_held_as_rows();

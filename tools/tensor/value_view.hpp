@@ -36,6 +36,8 @@ class ValueView {
   virtual void show(const ValueKey& key, const TensorValue& value) = 0;
   /// Takes a value in blocks, where the view can: for values too large to be held. nullptr: it cannot.
   virtual BlockSink* stream(const ValueKey& /*key*/) { return nullptr; }
+  /// Following: a step is over; pass on what there is.
+  virtual void end_step() {}
   /// After the last one.
   virtual void finish() {}
 };

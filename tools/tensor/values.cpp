@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "values.hpp"
 
+#include "common/following.hpp"
 #include "common/progress.hpp"
 #include "common/text.hpp"
 #include "value_selection.hpp"
@@ -198,6 +199,38 @@ bool show_values(Trial& trial, const TensorOptions& options, ValueView& view, Di
   }
   report_missing(trial, options, selection, messages);
   report_nothing(selection, reader.found(), messages);
+  return shown || !options.binary();
+}
+
+bool follow_values(const TensorOptions& options, OutputFile& out, Diagnostics& messages) {
+  std::unique_ptr<ValueView> view;
+  ValueSelection selection;
+  bool found = false;
+  bool shown = false;
+  const FollowSetup setup{.following = options.following,
+                          .selection = options.selection,
+                          .reading = options.reading,
+                          .fallback = default_steps(options),
+                          .opened = [&](Trial& trial) {
+                            view = make_view({out, options, messages, trial});
+                          }};
+  follow_trials({options.trial}, setup, messages, [&](std::size_t, Trial& trial, const SelectedStep& step) {
+    selection.tensors = tensors_at(trial, options.selection, step);
+    selection.steps = {step};
+    if (!selection.tensors.empty()) {
+      ValueReader reader(trial, options, selection, *view, messages);
+      shown = reader.run() || shown;
+      found = reader.found() || found;
+    }
+    view->end_step();
+  });
+  if (!view) {
+    return false;
+  }
+  view->finish();
+  if (!found && messages.status() == ExitStatus::yes) {
+    report_nothing(selection, false, messages);
+  }
   return shown || !options.binary();
 }
 

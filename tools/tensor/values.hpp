@@ -15,4 +15,7 @@ namespace smd::tool::tensor {
 /// not there. Returns whether the view has shown anything and was finished.
 bool show_values(Trial& trial, const TensorOptions& options, ValueView& view, Diagnostics& messages);
 
+/// --follow: shows values as steps complete, until the job ends. Likewise.
+bool follow_values(const TensorOptions& options, OutputFile& out, Diagnostics& messages);
+
 }  // namespace smd::tool::tensor

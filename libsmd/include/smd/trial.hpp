@@ -246,6 +246,8 @@ class SMD_EXPORT Trial {
 
   /// One row per known step, ascending; incomplete ones too.
   [[nodiscard]] std::vector<StepInfo> step_infos() const;
+  /// The row of one step; nothing if it is not known. Costs the same however long the trial is.
+  [[nodiscard]] std::optional<StepInfo> step_info(GlobalStep step) const;
   /// One row per tensor, by name. Pass `names` to limit it; empty: all.
   [[nodiscard]] std::vector<TensorSummary> summaries(const std::vector<std::string>& names = {}) const;
 

@@ -92,38 +92,53 @@ TensorSummary summary(const Snapshot& snapshot, const std::vector<std::uint32_t>
 
 }  // namespace
 
+namespace {
+
+StepInfo info_of(const Snapshot& snapshot, const Step& step, std::vector<std::uint32_t>& tensors) {
+  StepInfo info;
+  info.step = GlobalStep(step.number);
+  info.mode = step.mode;
+  info.mode_step = ModeStep(step.mode_step);
+  info.complete = snapshot.complete(step.number);
+  tensors.clear();
+  for (const StepRow& row : snapshot.rows_of(step)) {
+    const std::string_view worker = snapshot.worker(row);
+    if (info.workers.empty() || info.workers.back() != worker) {
+      info.workers.emplace_back(worker);
+    }
+    info.bytes += payload_bytes(snapshot.catalog.payload(row));
+    for (const Item& item : snapshot.catalog.items(row).items) {
+      tensors.push_back(item.tensor);
+    }
+    if (const ShapeList* const shapes = snapshot.catalog.shapes(row)) {
+      for (const ShapeList::Saved& saved : shapes->shapes) {
+        tensors.push_back(saved.tensor);
+      }
+    }
+  }
+  std::sort(tensors.begin(), tensors.end());
+  info.tensors = static_cast<std::size_t>(std::unique(tensors.begin(), tensors.end()) - tensors.begin());
+  return info;
+}
+
+}  // namespace
+
 std::vector<StepInfo> Trial::step_infos() const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   std::vector<StepInfo> infos;
   infos.reserve(snapshot->steps.size());
   std::vector<std::uint32_t> tensors;
   for (const Step& step : snapshot->steps) {
-    StepInfo info;
-    info.step = GlobalStep(step.number);
-    info.mode = step.mode;
-    info.mode_step = ModeStep(step.mode_step);
-    info.complete = snapshot->complete(step.number);
-    tensors.clear();
-    for (const StepRow& row : snapshot->rows_of(step)) {
-      const std::string_view worker = snapshot->worker(row);
-      if (info.workers.empty() || info.workers.back() != worker) {
-        info.workers.emplace_back(worker);
-      }
-      info.bytes += payload_bytes(snapshot->catalog.payload(row));
-      for (const Item& item : snapshot->catalog.items(row).items) {
-        tensors.push_back(item.tensor);
-      }
-      if (const ShapeList* const shapes = snapshot->catalog.shapes(row)) {
-        for (const ShapeList::Saved& saved : shapes->shapes) {
-          tensors.push_back(saved.tensor);
-        }
-      }
-    }
-    std::sort(tensors.begin(), tensors.end());
-    info.tensors = static_cast<std::size_t>(std::unique(tensors.begin(), tensors.end()) - tensors.begin());
-    infos.push_back(std::move(info));
+    infos.push_back(info_of(*snapshot, step, tensors));
   }
   return infos;
+}
+
+std::optional<StepInfo> Trial::step_info(GlobalStep step) const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  const Step* const found = snapshot->find(step.value);
+  std::vector<std::uint32_t> tensors;
+  return found == nullptr ? std::nullopt : std::optional(info_of(*snapshot, *found, tensors));
 }
 
 std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& names) const {
@@ -188,11 +203,9 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
     std::uint32_t tensor = 0;
   };
   std::vector<Found> found;
-  for (const Step& step : snapshot->steps) {
-    const bool asked =
-        !query.steps || std::binary_search(query.steps->begin(), query.steps->end(), GlobalStep(step.number));
-    if (!asked || (!query.include_incomplete && !snapshot->complete(step.number))) {
-      continue;
+  const auto visit_step = [&](const Step& step) {
+    if (!query.include_incomplete && !snapshot->complete(step.number)) {
+      return true;
     }
     found.clear();
     const std::span<const StepRow> rows = snapshot->rows_of(step);
@@ -226,13 +239,30 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
       }
       const auto entry = impl_->entry(*snapshot, rows[found[i].row], found[i].tensor);
       if (entry && !visit(*entry)) {
-        return;
+        return false;
       }
       if (query.first_worker_only) {
         while (i + 1 < found.size() && found[i + 1].tensor == found[i].tensor) {
           ++i;
         }
       }
+    }
+    return true;
+  };
+  if (!query.steps) {
+    for (const Step& step : snapshot->steps) {
+      if (!visit_step(step)) {
+        return;
+      }
+    }
+    return;
+  }
+  std::optional<GlobalStep> last;
+  for (const GlobalStep asked : *query.steps) {
+    const Step* const step = last == asked ? nullptr : snapshot->find(asked.value);
+    last = asked;
+    if (step != nullptr && !visit_step(*step)) {
+      return;
     }
   }
 }

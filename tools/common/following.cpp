@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "following.hpp"
+
+#include "errors.hpp"
+#include "followed_steps.hpp"
+#include "interruption.hpp"
+#include "operands.hpp"
+#include "text.hpp"
+
+#include <exception>
+#include <mutex>
+#include <smd/follow.hpp>
+#include <thread>
+
+namespace smd::tool {
+
+namespace {
+
+using Kind = FollowEvent::Kind;
+
+class Following {
+ public:
+  Following(const FollowSetup& setup, const WaitOptions& wait, Interruption& interruption, Diagnostics& messages,
+            const FollowVisit& visit)
+      : setup_(setup), wait_(wait), interruption_(interruption), messages_(messages), visit_(visit) {}
+
+  void run(const std::vector<std::string>& operands) {
+    if (operands.size() == 1) {
+      follow(0, operands.front());
+      return;
+    }
+    std::vector<std::thread> threads;
+    threads.reserve(operands.size());
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      threads.emplace_back([this, i, &operands] {
+        try {
+          follow(i, operands[i]);
+        } catch (...) {
+          const std::lock_guard lock(mutex_);
+          failure_ = failure_ ? failure_ : std::current_exception();
+          interruption_.stop();  // bad usage: it is so for all of them
+        }
+      });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+  }
+
+  [[nodiscard]] bool visited() const noexcept { return visited_; }
+
+ private:
+  void follow(std::size_t operand, const std::string& path) {
+    const std::vector<StepRange> ranges = this->ranges();
+    with_trial(path, setup_.reading.trial_options(ranges.front()), messages_, [&](Trial& trial) {
+      for (std::size_t i = 1; i < ranges.size(); ++i) {
+        trial.cover(ranges[i]);
+      }
+      follow(operand, trial);
+    });
+  }
+
+  // What counts from an end is told by the steps that are there.
+  [[nodiscard]] std::vector<StepRange> ranges() const {
+    const StepSpec& spec = setup_.selection.steps ? *setup_.selection.steps : setup_.fallback;
+    return spec.all() || spec.need().kind == StepNeed::Kind::windows ? ranges_to_read(spec, setup_.selection.modes)
+                                                                     : std::vector<StepRange>{StepRange()};
+  }
+
+  void follow(std::size_t operand, Trial& trial) {
+    if (setup_.opened) {
+      const std::lock_guard lock(mutex_);
+      setup_.opened(trial);
+    }
+    FollowedSteps steps(trial, setup_.selection, setup_.fallback);
+    smd::FollowOptions options{
+        .wait = wait_, .idle = setup_.following.idle, .after = steps.after(), .records = setup_.records};
+    StepFollower follower(trial, options);
+    messages_.info(trial.name() + ": followed by " + follower.method());
+    bool any = false;
+    while (true) {
+      const FollowEvent event = follower.next();
+      const std::lock_guard lock(mutex_);
+      for (const Problem& problem : trial.problems()) {
+        if (problem.kind != ProblemKind::not_yet) {
+          messages_.report_once(problem, trial.path());
+        }
+      }
+      if (event.kind != Kind::step) {
+        end(trial, event.kind, any, steps);
+        return;
+      }
+      any = true;
+      if (event.late) {
+        messages_.note(trial.name() + ": step " + std::to_string(event.step.value) +
+                       " came late, after later steps were shown");
+      }
+      for (const std::string& file : event.missing) {
+        messages_.fail("TensorUnavailableForStep",
+                       trial.name() + ": step " + std::to_string(event.step.value) + ": " + file +
+                           ": the event file, or its end, did not come",
+                       ExitStatus::no);
+      }
+      if (steps.choose(event)) {
+        visited_ = true;
+        visit_(operand, trial, {event.step, event.mode, event.mode_step});
+      }
+      if (steps.over()) {
+        steps.report_missing(false, messages_);
+        report_never_seen(trial, setup_.selection, messages_);
+        return;
+      }
+    }
+  }
+
+  void end(Trial& trial, Kind how, bool any, const FollowedSteps& steps) {
+    switch (how) {
+      case Kind::step:
+      case Kind::stopped:
+        return;
+      case Kind::ended:
+        if (!any && trial.steps(true).empty()) {
+          messages_.fail("NoMoreData", trial.name() + ": no step was saved", ExitStatus::no);
+          return;
+        }
+        steps.report_missing(true, messages_);
+        report_never_seen(trial, setup_.selection, messages_);
+        return;
+      case Kind::timed_out:
+        messages_.fail("Timeout", trial.name() + ": the job has not ended", ExitStatus::timed_out);
+        return;
+      case Kind::idle:
+        messages_.fail("Timeout", trial.name() + ": no new step came", ExitStatus::timed_out);
+        return;
+    }
+  }
+
+  const FollowSetup& setup_;
+  const WaitOptions& wait_;
+  Interruption& interruption_;
+  Diagnostics& messages_;
+  const FollowVisit& visit_;
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+  bool visited_ = false;
+};
+
+}  // namespace
+
+bool follow_trials(const std::vector<std::string>& operands, const FollowSetup& setup, Diagnostics& messages,
+                   const FollowVisit& visit) {
+  Interruption interruption;
+  const WaitOptions wait = setup.following.wait_options(interruption.token());
+  Following following(setup, wait, interruption, messages, visit);
+  following.run(operands);
+  return following.visited();
+}
+
+std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& options, const SelectedStep& step) {
+  TensorQuery query;
+  query.step = step.step;
+  query.names = options.names;
+  query.regex = options.regexes;
+  query.exclude = options.excludes;
+  if (!options.collections.empty()) {
+    const auto known = trial.collections();
+    for (const std::string& name : options.collections) {
+      if (known.contains(name)) {
+        query.collections.push_back(name);
+      }
+    }
+    if (query.collections.empty() && query.names.empty() && query.regex.empty()) {
+      return {};  // an empty query would mean everything
+    }
+  }
+  return trial.tensor_names(query);
+}
+
+void report_never_seen(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
+  if (options.names.empty() && options.collections.empty() && !options.worker) {
+    return;
+  }
+  SelectionOptions named;
+  named.names = options.names;
+  named.collections = options.collections;
+  named.modes = {Mode::global};
+  named.worker = options.worker;
+  if (!named.names.empty() || !named.collections.empty()) {
+    (void)select_tensors(trial, named, messages);
+  }
+  (void)check_worker(trial, named, messages);
+}
+
+}  // namespace smd::tool

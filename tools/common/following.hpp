@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <smd/trial.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "diagnostics.hpp"
+#include "following_options.hpp"
+#include "reading_options.hpp"
+#include "selection.hpp"
+
+namespace smd::tool {
+
+/// What following is done by; all outlive it.
+struct FollowSetup {
+  const FollowingOptions& following;
+  const SelectionOptions& selection;
+  const ReadingOptions& reading;
+  StepSpec fallback = {};  ///< The steps without -s.
+  bool records = true;     ///< Values will be read.
+  /// Called when a trial is open, before its first step.
+  std::function<void(Trial& trial)> opened = {};
+};
+
+/// Called for each chosen step, when it is complete, in order; `trial` is the operand's place. One at a time, also if
+/// several trials are followed.
+using FollowVisit = std::function<void(std::size_t operand, Trial& trial, const SelectedStep& step)>;
+
+/// Follows trials, all at once, until each of their jobs has ended, no further step can be chosen, time is up (status
+/// 124), or a signal asks to stop. Everything that cannot be had is said. Returns whether a step was visited.
+/// @throws UsageError for bad patterns; what else the library throws costs only its trial.
+bool follow_trials(const std::vector<std::string>& operands, const FollowSetup& setup, Diagnostics& messages,
+                   const FollowVisit& visit);
+
+/// The tensors that -n -e -c -x choose among those saved at a step, in byte order.
+[[nodiscard]] std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& options,
+                                                  const SelectedStep& step);
+
+/// Says which tensors, collections and workers that were named never came; status 1. After all steps.
+void report_never_seen(Trial& trial, const SelectionOptions& options, Diagnostics& messages);
+
+}  // namespace smd::tool

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <smd/wait.hpp>
+#include <span>
+#include <stop_token>
+#include <string_view>
+
+#include "command_line.hpp"
+
+namespace smd::tool {
+
+/// CLI.md, section 5, as far as it is about waiting: -F, --timeout, --idle, --interval.
+struct FollowingOptions {
+  bool follow = false;
+  std::optional<std::chrono::nanoseconds> timeout;
+  std::optional<std::chrono::nanoseconds> idle;
+  std::optional<std::chrono::milliseconds> interval;
+
+  /// All four.
+  static std::span<const OptionSpec> table() noexcept;
+  /// --timeout and --interval alone: for a command that always waits.
+  static std::span<const OptionSpec> waiting_table() noexcept;
+  /// @throws UsageError; also for the other three without --follow, if the command has that.
+  static FollowingOptions from(const CommandLine& line);
+
+  /// What they mean from now on.
+  [[nodiscard]] WaitOptions wait_options(std::stop_token stop) const;
+};
+
+/// `30`, `1.5s`, `5m`, `2h`: seconds unless said otherwise. At most 10^8 seconds. @throws InvalidValue.
+[[nodiscard]] std::chrono::nanoseconds parse_duration(std::string_view text);
+
+}  // namespace smd::tool

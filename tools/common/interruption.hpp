@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stop_token>
+#include <thread>
+
+namespace smd::tool {
+
+/// While one lives, SIGINT and SIGTERM only ask for a stop, so that what was begun is ended properly: a report closed,
+/// a file put in its place. A second one kills at once. A reader of standard output that goes away ends the process at
+/// once too (141): whoever waits for a job would not notice before the next write.
+///
+/// `run_command` dies of the signal when the command has returned. One at a time; made before other threads are.
+class Interruption {
+ public:
+  Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+  ~Interruption();
+
+  [[nodiscard]] std::stop_token token() const noexcept { return source_.get_token(); }
+  /// Asks for a stop as a signal does.
+  void stop() noexcept { source_.request_stop(); }
+
+ private:
+  void listen();
+
+  std::stop_source source_;
+  int done_ = -1;  // an eventfd: readable when it is over
+  int signals_ = -1;
+  std::thread thread_;
+};
+
+/// Dies of the signal that an Interruption got, if any.
+void die_if_interrupted() noexcept;
+
+}  // namespace smd::tool

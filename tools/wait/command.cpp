@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+
+#include "common/operands.hpp"
+#include "common/row_writer.hpp"
+#include "common/text.hpp"
+#include "condition.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace smd::tool::wait {
+
+namespace {
+
+constexpr std::array<Column, 5> columns = {
+    {{"step", Align::right}, {"mode"}, {"mode_step", Align::right}, {"state"}, {"reason"}}};
+
+/// Waits for one trial after the other: all must do.
+class Waiting {
+ public:
+  Waiting(const WaitCommandOptions& options, RowWriter& rows, Diagnostics& messages)
+      : options_(options),
+        wait_(options.waiting.wait_options({})),
+        conditions_(conditions_of(options)),
+        rows_(rows),
+        messages_(messages) {}
+
+  void wait_for(const std::string& path) {
+    rows_.set_trial(path);
+    try {
+      WaitOutcome outcome = WaitOutcome::timed_out;
+      std::optional<Trial> trial =
+          Trial::open_when_there(path, options_.reading.trial_options(range_for(conditions_)), wait_, &outcome);
+      if (!trial) {
+        show(path, nullptr, std::vector<Standing>(conditions_.size()));
+        return;
+      }
+      wait_for(path, *trial);
+      for (const Problem& problem : trial->problems()) {
+        messages_.report_once(problem, trial->path());
+      }
+    } catch (const InvalidArgument& error) {
+      throw UsageError(error.what());
+    } catch (const MatchLimit& error) {
+      throw UsageError(error.what());
+    } catch (const Error& error) {
+      messages_.fail(error, path);
+    }
+  }
+
+ private:
+  void wait_for(const std::string& path, Trial& trial) {
+    if (messages_.shows(Level::info)) {
+      messages_.info(path + ": watched by " + trial.watch_method());
+    }
+    std::vector<Standing> standings;
+    trial.wait_until(
+        [&] {
+          standings.clear();
+          for (const Condition& condition : conditions_) {
+            standings.push_back(standing_of(condition, trial));
+          }
+          // With the end of the job last steps may still come: only then is "no" an answer.
+          return holds(standings) || (!trial.ended() && hopeless(standings));
+        },
+        wait_);
+    show(path, &trial, standings);
+  }
+
+  [[nodiscard]] bool holds(const std::vector<Standing>& standings) const {
+    const auto available = [](const Standing& standing) { return standing.state == StepState::available; };
+    return options_.any ? std::any_of(standings.begin(), standings.end(), available)
+                        : std::all_of(standings.begin(), standings.end(), available);
+  }
+
+  [[nodiscard]] bool hopeless(const std::vector<Standing>& standings) const {
+    const auto unavailable = [](const Standing& standing) { return standing.state == StepState::unavailable; };
+    return options_.any ? std::all_of(standings.begin(), standings.end(), unavailable)
+                        : std::any_of(standings.begin(), standings.end(), unavailable);
+  }
+
+  void show(const std::string& path, const Trial* trial, const std::vector<Standing>& standings) {
+    const bool decided = trial != nullptr && (holds(standings) || hopeless(standings));
+    for (std::size_t i = 0; i < conditions_.size(); ++i) {
+      const Condition& condition = conditions_[i];
+      const Standing& standing = standings[i];
+      std::string_view reason;
+      if (standing.state == StepState::unavailable) {
+        reason = standing.skipped ? "StepUnavailable" : "NoMoreData";
+      } else if (standing.state == StepState::not_yet_available && !decided) {
+        reason = "Timeout";
+      }
+      Cell step;
+      Cell mode;
+      Cell mode_step;
+      if (standing.step && trial != nullptr) {
+        step = standing.step->value;
+        const std::optional<Mode> own = trial->mode(*standing.step);
+        mode = to_string(own.value_or(condition.mode));
+        mode_step = trial->mode_step(*standing.step).value_or(ModeStep(standing.step->value)).value;
+      } else if (condition.kind == Condition::Kind::step ||
+                 (condition.kind == Condition::Kind::tensor && condition.number)) {
+        (condition.mode == Mode::global ? step : mode_step) = *condition.number;
+        mode = condition.mode == Mode::global ? Cell() : Cell(to_string(condition.mode));
+      }
+      rows_.row({step, mode, mode_step, to_string(standing.state), reason});
+      if (!holds(standings)) {
+        say(path, condition, standing, reason);
+      }
+    }
+    rows_.end_step();
+  }
+
+  void say(const std::string& path, const Condition& condition, const Standing& standing, std::string_view reason) {
+    if (reason.empty()) {
+      return;
+    }
+    const std::string text = path + ": " + condition.text;
+    if (standing.state == StepState::not_yet_available) {
+      messages_.fail(reason, text + ": not yet", ExitStatus::timed_out);
+    } else if (standing.skipped) {
+      messages_.fail(reason, text + ": was not saved", ExitStatus::no);
+    } else {
+      messages_.fail(reason, text + ": never came, the job has ended", ExitStatus::no_more_data);
+    }
+  }
+
+  const WaitCommandOptions& options_;
+  WaitOptions wait_;
+  std::vector<Condition> conditions_;
+  RowWriter& rows_;
+  Diagnostics& messages_;
+};
+
+}  // namespace
+
+void WaitCommand::setup(const CommandLine& line) { options_ = WaitCommandOptions::from(line); }
+
+ExitStatus WaitCommand::run(Diagnostics& messages) {
+  OutputFile out = options_.output.open();
+  RowWriter rows(out, options_.output, columns, may_be_several(options_.operands), messages);
+  Waiting waiting(options_, rows, messages);
+  for_each_operand(options_.operands, options_.output.null_separated, [&](const std::string& operand) {
+    waiting.wait_for(operand);
+    return true;
+  });
+  rows.finish();
+  out.close();
+  return ExitStatus::yes;
+}
+
+}  // namespace smd::tool::wait

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "condition.hpp"
+
+#include "common/text.hpp"
+
+#include <algorithm>
+
+namespace smd::tool::wait {
+
+namespace {
+
+using Kind = Condition::Kind;
+
+StepKey key_of(const Condition& condition) { return {condition.mode, ModeStep(*condition.number)}; }
+
+std::string step_text(Mode mode, std::int64_t number) {
+  return (mode == Mode::global ? "step " : std::string(mode_text(mode)) + " step ") + std::to_string(number);
+}
+
+std::vector<Condition> tensor_conditions(const WaitCommandOptions& options, Mode mode,
+                                         std::optional<std::int64_t> step) {
+  std::vector<Condition> result;
+  const std::string where = step                   ? " at " + step_text(mode, *step)
+                            : mode == Mode::global ? std::string()
+                                                   : " in mode " + std::string(mode_text(mode));
+  const auto add = [&](TensorQuery query, const std::string& text) {
+    result.push_back(
+        {.kind = Kind::tensor, .mode = mode, .number = step, .tensors = std::move(query), .text = text + where});
+  };
+  for (const std::string& name : options.selection.names) {
+    add({.names = {name}}, "tensor " + quoted(name));
+  }
+  for (const std::string& regex : options.selection.regexes) {
+    add({.regex = {regex}}, "a tensor like " + quoted(regex));
+  }
+  for (const std::string& collection : options.selection.collections) {
+    add({.collections = {collection}}, "a tensor of collection " + quoted(collection));
+  }
+  return result;
+}
+
+// No step like that can come any more.
+Standing never(const Trial& trial, Standing standing = {}) {
+  standing.state = trial.ended() ? StepState::unavailable : StepState::not_yet_available;
+  return standing;
+}
+
+Standing of_step(const Condition& condition, const Trial& trial) {
+  Standing standing;
+  standing.state = trial.has_passed_step(key_of(condition));
+  standing.mode_step = ModeStep(*condition.number);
+  standing.step = trial.global_step(condition.mode, ModeStep(*condition.number));
+  if (standing.state == StepState::unavailable) {
+    const std::vector<ModeStep> all = trial.steps(condition.mode, true);
+    standing.skipped = !all.empty() && all.back().value > *condition.number;
+  }
+  return standing;
+}
+
+// The first complete step at which one of the tensors was saved.
+std::optional<GlobalStep> first_step_of(const Trial& trial, const std::vector<std::string>& tensors, Mode mode) {
+  std::optional<GlobalStep> first;
+  if (!tensors.empty()) {
+    trial.for_each_entry({.tensors = tensors, .mode = mode}, [&](const TensorEntry& entry) {
+      first = entry.step;
+      return false;
+    });
+  }
+  return first;
+}
+
+Standing of_tensor(const Condition& condition, const Trial& trial) {
+  TensorQuery query = condition.tensors;
+  if (!query.collections.empty() && !trial.collection(query.collections.front())) {
+    query.collections.clear();
+    query.names.emplace_back("\0", 1);  // nothing: an empty query would mean everything
+  }
+  if (condition.number) {
+    Standing standing = of_step(condition, trial);
+    if (standing.state == StepState::available) {
+      query.step = key_of(condition);
+      if (trial.tensor_names(query).empty()) {
+        standing.state = StepState::unavailable;
+        standing.skipped = true;
+      }
+    }
+    return standing;
+  }
+  if (!query.names.empty() && query.regex.empty() && query.collections.empty() &&
+      !trial.has_tensor(query.names.front())) {
+    return never(trial);
+  }
+  if (const auto first = first_step_of(trial, trial.tensor_names(query), condition.mode)) {
+    return {.state = StepState::available, .step = first, .mode_step = {}};
+  }
+  return never(trial);
+}
+
+// The complete step at a place among all of the mode.
+Standing at_place(const Condition& condition, const Trial& trial, const std::vector<ModeStep>& steps,
+                  std::size_t place) {
+  if (place >= steps.size()) {
+    return never(trial);
+  }
+  return {.state = StepState::available,
+          .step = trial.global_step(condition.mode, steps[place]),
+          .mode_step = steps[place]};
+}
+
+}  // namespace
+
+std::vector<Condition> conditions_of(const WaitCommandOptions& options) {
+  std::vector<Condition> result;
+  for (const Mode mode : options.selection.modes) {
+    const auto add = [&](Kind kind, std::optional<std::int64_t> number, std::string text) {
+      result.push_back({.kind = kind, .mode = mode, .number = number, .text = std::move(text)});
+    };
+    for (const std::int64_t step : options.steps) {
+      const std::vector<Condition> tensors = tensor_conditions(options, mode, step);
+      if (tensors.empty()) {
+        add(Kind::step, step, step_text(mode, step));
+      }
+      result.insert(result.end(), tensors.begin(), tensors.end());
+    }
+    if (options.steps.empty()) {
+      const std::vector<Condition> tensors = tensor_conditions(options, mode, std::nullopt);
+      result.insert(result.end(), tensors.begin(), tensors.end());
+    }
+    if (options.after) {
+      add(Kind::after, options.after, "a step after " + step_text(mode, *options.after));
+    }
+    if (options.count) {
+      add(Kind::count, options.count,
+          std::to_string(*options.count) + (mode == Mode::global ? "" : " " + std::string(mode_text(mode))) +
+              (*options.count == 1 ? " step" : " steps"));
+    }
+  }
+  if (options.end) {
+    result.push_back({.kind = Kind::end, .text = "the end of the job"});
+  }
+  if (result.empty()) {
+    result.push_back({.kind = Kind::collections, .text = "all collections files"});
+  }
+  return result;
+}
+
+Standing standing_of(const Condition& condition, const Trial& trial) {
+  switch (condition.kind) {
+    case Kind::collections:
+      if (trial.workers().size() >= trial.num_workers()) {
+        return {.state = StepState::available, .step = {}, .mode_step = {}};
+      }
+      return never(trial);
+    case Kind::step:
+      return of_step(condition, trial);
+    case Kind::tensor:
+      return of_tensor(condition, trial);
+    case Kind::after: {
+      const std::vector<ModeStep> steps = trial.steps(condition.mode);
+      const auto next = std::upper_bound(steps.begin(), steps.end(), ModeStep(*condition.number));
+      return at_place(condition, trial, steps, static_cast<std::size_t>(next - steps.begin()));
+    }
+    case Kind::count:
+      return at_place(condition, trial, trial.steps(condition.mode), static_cast<std::size_t>(*condition.number - 1));
+    case Kind::end:
+      return {
+          .state = trial.ended() ? StepState::available : StepState::not_yet_available, .step = {}, .mode_step = {}};
+  }
+  return {};
+}
+
+StepRange range_for(const std::vector<Condition>& conditions) {
+  std::int64_t least = INT64_MAX;
+  for (const Condition& condition : conditions) {
+    switch (condition.kind) {
+      case Kind::collections:
+      case Kind::end:
+        break;
+      case Kind::step:
+      case Kind::tensor:
+      case Kind::after:
+        if (condition.mode != Mode::global || !condition.number) {
+          return {};
+        }
+        least = std::min(least, *condition.number);
+        break;
+      case Kind::count:
+        return {};
+    }
+  }
+  return least == INT64_MAX ? StepRange::newest(1) : StepRange::between(GlobalStep(least), std::nullopt);
+}
+
+}  // namespace smd::tool::wait

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <smd/trial.hpp>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+namespace smd::tool::wait {
+
+/// One thing to wait for.
+struct Condition {
+  enum class Kind : std::uint8_t { collections, step, tensor, after, count, end };
+
+  Kind kind = Kind::collections;
+  Mode mode = Mode::global;
+  std::optional<std::int64_t> number;  ///< A step, or what --after and --count say.
+  TensorQuery tensors = {};            ///< For `tensor`: one name, pattern or collection.
+  std::string text;                    ///< `step 5`, for messages.
+};
+
+/// How a condition stands.
+struct Standing {
+  StepState state = StepState::not_yet_available;
+  std::optional<GlobalStep> step;     ///< What it is about, where that is known.
+  std::optional<ModeStep> mode_step;  ///< Of the condition's mode, where only that is known.
+  bool skipped = false;               ///< Unavailable though the job may have gone on: not for want of more steps.
+};
+
+/// All that the options ask for; at least one.
+[[nodiscard]] std::vector<Condition> conditions_of(const WaitCommandOptions& options);
+
+/// By what is known of the trial. @throws InvalidArgument, MatchLimit.
+[[nodiscard]] Standing standing_of(const Condition& condition, const Trial& trial);
+
+/// What must be read to tell.
+[[nodiscard]] StepRange range_for(const std::vector<Condition>& conditions);
+
+}  // namespace smd::tool::wait

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+#include "common/row_writer.hpp"
+
+#include <array>
+
+namespace smd::tool::wait {
+
+namespace {
+
+constexpr std::array<OperandSpec, 1> operands = {{{"TRIAL", ValueKind::trial, true, true}}};
+
+constexpr std::array<Example, 3> examples = {{
+    {"until the job has begun to save, at most ten minutes", "smd-wait --timeout 10m run"},
+    {"until training step 500 can be read", "smd-wait -m train -s 500 run"},
+    {"act on each step until the job ends",
+     "s=-1; while s=$(smd-wait run --after \"$s\" --columns step); do smd-tensor run loss -s \"$s\"; done"},
+}};
+
+constexpr std::array<ExitNote, 7> exit_notes = {{
+    {ExitStatus::yes, "the conditions hold"},
+    {ExitStatus::no, "a step was skipped, or a tensor was not saved at it (StepUnavailable)"},
+    {ExitStatus::usage, "an option or a pattern is wrong"},
+    {ExitStatus::unreadable,
+     "a trial cannot be read, or was removed; nothing was saved; with --timeout 0, no such path"},
+    {ExitStatus::damaged, "something in a trial is damaged"},
+    {ExitStatus::no_more_data, "the job ended before (NoMoreData)"},
+    {ExitStatus::timed_out, "not yet, and the time is up"},
+}};
+
+constexpr std::array<Prose, 1> prose = {{
+    {"CONDITIONS",
+     "All conditions must hold, for each trial; with --any, one. Without any, all collections files must be there: the "
+     "job has begun to save. A path that is not there yet is waited for.\n\n"
+     "Steps count when all workers have written them, or later ones, or the job is over. The end of the job is "
+     "believed "
+     "when nothing more came for SMDEBUG_TRAINING_END_DELAY_REFRESH seconds (1) after its marker. Waiting ends at once "
+     "when a condition can no longer come true.\n\n"
+     "One record is printed for each condition: the step that it is about (of --after, the one that came; of --count, "
+     "the last one counted), its state (AVAILABLE, UNAVAILABLE, NOT_YET_AVAILABLE), and the reason if it is not "
+     "available: StepUnavailable, NoMoreData or Timeout. --timeout 0 asks once."},
+}};
+
+constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-trial(5)"};
+
+}  // namespace
+
+const CommandDefinition& WaitCommand::definition() const {
+  static const CommandDefinition definition = {
+      .name = "smd-wait",
+      .synopsis = "[OPTION]... TRIAL...",
+      .summary = "Waits until a training job has saved what is asked for.",
+      .brief = "wait for what a training job saves",
+      .operands = operands,
+      .examples = examples,
+      .option_tables = {WaitCommandOptions::table(), OutputOptions::table(), ReadingOptions::table(),
+                        FollowingOptions::waiting_table(), MessageOptions::table()},
+      .formats = row_format_names(),
+      .exit_notes = exit_notes,
+      .prose = prose,
+      .see_also = see_also,
+  };
+  return definition;
+}
+
+}  // namespace smd::tool::wait

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include "common/text.hpp"
+
+#include <array>
+#include <limits>
+
+namespace smd::tool::wait {
+
+namespace {
+
+constexpr std::string_view conditions = "Conditions";
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+
+constexpr std::array<OptionSpec, 9> own_options = {{
+    {.short_name = 's',
+     .name = "step",
+     .metavar = "STEP[,STEP]",
+     .help = "these steps can be read; counted in the mode",
+     .group = conditions,
+     .kind = ValueKind::step,
+     .repeat = Repeat::adds_up,
+     .split_commas = true},
+    {.short_name = 'n',
+     .name = "name",
+     .metavar = "NAME",
+     .help = "a tensor of exactly this name was saved, at the steps of -s, else at any",
+     .group = conditions,
+     .kind = ValueKind::tensor,
+     .repeat = Repeat::adds_up},
+    {.short_name = 'e',
+     .name = "regex",
+     .metavar = "RE",
+     .help = "likewise a tensor in whose name RE (PCRE2) is found",
+     .group = conditions,
+     .kind = ValueKind::pattern,
+     .repeat = Repeat::adds_up},
+    {.short_name = 'c',
+     .name = "collection",
+     .metavar = "NAME",
+     .help = "likewise a tensor of this collection",
+     .group = conditions,
+     .kind = ValueKind::collection,
+     .repeat = Repeat::adds_up},
+    {.name = "after",
+     .metavar = "N",
+     .help = "a step after step N can be read; its number is printed",
+     .group = conditions,
+     .kind = ValueKind::number},
+    {.name = "count", .metavar = "N", .help = "N steps can be read", .group = conditions, .kind = ValueKind::number},
+    {.name = "end", .help = "the job is over", .group = conditions},
+    {.name = "any", .help = "one of the conditions is enough (default: all)", .group = conditions},
+    {.short_name = 'm',
+     .name = "mode",
+     .metavar = "M[,M]",
+     .help = "steps of these modes: train, eval, predict or global (default: global, all steps)",
+     .group = conditions,
+     .kind = ValueKind::mode,
+     .repeat = Repeat::adds_up,
+     .split_commas = true},
+}};
+
+}  // namespace
+
+std::span<const OptionSpec> WaitCommandOptions::table() noexcept { return own_options; }
+
+WaitCommandOptions WaitCommandOptions::from(const CommandLine& line) {
+  WaitCommandOptions options;
+  options.operands = line.operands();
+  options.steps = line.convert_all("step", [](const std::string& text) { return parse_integer(text, 0, largest); });
+  options.selection.names = line.values("name");
+  options.selection.regexes = line.values("regex");
+  options.selection.collections = line.values("collection");
+  options.selection.modes = modes_from(line);
+  options.after = line.convert("after", [](const std::string& text) { return parse_integer(text, -largest, largest); });
+  options.count = line.convert("count", [](const std::string& text) { return parse_integer(text, 1, largest); });
+  options.end = line.has("end");
+  options.any = line.has("any");
+  options.waiting = FollowingOptions::from(line);
+  options.output = OutputOptions::from(line);
+  options.messages = MessageOptions::from(line);
+  options.reading = ReadingOptions::from(line);
+  if (options.operands.empty()) {
+    throw UsageError("TRIAL is missing");
+  }
+  return options;
+}
+
+}  // namespace smd::tool::wait

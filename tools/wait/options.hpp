@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/command_line.hpp"
+#include "common/following_options.hpp"
+#include "common/output_options.hpp"
+#include "common/reading_options.hpp"
+#include "common/selection.hpp"
+
+namespace smd::tool::wait {
+
+/// CLI.md, section 10, as an option table and as values, with the shared options beside them.
+struct WaitCommandOptions {
+  std::vector<std::string> operands;
+  SelectionOptions selection;         ///< -n -e -c -m, and -s as single steps, none negative.
+  std::vector<std::int64_t> steps;    ///< -s
+  std::optional<std::int64_t> after;  ///< --after
+  std::optional<std::int64_t> count;  ///< --count
+  bool end = false;
+  bool any = false;
+  FollowingOptions waiting;  ///< --timeout, --interval
+  OutputOptions output;
+  MessageOptions messages;
+  ReadingOptions reading;
+
+  static std::span<const OptionSpec> table() noexcept;
+  /// @throws UsageError.
+  static WaitCommandOptions from(const CommandLine& line);
+};
+
+}  // namespace smd::tool::wait
