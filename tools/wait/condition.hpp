@@ -17,17 +17,17 @@ struct Condition {
 
   Kind kind = Kind::collections;
   Mode mode = Mode::global;
-  std::optional<std::int64_t> number;  ///< A step, or what --after and --count say.
-  TensorQuery tensors = {};            ///< For `tensor`: one name, pattern or collection.
-  std::string text;                    ///< `step 5`, for messages.
+  std::optional<std::int64_t> number = {};  ///< A step, or what --after and --count say.
+  TensorQuery tensors = {};                 ///< For `tensor`: one name, pattern or collection.
+  std::string text;                         ///< `step 5`, for messages.
 };
 
 /// How a condition stands.
 struct Standing {
   StepState state = StepState::not_yet_available;
-  std::optional<GlobalStep> step;     ///< What it is about, where that is known.
-  std::optional<ModeStep> mode_step;  ///< Of the condition's mode, where only that is known.
-  bool skipped = false;               ///< Unavailable though the job may have gone on: not for want of more steps.
+  std::optional<GlobalStep> step;          ///< What it is about, where that is known.
+  std::optional<ModeStep> mode_step = {};  ///< Of the condition's mode, where only that is known.
+  bool skipped = false;                    ///< Unavailable though the job may have gone on: not for want of more steps.
 };
 
 /// All that the options ask for; at least one.
