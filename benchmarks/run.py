@@ -210,7 +210,35 @@ class Bench:
         self.ratio('smd-reduce -r all : -r min,max,mean,std', all_twenty, few, 2.5)
         small, big = self.in_turns([[self.tool('smd-reduce'), self.trial(name)] for name in ('small', 'big')], 3)
         self.peak('smd-reduce, 20 steps of small tensors, peak memory', small, None)
-        self.peak('smd-reduce, tensor of 1 GiB, peak memory', big, small['peak_kib'] / MIB + 64)
+        self.peak('smd-reduce, tensor of 1 GiB, peak memory', big, 64)
+
+    def kernels(self):
+        """By the micro benchmark, which prints GB/s: ours, memcpy's, a reading loop's, measured by turns."""
+        numpy = json.loads(subprocess.run(
+            ['/usr/bin/python3', os.path.join(os.path.dirname(os.path.abspath(__file__)), 'peers', 'six_numpy.py')],
+            stdout=subprocess.PIPE, check=True).stdout)
+        row = re.compile(r'^  (\w+) +([\d.]+) GB/s +\S+ of memcpy \(([\d.]+)\) +\S+ of reading \(([\d.]+)\)')
+        for target in ('', 'AVX2', 'SSE4'):
+            answer = subprocess.run([self.program('reduce_micro')] + ([target] if target else []),
+                                    stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()
+            size, best = '', not target
+            label = answer[0].split(': ')[1]
+            if target and label != target:
+                continue  # not on this machine
+            for line in answer:
+                if ' MiB: six' in line:
+                    size = line.split(' MiB')[0]
+                found = row.match(line)
+                if not found:
+                    continue
+                dtype, (ours, copy, read) = found[1], map(float, found.groups()[1:])
+                if size == '1':
+                    self.at_least(f'{label}, {dtype}, 1 MiB : memcpy', ours, copy, 'GB/s', 0.35 if best else None)
+                    if dtype in numpy:
+                        self.at_least(f'{label}, {dtype}, 1 MiB : NumPy', ours, numpy[dtype], 'GB/s',
+                                      5 if best else None)
+                else:
+                    self.at_least(f'{label}, {dtype}, {size} MiB : reading', ours, read, 'GB/s', 0.6 if best else None)
 
     def checksum(self):
         answer = subprocess.run([self.program('crc32c_micro')], stdout=subprocess.PIPE, check=True)
@@ -218,7 +246,7 @@ class Bench:
             self.at_least(f'crc32c : memcpy, {size} buffer', speeds['crc32c_gb_s'], speeds['memcpy_gb_s'], 'GB/s', 0.5)
 
 
-FIGURES = ('start_up', 'names', 'cold_names', 'last_step', 'history', 'big_tensor', 'reduce', 'checksum')
+FIGURES = ('start_up', 'names', 'cold_names', 'last_step', 'history', 'big_tensor', 'reduce', 'kernels', 'checksum')
 
 
 def main():

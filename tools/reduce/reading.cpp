@@ -16,7 +16,7 @@ namespace smd::tool::reduce {
 
 namespace {
 
-constexpr std::size_t chunk_entries = 8192;
+constexpr std::size_t chunk_entries = 2048;  // few enough for what is known of them to stay in the caches
 constexpr std::size_t most_names = 100;  // kept for the warning
 
 enum class How : std::uint8_t { missing, saved, computed };
