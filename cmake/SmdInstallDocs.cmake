@@ -6,6 +6,7 @@ set(SMD_FISH_COMPLETION_DIR "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d"
 set(SMD_FISH_FUNCTION_DIR "${CMAKE_INSTALL_DATADIR}/fish/vendor_functions.d" CACHE STRING "Functions for fish")
 option(SMD_COMPRESS_MAN "Install compressed manual pages, as distributions want them" OFF)
 
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/man")
 file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/man/*.[1-8]")
 foreach(page IN LISTS pages)
   get_filename_component(name "${page}" NAME)
