@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // docgen SOURCE_DIR OUT_DIR: writes the manual pages and completions that the tables of options give, into
-// OUT_DIR/{man,completions}. Run at build time only.
+// OUT_DIR/{man,completions}, and the documents in docs that have tables of such facts. Run at build time only.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -43,6 +43,11 @@ void generate(const fs::path& source, const fs::path& out) {
   for (const auto& entry : fs::directory_iterator(source / "man")) {
     if (entry.path().extension() == ".in") {
       write(out / "man" / entry.path().stem(), smd::docgen::filled_page(read(entry.path())));
+    }
+  }
+  for (const auto& entry : fs::directory_iterator(source / "docs")) {
+    if (entry.path().extension() == ".in") {
+      write(out / "docs" / entry.path().stem(), smd::docgen::filled_document(read(entry.path()), commands));
     }
   }
   const fs::path templates = source / "tools/docgen/completions";

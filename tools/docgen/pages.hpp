@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/command_definition.hpp"
 
@@ -17,5 +18,10 @@ inline constexpr std::string_view manual_date = "November 21, 2026";
 /// A page written by hand, with its slots filled: `@DATE@`, `@VERSION@`, `@LIMITS@`.
 /// @throws std::runtime_error for a slot that is not known.
 [[nodiscard]] std::string filled_page(std::string_view page);
+
+/// A Markdown document likewise: `@LIMITS@`, `@STATUSES@` and `@NOTES@` (what statuses mean to each command) are
+/// tables.
+[[nodiscard]] std::string filled_document(std::string_view text,
+                                          const std::vector<const tool::CommandDefinition*>& commands);
 
 }  // namespace smd::docgen

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "facts.hpp"
+#include "pages.hpp"
+#include "slots.hpp"
+
+namespace smd::docgen {
+
+namespace {
+
+/// Text in a cell of a Markdown table.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|' || c == '<') {
+      out += '\\';
+    }
+    out += c;
+  }
+  return out;
+}
+
+std::string limit_table() {
+  std::string text = "| Limit | | Of |\n|---|---|---|\n";
+  for (const Limit& limit : limits()) {
+    text += "| `" + std::string(limit.name) + "` | " + cell(limit.value) + " | " + cell(limit.of) + " |\n";
+  }
+  return text;
+}
+
+std::string status_table() {
+  std::string text = "| Status | Meaning |\n|---|---|\n";
+  for (const StatusFact& fact : statuses()) {
+    text += "| " + std::to_string(static_cast<int>(fact.status)) + " | " + cell(fact.meaning) + " |\n";
+  }
+  return text;
+}
+
+std::string note_table(const std::vector<const tool::CommandDefinition*>& commands) {
+  std::string text = "| Command | Status | Meaning |\n|---|---|---|\n";
+  for (const tool::CommandDefinition* definition : commands) {
+    std::string name = "`" + std::string(definition->name) + "`";
+    for (const tool::ExitNote& note : definition->exit_notes) {
+      text += "| " + name + " | " + std::to_string(static_cast<int>(note.status)) + " | " + cell(note.meaning) + " |\n";
+      name.clear();
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string filled_document(std::string_view text, const std::vector<const tool::CommandDefinition*>& commands) {
+  return filled(text, {{"LIMITS", limit_table()}, {"STATUSES", status_table()}, {"NOTES", note_table(commands)}});
+}
+
+}  // namespace smd::docgen
