@@ -93,7 +93,8 @@ class SMD_EXPORT Evaluator {
   /// Whether no rule wants to see another step.
   [[nodiscard]] bool all_done() const noexcept;
   /// One a rule, in the order in which they were added. `InProgress` until the end.
-  [[nodiscard]] const std::vector<RuleResult>& results() const noexcept;
+  /// Valid until the next call of a member that is not const.
+  [[nodiscard]] const std::vector<RuleResult>& results() const;
   [[nodiscard]] ReadCounters counters() const noexcept;
 
   /// Calls `visit` for all that would be read at the steps now available, by step, then rule; reads nothing. Rules that

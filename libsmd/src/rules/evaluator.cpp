@@ -57,7 +57,8 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   std::vector<std::vector<const Trial*>> others;  // by rule
   std::vector<Rule*> rules;                       // null: none
   std::vector<std::size_t> reported;              // findings given to `on_finding`, by rule
-  std::vector<RuleResult> results;
+  std::vector<RuleResult> results;                // copies, as of the last call
+  bool changed = true;                            // since then
   ReductionSets sets;
   KeptValues kept;
   Window window{sets, kept};
@@ -202,7 +203,6 @@ std::size_t Evaluator::add(Rule& rule, std::string name, std::vector<const Trial
   rule.set_trials(impl_->base, others);
   impl_->others.push_back(std::move(others));
   impl_->runs.emplace_back(impl_->runs.size(), &rule, nullptr, std::move(name), impl_->options);
-  impl_->results.push_back(impl_->runs.back().result());
   return impl_->runs.size() - 1;
 }
 
@@ -212,7 +212,6 @@ std::size_t Evaluator::add(std::unique_ptr<Rule> rule, std::string name, std::ve
   impl_->others.push_back(std::move(others));
   Rule* const borrowed = rule.get();
   impl_->runs.emplace_back(impl_->runs.size(), borrowed, std::move(rule), std::move(name), impl_->options);
-  impl_->results.push_back(impl_->runs.back().result());
   return impl_->runs.size() - 1;
 }
 
@@ -220,7 +219,6 @@ std::size_t Evaluator::add_error(std::string name, std::string rule, const Confi
   require_not_started(impl_->started);
   impl_->others.emplace_back();
   impl_->runs.emplace_back(impl_->runs.size(), std::move(name), std::move(rule), error);
-  impl_->results.push_back(impl_->runs.back().result());
   return impl_->runs.size() - 1;
 }
 
@@ -229,10 +227,14 @@ void Evaluator::run() {
   finish();
 }
 
-void Evaluator::offer(std::optional<GlobalStep> last) { impl_->judge_available(last); }
+void Evaluator::offer(std::optional<GlobalStep> last) {
+  impl_->changed = true;
+  impl_->judge_available(last);
+}
 
 void Evaluator::tick(double seconds, bool new_data) {
   impl_->start();
+  impl_->changed = true;
   for (RuleRun& run : impl_->runs) {
     run.tick(seconds, new_data);
   }
@@ -241,20 +243,27 @@ void Evaluator::tick(double seconds, bool new_data) {
 
 void Evaluator::finish(bool complete) {
   impl_->start();
+  impl_->changed = true;
   for (RuleRun& run : impl_->runs) {
     run.finish(complete, impl_->views.front().snapshot().ended);
   }
   impl_->report_new();
-  for (std::size_t i = 0; i < impl_->runs.size(); ++i) {
-    impl_->results[i] = impl_->runs[i].result();
-  }
 }
 
 bool Evaluator::all_done() const noexcept {
   return std::none_of(impl_->runs.begin(), impl_->runs.end(), [](const RuleRun& run) { return run.active(); });
 }
 
-const std::vector<RuleResult>& Evaluator::results() const noexcept { return impl_->results; }
+const std::vector<RuleResult>& Evaluator::results() const {
+  if (impl_->changed || impl_->results.size() != impl_->runs.size()) {
+    impl_->results.clear();
+    for (const RuleRun& run : impl_->runs) {
+      impl_->results.push_back(run.result());
+    }
+    impl_->changed = false;
+  }
+  return impl_->results;
+}
 ReadCounters Evaluator::counters() const noexcept { return impl_->counters; }
 
 namespace {

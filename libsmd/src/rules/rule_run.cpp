@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <tuple>
 
 namespace smd::detail::rules {
@@ -59,11 +60,21 @@ RuleRun::RuleRun(std::size_t number, std::string name, std::string rule, const C
   result_.error_parameter = error.parameter;
 }
 
+template <class Call>
+void RuleRun::guarded(const Call& call) {
+  try {
+    call();
+  } catch (const std::exception& error) {
+    failure_ = error.what();
+    stopped_ = true;
+  }
+}
+
 void RuleRun::begin(const TrialView& base, std::vector<const TrialView*> others) {
   base_ = &base;
   others_ = std::move(others);
   if (rule_ != nullptr) {
-    rule_->begin();
+    guarded([&] { rule_->begin(); });
     for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
       for (const std::string& name : selection.collections) {
         if (!base.snapshot().collections->collections.contains(name)) {
@@ -104,7 +115,7 @@ void RuleRun::plan(Window& window, const trial::Step& step) {
   StepContext& plan = plans_.emplace_back(*this, window, step, !planned_any_);
   planned_any_ = true;
   StepNeeds needs(plan);
-  rule_->set_required_tensors(needs);
+  guarded([&] { rule_->set_required_tensors(needs); });
   matched(plan);
 }
 
@@ -128,30 +139,33 @@ void RuleRun::judge(const Window& window) {
     if (stopped_) {
       break;
     }
-    if (!result_.first_step) {
-      result_.first_step = GlobalStep(plan.step().number);
-    }
-    result_.last_step = GlobalStep(plan.step().number);
-    last_mode_ = plan.step().mode;
-    last_mode_step_ = ModeStep(plan.step().mode_step);
-    for (const StepContext::Ask& ask : plan.asks()) {
-      const Slot& slot = window[ask.slot];
-      if (slot.problem &&
-          std::find(result_.problems.begin(), result_.problems.end(), *slot.problem) == result_.problems.end()) {
-        result_.problems.push_back(*slot.problem);
-      }
-    }
-    StepView view(plan);
-    rule_->invoke_at_step(view);
-    ++(plan.judged ? result_.steps_evaluated : result_.steps_skipped);
-    const std::size_t first = result_.findings.size();
-    for (Finding& finding : plan.findings) {
-      add_finding(std::move(finding));
-    }
-    sort_from(first);
-    done_ = plan.done;
-    stopped_ = done_ || (!options_->keep_going && !plan.findings.empty());
+    judge_plan(plan, window);
   }
+}
+
+void RuleRun::judge_plan(StepContext& plan, const Window& window) {
+  if (!result_.first_step) {
+    result_.first_step = GlobalStep(plan.step().number);
+  }
+  result_.last_step = GlobalStep(plan.step().number);
+  last_mode_ = plan.step().mode;
+  last_mode_step_ = ModeStep(plan.step().mode_step);
+  for (const StepContext::Ask& ask : plan.asks()) {
+    const Slot& slot = window[ask.slot];
+    if (slot.problem &&
+        std::find(result_.problems.begin(), result_.problems.end(), *slot.problem) == result_.problems.end()) {
+      result_.problems.push_back(*slot.problem);
+    }
+  }
+  StepView view(plan);
+  guarded([&] { rule_->invoke_at_step(view); });
+  ++(plan.judged ? result_.steps_evaluated : result_.steps_skipped);
+  const std::size_t first = result_.findings.size();
+  for (Finding& finding : plan.findings) {
+    add_finding(std::move(finding));
+  }
+  sort_from(first);
+  stopped_ = stopped_ || plan.done || (!options_->keep_going && !plan.findings.empty());
 }
 
 void RuleRun::drop_plans() { plans_.clear(); }
@@ -183,8 +197,8 @@ void RuleRun::tick(double seconds, bool new_data) {
   }
   const std::size_t before = result_.findings.size();
   RuleTick tick(*this, seconds, new_data);
-  rule_->tick(tick);
-  stopped_ = !options_->keep_going && result_.findings.size() > before;
+  guarded([&] { rule_->tick(tick); });
+  stopped_ = stopped_ || (!options_->keep_going && result_.findings.size() > before);
 }
 
 void RuleRun::finish(bool complete, bool ended) {
@@ -196,11 +210,14 @@ void RuleRun::finish(bool complete, bool ended) {
     const Stopwatch watch(result_.elapsed);
     const std::size_t first = result_.findings.size();
     RuleEnd end(*this);
-    rule_->at_end(end);
+    guarded([&] { rule_->at_end(end); });
     sort_from(first);
     result_.steps_evaluated += judged_at_end_ ? 1 : 0;
   }
-  if (!result_.findings.empty()) {
+  if (!failure_.empty()) {
+    result_.status = RuleStatus::error;
+    result_.message = "the rule failed: " + printable(failure_);
+  } else if (!result_.findings.empty()) {
     result_.status = RuleStatus::issues_found;
     result_.message = result_.findings.front().message;
   } else if (!result_.problems.empty()) {

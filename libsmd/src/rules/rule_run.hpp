@@ -69,6 +69,10 @@ class RuleRun {
   void place(Finding& finding) const;
 
  private:
+  void judge_plan(StepContext& plan, const Window& window);
+  /// Calls what a rule does; an exception of it ends only this rule.
+  template <class Call>
+  void guarded(const Call& call);
   void matched(const StepContext& plan);
   [[nodiscard]] std::string nothing_judged() const;
   void sort_from(std::size_t first);
@@ -89,10 +93,10 @@ class RuleRun {
   ModeStep last_mode_step_;
   bool planned_any_ = false;
   bool stopped_ = false;  // fired, or done
-  bool done_ = false;
-  bool cut_ = false;  // steps that its end left out
+  bool cut_ = false;      // steps that its end left out
   bool ended_ = false;
   bool judged_at_end_ = false;
+  std::string failure_;  // what an exception of the rule said
 };
 
 }  // namespace smd::detail::rules

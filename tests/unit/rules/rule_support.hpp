@@ -20,15 +20,16 @@ namespace smd::test {
 
 /// A small trial, step by step, and rules judged over it.
 ///
-///     RuleTrial trial({{"gradients", {"^gradient"}}});
+///     RuleTrial trial(RuleTrial::Collections{{"gradients", {"^gradient"}}});
 ///     trial.step(0, {{"gradient/a", {1e-9F}}}).step(1, {{"gradient/a", {1}}});
 ///     const RuleResult result = trial.run("VanishingGradient", {{"threshold", "1e-8"}});
 class RuleTrial {
  public:
+  using Collections = std::map<std::string, std::vector<std::string>>;
   using Tensors = std::vector<std::pair<std::string, std::vector<float>>>;
 
   /// Collections by name, with patterns.
-  explicit RuleTrial(const std::map<std::string, std::vector<std::string>>& collections = {}, int workers = 1);
+  explicit RuleTrial(const Collections& collections = {}, int workers = 1);
 
   /// Mode GLOBAL, worker_0. A tensor named `smdebug/reductions/KIND/NAME` is a saved reduction (see `saved`).
   RuleTrial& step(std::int64_t step, const Tensors& tensors);

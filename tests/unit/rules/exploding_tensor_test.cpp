@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rule_support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+namespace smd::test {
+namespace {
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float inf = std::numeric_limits<float>::infinity();
+
+TEST_CASE("counts NaN and infinities of raw values") {
+  RuleTrial trial;
+  trial.step(0, {{"a", {1, 2}}, {"empty", {}}});
+  trial.step(1, {{"a", {nan, inf, -inf, 0}}});
+  trial.step(2, {{"a", {inf}}});
+  const RuleResult all = trial.run("ExplodingTensor");
+  CHECK(fired_at(all) == std::vector<std::int64_t>{1, 2});
+  CHECK(all.findings.at(0).value == 3);
+  CHECK(all.findings.at(0).threshold == 0);
+  CHECK(all.findings.at(0).check == "non_finite");
+  CHECK(all.steps_evaluated == 3);
+  const RuleResult only_nan = trial.run("ExplodingTensor", {{"only_nan", "1"}});
+  CHECK(fired_at(only_nan) == std::vector<std::int64_t>{1});
+  CHECK(only_nan.findings.at(0).value == 1);
+}
+
+TEST_CASE("reductions decide where no value was saved") {
+  RuleTrial trial;
+  trial.step(0, {{saved("prod", "a"), {inf}}, {saved("abs_prod", "a"), {nan}}});  // overflow harmlessly
+  trial.step(1, {{saved("mean", "a"), {nan}}, {saved("max", "a"), {inf}}});       // two
+  trial.step(2, {{saved("mean", "a"), {nan}}});                                   // not with only_nan
+  trial.step(3, {{saved("max", "a"), {nan}}, {"a", {1}}});                        // the value is what counts
+  const RuleResult all = trial.run("ExplodingTensor");
+  CHECK(fired_at(all) == std::vector<std::int64_t>{1, 2});
+  CHECK(all.findings.at(0).value == 2);
+  CHECK(all.findings.at(0).check == "non_finite_reduction");
+  CHECK(all.steps_evaluated == 3);
+  CHECK(all.steps_skipped == 1);
+  const RuleResult only_nan = trial.run("ExplodingTensor", {{"only_nan", "true"}});
+  CHECK(only_nan.findings.empty());
+  CHECK(only_nan.steps_evaluated == 2);
+}
+
+TEST_CASE("integers and booleans are judged and never fire") {
+  RuleTrial trial;
+  BuiltStep step;
+  step.values.push_back(value_of<std::int64_t>("i", Dtype::int64, {std::numeric_limits<std::int64_t>::max()}));
+  step.values.push_back(value_of<std::uint8_t>("b", Dtype::boolean, {1, 0}));
+  trial.step(step);
+  const RuleResult result = trial.run("ExplodingTensor");
+  CHECK(result.findings.empty());
+  CHECK(result.steps_evaluated == 1);
+  CHECK(result.tensors_matched == 2);
+}
+
+TEST_CASE("a selection that matches nothing says what there is") {
+  RuleTrial trial(RuleTrial::Collections{{"losses", {"loss"}}});
+  trial.step(0, {{"loss", {1}}});
+  const RuleResult result = trial.run("ExplodingTensor", {{"collection_names", "weights"}, {"tensor_regex", "^los$"}});
+  CHECK(result.status == RuleStatus::not_evaluated);
+  CHECK(result.message ==
+        "nothing was judged: collection 'weights', pattern '^los$' has what it needs at no step in range; the trial "
+        "holds "
+        "1 tensor: loss");
+  REQUIRE(result.warnings.size() == 1);
+  CHECK(result.warnings[0] == "the trial has no collection 'weights'");
+}
+
+}  // namespace
+}  // namespace smd::test

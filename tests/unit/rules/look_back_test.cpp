@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// UnchangedTensor and WeightUpdateRatio, which hold a value against earlier ones.
+#include "rule_support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+namespace smd::test {
+namespace {
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float inf = std::numeric_limits<float>::infinity();
+const std::map<std::string, std::vector<std::string>> weights = {{"weights", {"weight"}}};
+
+TEST_CASE("UnchangedTensor: three agreeing values fire at the third") {
+  RuleTrial trial;
+  trial.step(0, {{"a", {1, 2}}}).step(1, {{"a", {1, 2}}}).step(2, {{"a", {1, 2}}}).step(3, {{"a", {1, 2.5F}}});
+  const RuleResult result = trial.run("UnchangedTensor", {{"tensor_regex", "a"}});
+  CHECK(fired_at(result) == std::vector<std::int64_t>{2});
+  CHECK(result.steps_evaluated == 2);  // one step before, the window is not full
+  CHECK(result.steps_skipped == 2);
+  CHECK(fired_at(trial.run("UnchangedTensor", {{"tensor_regex", "a"}, {"num_steps", "2"}})) ==
+        std::vector<std::int64_t>{1, 2});
+  // Steps before the start may be looked back to.
+  CHECK(fired_at(trial.run("UnchangedTensor", {{"tensor_regex", "a"}}, {.start = GlobalStep(2), .keep_going = true})) ==
+        std::vector<std::int64_t>{2});
+}
+
+TEST_CASE("UnchangedTensor: the tolerance itself is close, all are held against the newest") {
+  RuleTrial trial;
+  trial.step(0, {{"a", {0}}}).step(1, {{"a", {0.25F}}}).step(2, {{"a", {0.5F}}});
+  const ParameterTexts exact = {{"tensor_regex", "a"}, {"rtol", "0"}, {"atol", "0.25"}, {"num_steps", "2"}};
+  const RuleResult result = trial.run("UnchangedTensor", exact);
+  CHECK(fired_at(result) == std::vector<std::int64_t>{1, 2});
+  CHECK(result.findings.at(0).value == 0.25);
+  CHECK(result.findings.at(0).threshold == 0.25);
+  ParameterTexts three = exact;
+  three["num_steps"] = "3";
+  CHECK(trial.run("UnchangedTensor", three).findings.empty());  // |0.5 - 0| > 0.25: a slow drift
+}
+
+TEST_CASE("UnchangedTensor: NaN, infinities, shapes, a value missing in the window") {
+  RuleTrial trial;
+  trial.step(0, {{"nan", {nan}}, {"inf", {inf, -inf}}, {"mixed", {inf}}, {"shape", {1, 1}}, {"gap", {1}}});
+  trial.step(1, {{"nan", {nan}}, {"inf", {inf, -inf}}, {"mixed", {-inf}}, {"shape", {1}}, {saved("min", "gap"), {1}}});
+  trial.step(2, {{"gap", {1}}, {"empty", {}}});
+  trial.step(3, {{"empty", {}}});
+  const ParameterTexts two = {{"tensor_regex", ".*"}, {"num_steps", "2"}};
+  const RuleResult result = trial.run("UnchangedTensor", two);
+  REQUIRE(result.findings.size() == 1);
+  CHECK(result.findings[0].tensor == "inf");
+  CHECK(result.findings[0].value == 0);
+  CHECK(result.steps_evaluated == 1);  // at 2 the window of `gap` lacks a value, at 3 `empty` has none
+  ParameterTexts equal_nan = two;
+  equal_nan["equal_nan"] = "True";
+  CHECK(trial.run("UnchangedTensor", equal_nan).findings.size() == 2);
+}
+
+TEST_CASE("UnchangedTensor: a step without the tensor is no step of its window; modes and workers apart; integers") {
+  RuleTrial trial({}, 1);
+  trial.step(0, Mode::train, 0, {{"a", {1}}});
+  trial.step(1, Mode::eval, 0, {{"a", {1}}});
+  trial.step(2, Mode::train, 1, {{"b", {1}}});
+  trial.step(3, Mode::train, 2, {{"a", {1}}});
+  CHECK(fired_at(trial.run("UnchangedTensor", {{"tensor_regex", "a"}, {"num_steps", "2"}})) ==
+        std::vector<std::int64_t>{3});
+
+  RuleTrial integers;
+  for (std::int64_t step = 0; step < 2; ++step) {
+    BuiltStep built;
+    built.step = step;
+    built.mode_step = step;
+    built.values.push_back(value_of<std::int64_t>("a", Dtype::int64, {7, -7}));
+    integers.step(built);
+  }
+  CHECK(fired_at(integers.run("UnchangedTensor", {{"tensor_regex", "a"}, {"num_steps", "2"}})) ==
+        std::vector<std::int64_t>{1});
+}
+
+TEST_CASE("WeightUpdateRatio: thresholds are not passed by equality") {
+  RuleTrial trial(weights);
+  trial.step(0, {{"weight", {3, 4}}});   // norm 5
+  trial.step(1, {{"weight", {9, 12}}});  // (6, 8): 10 / 5 = 2
+  const ParameterTexts exact = {{"epsilon", "0"}, {"large_threshold", "2"}, {"small_threshold", "2"}};
+  CHECK(trial.run("WeightUpdateRatio", exact).findings.empty());
+  CHECK(trial.run("WeightUpdateRatio", exact).steps_evaluated == 1);
+  const RuleResult large = trial.run("WeightUpdateRatio", {{"epsilon", "0"}, {"large_threshold", "1.9"}});
+  REQUIRE(fired_at(large) == std::vector<std::int64_t>{1});
+  CHECK(large.findings[0].value == doctest::Approx(2).epsilon(1e-12));
+  CHECK(large.findings[0].check == "large");
+  // With epsilon 5 the ratio is 10 / 10.
+  const RuleResult small = trial.run("WeightUpdateRatio", {{"epsilon", "5"}, {"small_threshold", "1.1"}});
+  REQUIRE(small.findings.size() == 1);
+  CHECK(small.findings[0].check == "small");
+  CHECK(small.findings[0].value == doctest::Approx(1).epsilon(1e-12));
+}
+
+TEST_CASE("WeightUpdateRatio: which step is the reference") {
+  RuleTrial trial(weights);
+  // w(k) = 1, 2, 4, 16 at mode steps 0, 2, 4, 10, with an evaluation step between that does not count.
+  trial.step(0, Mode::train, 0, {{"weight", {1}}});
+  trial.step(1, Mode::eval, 0, {{"weight", {1}}});
+  trial.step(2, Mode::train, 2, {{"weight", {2}}});
+  trial.step(4, Mode::train, 4, {{"weight", {4}}});
+  trial.step(10, Mode::train, 10, {{"weight", {16}}});
+  const ParameterTexts any = {{"epsilon", "0"}, {"large_threshold", "0"}};
+  const RuleResult last = trial.run("WeightUpdateRatio", any);
+  REQUIRE(fired_at(last) == std::vector<std::int64_t>{2, 4, 10});
+  CHECK(last.findings[0].value == 1);  // 2 after 1
+  CHECK(last.findings[1].value == 1);  // 4 after 2
+  CHECK(last.findings[2].value == 3);  // 16 after 4
+  ParameterTexts window = any;
+  window["num_steps"] = "4";
+  const RuleResult far = trial.run("WeightUpdateRatio", window);
+  REQUIRE(fired_at(far) == std::vector<std::int64_t>{2, 4});  // within 4 of 10 there is nothing
+  CHECK(far.findings[1].value == 3);                          // 4 after 1
+  window["num_steps"] = "9223372036854775807";
+  CHECK(fired_at(trial.run("WeightUpdateRatio", window)) == std::vector<std::int64_t>{2, 4, 10});
+}
+
+TEST_CASE("WeightUpdateRatio: other shapes, reductions, NaN and zeros") {
+  RuleTrial trial(weights);
+  trial.step(0, {{"weight/shape", {1}}, {"weight/nan", {1}}, {"weight/zero", {0}}, {saved("l2", "weight/red"), {1}}});
+  trial.step(1,
+             {{"weight/shape", {1, 1}}, {"weight/nan", {nan}}, {"weight/zero", {0}}, {saved("l2", "weight/red"), {1}}});
+  const RuleResult result = trial.run("WeightUpdateRatio");
+  REQUIRE(result.findings.size() == 1);  // 0 / (0 + epsilon) is below 1e-8; NaN is neither
+  CHECK(result.findings[0].tensor == "weight/zero");
+  CHECK(result.findings[0].value == 0);
+  CHECK(result.steps_evaluated == 1);
+}
+
+}  // namespace
+}  // namespace smd::test

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// DeadRelu and SaturatedActivation, which count node by node.
+#include "rule_support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+namespace smd::test {
+namespace {
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float inf = std::numeric_limits<float>::infinity();
+
+RuleTrial& matrix(RuleTrial& trial, const std::string& name, const std::vector<float>& elements, Shape shape) {
+  BuiltStep step;
+  step.values.push_back(value_of<float>(name, Dtype::float32, elements, std::move(shape)));
+  return trial.step(step);
+}
+
+TEST_CASE("DeadRelu: samples along axis 0, nodes over the others") {
+  RuleTrial trial;
+  // Four samples of four nodes; active in 0, 1, 2 and 4 of 4 samples.
+  matrix(trial, "relu_output", {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 1, -1, 1, 1, inf}, {4, 2, 2});
+  // Activity 25 is not below 25: one node of four is dead; 26: two of four, which is not above 50.
+  CHECK(trial.run("DeadRelu", {{"threshold_inactivity", "25"}}).findings.empty());
+  CHECK(trial.run("DeadRelu", {{"threshold_inactivity", "26"}}).findings.empty());
+  const RuleResult result = trial.run("DeadRelu", {{"threshold_inactivity", "26"}, {"threshold_layer", "49.9"}});
+  REQUIRE(result.findings.size() == 1);
+  CHECK(result.findings[0].value == 50);
+  CHECK(result.findings[0].check == "dead_percent");
+  CHECK(trial.run("DeadRelu", {{"threshold_inactivity", "51"}}).findings.at(0).value == 75);
+}
+
+TEST_CASE("DeadRelu: one axis is one node, no axis one sample; NaN is inactive; integers; no value, no verdict") {
+  RuleTrial trial;
+  BuiltStep step;
+  step.tensors = {{"a_relu_output", {0, 0, nan}}, {"b_relu_output", {}}, {saved("max", "c_relu_output"), {0}}};
+  step.values.push_back(value_of<float>("d_relu_output", Dtype::float32, {0}, Shape{}));
+  step.values.push_back(value_of<std::int8_t>("e_relu_output", Dtype::int8, {-1, 0, -5, 0}, Shape{2, 2}));
+  step.values.push_back(value_of<std::uint16_t>("f_relu_output", Dtype::float16, {0x3c00, 0x3c00}, Shape{1, 2}));
+  trial.step(step);
+  const RuleResult result = trial.run("DeadRelu");
+  REQUIRE(result.findings.size() == 3);
+  CHECK(result.findings[0].tensor == "a_relu_output");
+  CHECK(result.findings[1].tensor == "d_relu_output");
+  CHECK(result.findings[2].tensor == "e_relu_output");  // f: 1.0 twice
+  CHECK(result.findings[2].value == 100);
+}
+
+TEST_CASE("SaturatedActivation: an input on a bound is saturated") {
+  RuleTrial trial;
+  // Two nodes, two samples. 9.4999 as float32 is 9.4998998…, below the double 9.4999: in range.
+  matrix(trial, "tanh_input", {9.4999F, 100, 9.4999F, -100}, {2, 2});
+  CHECK(trial.run("SaturatedActivation").findings.empty());  // 50 % is not above 50
+  const RuleResult half = trial.run("SaturatedActivation", {{"threshold_layer", "49"}});
+  REQUIRE(half.findings.size() == 1);
+  CHECK(half.findings[0].value == 50);
+  CHECK(half.findings[0].check == "tanh");
+  RuleTrial edge;
+  matrix(edge, "sigmoid_input", {2, -3}, {2, 1});
+  const ParameterTexts bounds = {{"threshold_sigmoid_min", "-3"}, {"threshold_sigmoid_max", "2"}};
+  CHECK(edge.run("SaturatedActivation", bounds).findings.size() == 1);
+  ParameterTexts wider = bounds;
+  wider["threshold_sigmoid_max"] = "2.0000001";  // between two floats: 2 is below it
+  CHECK(edge.run("SaturatedActivation", wider).findings.empty());
+}
+
+TEST_CASE("SaturatedActivation: the later function in the name counts, in any case; neither is skipped") {
+  RuleTrial trial;
+  trial.step(0,
+             {{"Tanh_then_SIGMOID_x", {15}}, {"sigmoid_then_tanh_x", {15}}, {"relu_x", {1e9F}}, {"tanh_nan_x", {nan}}});
+  const RuleResult result = trial.run("SaturatedActivation", {{"tensor_regex", "_x$"}});
+  REQUIRE(result.findings.size() == 2);  // 15 is within sigmoid's bounds
+  CHECK(result.findings[0].tensor == "sigmoid_then_tanh_x");
+  CHECK(result.findings[1].tensor == "tanh_nan_x");
+  CHECK(result.tensors_matched == 3);
+}
+
+}  // namespace
+}  // namespace smd::test

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rule_support.hpp"
+
+#include <doctest/doctest.h>
+
+namespace smd::test {
+namespace {
+
+RuleTrial& at(RuleTrial& trial, std::int64_t step, double time, const std::string& worker = "worker_0") {
+  BuiltStep built;
+  built.step = step;
+  built.mode_step = step;
+  built.worker = worker;
+  built.mode = Mode::train;
+  built.tensors = {{"loss", {1}}};
+  built.wall_time = time;
+  return trial.step(built);
+}
+
+TEST_CASE("a gap of exactly the threshold fires at the step before it") {
+  RuleTrial trial;
+  at(trial, 0, 1000);
+  at(trial, 5, 1010);
+  at(trial, 10, 1020.5);
+  const RuleResult result = trial.run("StalledTrainingRule", {{"threshold", "10"}});
+  REQUIRE(fired_at(result) == std::vector<std::int64_t>{0, 5});
+  CHECK(result.findings[0].value == 10);
+  CHECK(result.findings[0].mode == Mode::train);
+  CHECK_FALSE(result.findings[0].tensor.has_value());
+  CHECK(result.findings[1].mode_step == ModeStep(5));
+  CHECK(result.steps_evaluated == 2);
+  CHECK(fired_at(trial.run("StalledTrainingRule", {{"threshold", "11"}})).empty());
+}
+
+TEST_CASE("the latest record of all workers is the time of a step") {
+  RuleTrial trial({}, 2);
+  at(trial, 0, 1000, "worker_0");
+  at(trial, 0, 1009, "worker_1");
+  at(trial, 1, 1018, "worker_0");
+  at(trial, 1, 1002, "worker_1");
+  CHECK(trial.run("StalledTrainingRule", {{"threshold", "10"}}).findings.empty());
+  CHECK(trial.run("StalledTrainingRule", {{"threshold", "9"}}).findings.size() == 1);
+}
+
+TEST_CASE("without an end marker, the time since the last step counts") {
+  RuleTrial trial;
+  at(trial.running(), 0, 1000);
+  const auto now = [](double time) { return EvaluationOptions{.keep_going = true, .now = [time] { return time; }}; };
+  const RuleResult late = trial.run("StalledTrainingRule", {{"stop_training_on_fire", "True"}}, now(2800));
+  REQUIRE(fired_at(late) == std::vector<std::int64_t>{0});
+  CHECK(late.findings[0].value == 1800);
+  CHECK(late.steps_evaluated == 1);
+  REQUIRE(late.warnings.size() == 1);
+  CHECK(late.warnings[0].starts_with("StopTraining was asked for and was not performed"));
+  CHECK(trial.run("StalledTrainingRule", {}, now(2799)).findings.empty());
+  EvaluationOptions cut = now(9999);
+  cut.end = GlobalStep(0);
+  CHECK(trial.run("StalledTrainingRule", {}, cut).status == RuleStatus::not_evaluated);
+}
+
+TEST_CASE("following: the clock starts with the rule, restarts with new data, fires once between") {
+  RuleTrial trial;
+  trial.running();
+  at(trial, 0, 1000);
+  const Trial opened = trial.open();
+  std::vector<double> seconds;
+  Evaluator evaluator(opened,
+                      {.keep_going = true, .follow = true, .on_finding = [&](std::size_t, const Finding& found) {
+                         seconds.push_back(found.value);
+                       }});
+  evaluator.add(make_rule("StalledTrainingRule", {{"threshold", "60"}}));
+  evaluator.tick(100, false);
+  evaluator.tick(159.5, false);
+  CHECK(seconds.empty());
+  evaluator.tick(160, false);  // nothing at all yet: no step
+  REQUIRE(seconds == std::vector<double>{60});
+  CHECK_FALSE(evaluator.results()[0].findings[0].step.has_value());
+  evaluator.tick(500, false);  // once is enough
+  evaluator.offer();
+  evaluator.tick(510, true);
+  evaluator.tick(569, false);
+  CHECK(seconds.size() == 1);
+  evaluator.tick(571, false);
+  REQUIRE(seconds == std::vector<double>{60, 61});
+  CHECK(evaluator.results()[0].findings[1].step == GlobalStep(0));
+  CHECK(evaluator.results()[0].status == RuleStatus::in_progress);
+  evaluator.finish();
+  CHECK(evaluator.results()[0].status == RuleStatus::issues_found);
+}
+
+}  // namespace
+}  // namespace smd::test
