@@ -45,6 +45,8 @@ class SMD_EXPORT Unit {
   [[nodiscard]] ModeStep mode_step() const noexcept;
   /// Whether the raw value was saved.
   [[nodiscard]] bool has_value() const noexcept;
+  /// Bytes of the record that holds the raw value, more than its elements take; 0 if it was not saved.
+  [[nodiscard]] std::uint64_t record_bytes() const noexcept;
   /// Whether a reduction of that name (`abs_mean`) was saved.
   [[nodiscard]] bool has_reduction(std::string_view name) const noexcept;
   /// Names of the saved reductions, in byte order; views of what the trial holds.

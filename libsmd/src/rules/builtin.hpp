@@ -15,6 +15,7 @@ namespace smd::detail::rules {
   X(vanishing_gradient) \
   X(weight_update_ratio) \
   X(all_zero) \
+  X(loss_not_decreasing) \
   X(similar_across_runs) \
   X(stalled_training_rule) \
   X(tensor_variance) \

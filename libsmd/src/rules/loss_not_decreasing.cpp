@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/builtin.hpp"
+#include "rules/losses.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace smd::detail::rules {
+
+namespace {
+
+/// Change in percent of the loss before: infinite from 0; none is none, also of an infinity.
+double percent_of(double from, double to, double change) {
+  if (from == to) {
+    return 0;
+  }
+  if (std::isinf(change) || (from == 0 && !std::isnan(change))) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return 100 * change / std::abs(from);
+}
+
+class LossNotDecreasing final : public Rule {
+ public:
+  explicit LossNotDecreasing(const Parameters& parameters)
+      : Rule(parameters),
+        least_distance_(parameters.integer("num_steps")),
+        least_decrease_(parameters.number("diff_percent")),
+        greatest_increase_(parameters.number("increase_threshold_percent")) {
+    if (!parameters.boolean("use_losses_collection") && !has_lists()) {
+      throw ConfigurationError(ConfigurationErrorKind::missing_parameter,
+                               "parameter 'collection_names' or 'tensor_regex' is needed when "
+                               "'use_losses_collection' is False",
+                               "collection_names");
+    }
+    if (parameters.has("mode")) {
+      const std::string& mode = parameters.text("mode");
+      one_row_ = mode == "GLOBAL";
+      only_ = mode == "TRAIN" ? std::optional(Mode::train) : mode == "EVAL" ? std::optional(Mode::eval) : std::nullopt;
+    }
+  }
+
+  void begin() override {
+    std::vector<std::string> collections = parameters().list("collection_names");
+    const std::vector<std::string>& regex = parameters().list("tensor_regex");
+    if (parameters().boolean("use_losses_collection") && knows_losses(base_trial())) {
+      collections.emplace_back("losses");
+    }
+    const bool every = !has_lists() && collections.empty();
+    std::optional<SelectionId> by_collection;
+    std::optional<SelectionId> others;
+    if (!collections.empty()) {
+      by_collection = select({.collections = std::move(collections)});
+    }
+    if (every || !regex.empty()) {
+      others = select({.regex = regex, .all = every});
+    }
+    losses_ = Losses(by_collection, others);
+  }
+
+  void set_required_tensors(StepNeeds& step) override {
+    if (!looks_at(step)) {
+      return;
+    }
+    for (const Unit& unit : losses_.units(step)) {
+      losses_.need(step, unit);
+      std::set<std::int64_t>& asked = asked_[row_of(unit)];
+      if (const std::optional<Unit> before = reference(step, unit)) {
+        if (asked.insert(position(*before)).second) {
+          losses_.need(step, *before);
+        }
+        asked.erase(asked.begin(), asked.find(position(*before)));
+      }
+      asked.insert(position(unit));
+    }
+  }
+
+  void invoke_at_step(StepView& step) override {
+    if (!looks_at(step)) {
+      return;
+    }
+    for (const Unit& unit : losses_.units(step)) {
+      Row& row = rows_[row_of(unit)];
+      const std::optional<double> loss = losses_.loss(step, unit);
+      if (const std::optional<Unit> before = reference(step, unit); before && !row.known.contains(position(*before))) {
+        if (const std::optional<double> old = losses_.loss(step, *before)) {
+          row.known.emplace(position(*before), *old);
+        }
+      }
+      if (loss) {
+        check(step, unit, row, *loss);
+      }
+    }
+  }
+
+ private:
+  /// Losses of one tensor, worker and mode.
+  struct Row {
+    std::optional<std::int64_t> checked;   ///< Position of the last check.
+    std::map<std::int64_t, double> known;  ///< By position; what can no longer be a reference is dropped.
+  };
+  using RowKey = std::tuple<std::string, std::string, Mode>;
+
+  [[nodiscard]] bool has_lists() const {
+    return !parameters().list("collection_names").empty() || !parameters().list("tensor_regex").empty();
+  }
+  [[nodiscard]] bool looks_at(const StepTensors& step) const { return !only_ || step.mode() == *only_; }
+  [[nodiscard]] RowKey row_of(const Unit& unit) const {
+    return {std::string(unit.tensor()), std::string(unit.worker()), one_row_ ? Mode::global : unit.mode()};
+  }
+  [[nodiscard]] std::int64_t position(const Unit& unit) const {
+    return one_row_ ? unit.step().value : unit.mode_step().value;
+  }
+
+  /// The newest unit that is far enough back and may have a loss.
+  [[nodiscard]] std::optional<Unit> reference(const StepTensors& step, const Unit& unit) const {
+    const std::span<const Unit> series = one_row_ ? step.series_of_all_modes(unit) : step.series(unit);
+    const std::int64_t latest = position(unit) - least_distance_;
+    auto at = std::partition_point(series.begin(), series.end(),
+                                   [&](const Unit& other) { return position(other) <= latest; });
+    while (at != series.begin()) {
+      --at;
+      if (losses_.possible(step, *at)) {
+        return *at;
+      }
+    }
+    return std::nullopt;
+  }
+
+  void check(StepView& step, const Unit& unit, Row& row, double loss) {
+    const std::int64_t here = position(unit);
+    row.known.insert_or_assign(here, loss);
+    auto old = row.known.upper_bound(here - least_distance_);
+    if (old == row.known.begin()) {
+      return;
+    }
+    --old;
+    row.known.erase(row.known.begin(), old);
+    if (row.checked && here < *row.checked + least_distance_) {
+      return;
+    }
+    row.checked = here;
+    step.judged();
+    const double before = old->second;
+    if (loss > before) {
+      const double increase = percent_of(before, loss, loss - before);
+      if (increase > greatest_increase_) {
+        step.fire(unit, "increase_percent", increase, ">", greatest_increase_);
+      }
+    } else if (const double decrease = percent_of(before, loss, before - loss);
+               decrease < least_decrease_ || std::isnan(loss)) {
+      step.fire(unit, "decrease_percent", decrease, "<", least_decrease_);
+    }
+  }
+
+  std::int64_t least_distance_;
+  double least_decrease_;
+  double greatest_increase_;
+  bool one_row_ = false;
+  std::optional<Mode> only_;
+  Losses losses_;
+  std::map<RowKey, std::set<std::int64_t>> asked_;  // positions; of planning, which runs ahead
+  std::map<RowKey, Row> rows_;
+};
+
+}  // namespace
+
+RuleDescription loss_not_decreasing_rule() {
+  return {
+      .name = "LossNotDecreasing",
+      .alias = "loss_not_decreasing",
+      .summary = "the loss does not decrease by enough in a number of steps",
+      .condition =
+          "per tensor, worker and mode, with old = the loss at the newest step <= p - num_steps, and at least "
+          "num_steps "
+          "after the last check:\n"
+          "new > old: 100 * (new - old) / |old| > increase_threshold_percent\n"
+          "else: 100 * (old - new) / |old| < diff_percent, or new is NaN\n"
+          "A tensor's loss is its one element; of a collection's tensor, the mean (the saved one is enough). Steps p "
+          "are "
+          "mode steps; with mode GLOBAL, global steps of all modes in one row.",
+      .frameworks = "all",
+      .collections = {"losses"},
+      .parameters = {{.name = "collection_names",
+                      .type = ParameterType::list,
+                      .help = "collections whose tensors are losses, of any number of elements"},
+                     {.name = "tensor_regex",
+                      .type = ParameterType::pattern_list,
+                      .help = "tensors of one element that are losses too"},
+                     {.name = "use_losses_collection",
+                      .type = ParameterType::boolean,
+                      .default_text = "True",
+                      .help =
+                          "look at the collection losses too; without it and lists, at every tensor of one element"},
+                     {.name = "num_steps",
+                      .type = ParameterType::integer,
+                      .default_text = "10",
+                      .help = "least distance of the two losses, in steps",
+                      .at_least = 1},
+                     {.name = "diff_percent",
+                      .type = ParameterType::number,
+                      .default_text = "0.1",
+                      .help = "a loss that did not rise fires if it fell by less percent than this",
+                      .at_least = 0,
+                      .at_most = 100,
+                      .exclusive = true},
+                     {.name = "increase_threshold_percent",
+                      .type = ParameterType::number,
+                      .default_text = "5",
+                      .help = "a loss that rose by more percent than this fires",
+                      .at_least = 0,
+                      .at_most = 100,
+                      .exclusive = true},
+                     {.name = "mode",
+                      .type = ParameterType::text,
+                      .help = "only steps of this mode; GLOBAL: all modes in one row; not given: each mode by itself",
+                      .choices = {"EVAL", "TRAIN", "GLOBAL"}}},
+      .create = [](const Parameters& parameters) { return std::make_unique<LossNotDecreasing>(parameters); },
+  };
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/losses.hpp"
+
+#include <smd/trial.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace smd::detail::rules {
+
+namespace {
+
+constexpr Reduction mean{.kind = ReductionKind::mean};
+constexpr Reduction count{.kind = ReductionKind::count};
+
+/// A record of one number is far shorter, whatever its shape: longer ones are not read to see how many elements they
+/// have. Its tag is the tensor's name, which the trial may have decorated.
+bool may_hold_one_number(const Unit& unit) {
+  constexpr std::uint64_t all_but_name = 4096;
+  const std::uint64_t bytes = unit.record_bytes();
+  return bytes > 0 && bytes <= all_but_name + 2 * unit.tensor().size();
+}
+
+}  // namespace
+
+bool knows_losses(const Trial& trial) {
+  const std::optional<Collection> losses = trial.collection("losses");
+  return losses && !(losses->tensor_names.empty() && losses->include_regex.empty());
+}
+
+bool Losses::by_collection(const StepTensors& step, const Unit& unit) const {
+  return collections_ && step.selected(*collections_, unit);
+}
+
+bool Losses::possible(const StepTensors& step, const Unit& unit) const {
+  return by_collection(step, unit) ? unit.has_value() || unit.has_reduction("mean") : may_hold_one_number(unit);
+}
+
+std::vector<Unit> Losses::units(const StepTensors& step) const {
+  std::vector<Unit> units;
+  if (collections_) {
+    for (const Unit& unit : step.units(*collections_)) {
+      if (possible(step, unit)) {
+        units.push_back(unit);
+      }
+    }
+  }
+  if (others_) {
+    for (const Unit& unit : step.units(*others_)) {
+      if (!by_collection(step, unit) && possible(step, unit)) {
+        units.push_back(unit);
+      }
+    }
+  }
+  return units;
+}
+
+void Losses::need(StepNeeds& step, const Unit& unit) const {
+  if (by_collection(step, unit)) {
+    step.measure(unit, mean);
+  } else {
+    step.computed(unit, count);
+    step.computed(unit, mean);
+  }
+}
+
+std::optional<double> Losses::loss(const StepView& step, const Unit& unit) const {
+  if (by_collection(step, unit)) {
+    return step.measure(unit, mean);
+  }
+  const std::optional<double> elements = step.computed(unit, count);
+  return elements == 1.0 ? step.computed(unit, mean) : std::nullopt;
+}
+
+void Losses::need_all(StepNeeds& step) const {
+  for (const Unit& unit : units(step)) {
+    need(step, unit);
+  }
+}
+
+std::map<std::string, double> Losses::pooled(const StepView& step) const {
+  std::map<std::string, std::pair<double, std::size_t>> sums;
+  for (const Unit& unit : units(step)) {
+    if (const std::optional<double> one = loss(step, unit)) {
+      auto& [sum, workers] = sums[std::string(unit.tensor())];
+      sum += *one;
+      ++workers;
+    }
+  }
+  std::map<std::string, double> means;
+  for (const auto& [tensor, sum] : sums) {
+    means.emplace(tensor, sum.first / static_cast<double>(sum.second));
+  }
+  return means;
+}
+
+}  // namespace smd::detail::rules

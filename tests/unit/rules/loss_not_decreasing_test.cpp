@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rule_support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace smd::test {
+namespace {
+
+const std::string rule = "LossNotDecreasing";
+const std::map<std::string, std::vector<std::string>> losses = {{"losses", {"loss$"}}};
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float inf = std::numeric_limits<float>::infinity();
+
+using Steps = std::vector<std::int64_t>;
+
+/// One tensor, step by step.
+struct Row : RuleTrial {
+  explicit Row(const std::vector<float>& values) : RuleTrial(losses) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      step(static_cast<std::int64_t>(i), {{"loss", {values[i]}}});
+    }
+  }
+};
+
+TEST_CASE("a fall of exactly diff_percent and a rise of exactly the threshold pass") {
+  // 100 * (8 - 6) / 8 = 25; 100 * (7.5 - 6) / 6 = 25
+  const Row trial({8, 6, 7.5F});
+  const ParameterTexts exact = {{"num_steps", "1"}, {"diff_percent", "25"}, {"increase_threshold_percent", "25"}};
+  CHECK(trial.run(rule, exact).findings.empty());
+  CHECK(trial.run(rule, exact).steps_evaluated == 2);
+
+  const RuleResult fall = trial.run(rule, {{"num_steps", "1"}, {"diff_percent", "25.5"}});
+  REQUIRE(fired_at(fall) == Steps{1, 2});
+  CHECK(fall.findings[0].message == "loss: decrease_percent 25 < threshold 25.5");
+  CHECK(fall.findings[1].check == "increase_percent");
+  CHECK(fall.findings[1].value == 25);
+  CHECK(fall.findings[1].threshold == 5);
+}
+
+TEST_CASE("nothing is checked one step before the distance is reached, nor soon after a check") {
+  CHECK(Row({1, 1, 1}).run(rule, {{"num_steps", "3"}}).status == RuleStatus::not_evaluated);
+  // checks at 3, 6; not at 4 and 5
+  CHECK(fired_at(Row({1, 1, 1, 1, 1, 1, 1}).run(rule, {{"num_steps", "3"}})) == Steps{3, 6});
+}
+
+TEST_CASE("NaN and infinities") {
+  const ParameterTexts each = {{"num_steps", "1"}};
+  // 1: new is NaN; 2: old is NaN; 3: up to infinity; 4: no change of it; 5: down from it by an infinite percentage;
+  // 6: from 1 to 0 by 100 percent; 7: up from 0; 8: NaN after a number
+  const RuleResult result = Row({2, nan, 1, inf, inf, 1, 0, 1, nan}).run(rule, each);
+  REQUIRE(fired_at(result) == Steps{1, 3, 4, 7, 8});
+  CHECK(std::isnan(result.findings[0].value));
+  CHECK(result.findings[0].check == "decrease_percent");
+  CHECK(std::isinf(result.findings[1].value));
+  CHECK(result.findings[1].check == "increase_percent");
+  CHECK(result.findings[2].value == 0);
+  CHECK(result.findings[2].check == "decrease_percent");
+  CHECK(std::isinf(result.findings[3].value));
+  CHECK(result.steps_evaluated == 8);
+
+  // NaN after 0 and after NaN is no less NaN
+  const RuleResult zero = Row({0, nan, nan}).run(rule, each);
+  REQUIRE(fired_at(zero) == Steps{1, 2});
+  CHECK(std::isnan(zero.findings[0].value));
+  CHECK(std::isnan(zero.findings[1].value));
+}
+
+TEST_CASE("a tensor missing or empty at some steps is held against its newest loss before") {
+  RuleTrial trial(losses);
+  trial.step(0, {{"loss", {4}}});
+  trial.step(1, {{"loss", {2}}});
+  trial.step(2, {{"loss", {}}});
+  trial.step(3, {{"other", {0}}});
+  trial.step(4, {{"loss", {3}}});  // newest <= 2 with an element: 1; 100 * (3 - 2) / 2 = 50
+  const RuleResult result = trial.run(rule, {{"num_steps", "2"}});
+  REQUIRE(fired_at(result) == Steps{4});
+  CHECK(result.findings[0].value == 50);
+  CHECK(result.steps_evaluated == 1);
+}
+
+TEST_CASE("losses of before the start are looked back at, once the distance is reached") {
+  const Row trial({8, 8, 4, 4, 4});
+  // 3 against 1: fell by half; 4 is within 2 of the check at 3
+  CHECK(trial.run(rule, {{"num_steps", "2"}, {"start_step", "3"}}).steps_evaluated == 1);
+  CHECK(trial.run(rule, {{"num_steps", "2"}, {"start_step", "3"}}).findings.empty());
+  CHECK(fired_at(trial.run(rule, {{"num_steps", "2"}, {"start_step", "4"}})) == Steps{4});  // against 2
+  CHECK(fired_at(trial.run(rule, {{"num_steps", "3"}, {"start_step", "4"}})).empty());      // against 1
+}
+
+TEST_CASE("of a collection the mean of many elements counts, by a pattern only one element does") {
+  RuleTrial trial(losses);
+  trial.step(0, {{"loss", {1, 3}}, {"error", {1, 1}}, {"error1", {1}}});
+  trial.step(1, {{"loss", {2, 2}}, {"error", {1, 1}}, {"error1", {1}}});
+  const RuleResult both = trial.run(rule, {{"num_steps", "1"}, {"tensor_regex", "error"}});
+  REQUIRE(both.findings.size() == 2);
+  CHECK(both.findings[0].tensor == "error1");
+  CHECK(both.findings[1].tensor == "loss");
+  CHECK(both.findings[1].value == 0);
+
+  const RuleResult patterns =
+      trial.run(rule, {{"num_steps", "1"}, {"tensor_regex", "error,loss"}, {"use_losses_collection", "False"}});
+  REQUIRE(patterns.findings.size() == 1);
+  CHECK(patterns.findings[0].tensor == "error1");
+}
+
+TEST_CASE("without a losses collection every tensor of one element is looked at") {
+  const std::map<std::string, std::vector<std::string>> empty = {{"losses", {}}};
+  RuleTrial trial(empty);  // neither name nor pattern: not known
+  const std::vector<float> large(5000, 1);
+  trial.step(0, {{"any", {1}}, {"weight", large}, {"pair", {1, 1}}});
+  trial.step(1, {{"any", {1}}, {"weight", large}, {"pair", {1, 1}}});
+  const RuleResult result = trial.run(rule, {{"num_steps", "1"}});
+  REQUIRE(result.findings.size() == 1);
+  CHECK(result.findings[0].tensor == "any");
+  CHECK(result.tensors_matched == 2);  // 20000 bytes are no single number, and not read
+}
+
+TEST_CASE("a known losses collection that has nothing saved leaves nothing to judge") {
+  RuleTrial trial(losses);
+  trial.step(0, {{"any", {1}}}).step(1, {{"any", {1}}});
+  CHECK(trial.run(rule, {{"num_steps", "1"}}).status == RuleStatus::not_evaluated);
+}
+
+TEST_CASE("saved means of a collection are enough; a pattern needs the value") {
+  RuleTrial trial(losses);
+  trial.step(0, {{saved("mean", "loss"), {2}}}).step(1, {{saved("mean", "loss"), {2}}});
+  CHECK(fired_at(trial.run(rule, {{"num_steps", "1"}})) == Steps{1});
+  CHECK(trial.run(rule, {{"num_steps", "1"}, {"tensor_regex", "loss"}, {"use_losses_collection", "0"}}).status ==
+        RuleStatus::not_evaluated);
+}
+
+TEST_CASE("each mode by itself, one mode, or all in one row") {
+  RuleTrial trial(losses);
+  trial.step(0, Mode::train, 0, {{"loss", {1}}});
+  trial.step(1, Mode::eval, 0, {{"loss", {2}}});
+  trial.step(2, Mode::train, 1, {{"loss", {0.5F}}});
+  trial.step(3, Mode::eval, 1, {{"loss", {2}}});
+  CHECK(fired_at(trial.run(rule, {{"num_steps", "1"}})) == Steps{3});
+  CHECK(fired_at(trial.run(rule, {{"num_steps", "1"}, {"mode", "train"}})).empty());
+  CHECK(trial.run(rule, {{"num_steps", "1"}, {"mode", "TRAIN"}}).steps_evaluated == 1);
+  CHECK(fired_at(trial.run(rule, {{"num_steps", "1"}, {"mode", "Eval"}})) == Steps{3});
+  // 2 after 1, 0.5 after 2, 2 after 0.5
+  const RuleResult row = trial.run(rule, {{"num_steps", "1"}, {"mode", "GLOBAL"}});
+  REQUIRE(fired_at(row) == Steps{1, 3});
+  CHECK(row.findings[1].value == 300);
+}
+
+TEST_CASE("each worker by itself; integers are losses too") {
+  RuleTrial trial(losses, 2);
+  for (std::int64_t at = 0; at < 2; ++at) {
+    for (const char* const worker : {"worker_0", "worker_1"}) {
+      BuiltStep step;
+      step.step = at;
+      step.mode_step = at;
+      step.worker = worker;
+      const std::int64_t stuck = worker == std::string("worker_1") ? 4 : 4 - at;
+      step.values.push_back(value_of<std::int64_t>("loss", Dtype::int64, {stuck}));
+      trial.step(step);
+    }
+  }
+  const RuleResult result = trial.run(rule, {{"num_steps", "1"}});
+  REQUIRE(result.findings.size() == 1);
+  CHECK(result.findings[0].worker == "worker_1");
+}
+
+TEST_CASE("each loss is read once, also one that was looked back at") {
+  const Row trial(std::vector<float>(200, 1));
+  const Trial opened = trial.open();
+  Evaluator evaluator(opened, {.keep_going = true});
+  evaluator.add(make_rule(rule, {}));
+  evaluator.run();
+  CHECK(evaluator.results().front().findings.size() == 19);  // at 10, 20, …, 190
+  CHECK(evaluator.counters().records == 200);
+}
+
+TEST_CASE("parameters of LossNotDecreasing") {
+  CHECK(refused(rule, {{"use_losses_collection", "false"}}) == "missing_parameter collection_names");
+  CHECK(refused(rule, {{"use_losses_collection", "false"}, {"tensor_regex", "a"}}).empty());
+  CHECK(refused(rule, {{"diff_percent", "0"}}) == "bad_value diff_percent");
+  CHECK(refused(rule, {{"increase_threshold_percent", "100"}}) == "bad_value increase_threshold_percent");
+  CHECK(refused(rule, {{"num_steps", "0"}}) == "bad_value num_steps");
+  CHECK(refused(rule, {{"mode", "PREDICT"}}) == "bad_value mode");
+  CHECK(refused(rule, {{"mode", "None"}, {"tensor_regex", "("}}) == "bad_value tensor_regex");
+}
+
+}  // namespace
+}  // namespace smd::test
