@@ -16,6 +16,7 @@ namespace smd::detail::rules {
   X(weight_update_ratio) \
   X(all_zero) \
   X(loss_not_decreasing) \
+  X(overfit) \
   X(similar_across_runs) \
   X(stalled_training_rule) \
   X(tensor_variance) \
