@@ -17,7 +17,7 @@ namespace smd::tool::reduce {
 namespace {
 
 constexpr std::size_t chunk_entries = 2048;  // few enough for what is known of them to stay in the caches
-constexpr std::size_t most_names = 100;  // kept for the warning
+constexpr std::size_t most_names = 100;      // kept for the warning
 
 enum class How : std::uint8_t { missing, saved, computed };
 
@@ -32,7 +32,7 @@ struct Plan {
 struct Having {
   std::size_t members = 0;
   std::size_t values = 0;
-  std::vector<std::size_t> saved;  // by figure
+  std::vector<std::size_t> saved;  // by figure; empty if nothing is
 };
 
 /// Borrowed from the trial; what rows are not by is empty or 0.
@@ -47,7 +47,7 @@ struct Group {
   std::vector<Figure> figures;
   std::optional<Reducer> pool;
   std::vector<std::optional<Reducer>> saved_pools;
-  std::vector<bool> failed;
+  std::vector<bool> failed;  // empty if none
   std::optional<PartialReduction> partial;
 };
 
@@ -181,7 +181,6 @@ class TrialReducer {
     groups_.back().mode = entry.mode;
     groups_.back().mode_step = entry.mode_step;
     having_.emplace_back();
-    having_.back().saved.assign(wanted_.size(), 0);
     return groups_.size() - 1;
   }
 
@@ -192,6 +191,9 @@ class TrialReducer {
     Having& having = having_[group_of(entry)];
     ++having.members;
     having.values += entry.value ? 1 : 0;
+    if (!entry.reductions.empty()) {
+      having.saved.resize(wanted_.size());
+    }
     for (const SavedReduction& reduction : entry.reductions) {
       for (std::size_t i = 0; i < wanted_.size(); ++i) {
         having.saved[i] += wanted_[i].name == reduction.name ? 1 : 0;
@@ -199,32 +201,38 @@ class TrialReducer {
     }
   }
 
+  const Plan* plan_of(const std::vector<How>& how) {
+    const auto [place, fresh] = plans_.try_emplace(how);
+    Plan& plan = place->second;
+    if (fresh) {
+      plan.how = how;
+      for (std::size_t i = 0; i < how.size(); ++i) {
+        if (how[i] == How::computed) {
+          plan.computed.push_back(*wanted_[i].reduction);
+          plan.positions.push_back(i);
+        }
+      }
+    }
+    return &plan;
+  }
+
   void plan_groups() {
     std::vector<How> how(wanted_.size());
+    const Plan* plan = nullptr;  // mostly all have the same
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       const Having& having = having_[g];
       for (std::size_t i = 0; i < wanted_.size(); ++i) {
-        const bool saved = options_.source != SourceChoice::computed && !options_.slice &&
+        const bool saved = options_.source != SourceChoice::computed && !options_.slice && !having.saved.empty() &&
                            having.saved[i] == having.members && (having.members == 1 || pooling_of(wanted_[i]));
         const bool computed = options_.source != SourceChoice::saved && having.values == having.members &&
                               wanted_[i].reduction.has_value();
         how[i] = saved ? How::saved : computed ? How::computed : How::missing;
       }
-      const auto [place, fresh] = plans_.try_emplace(how);
-      if (fresh) {
-        place->second.how = how;
-        for (std::size_t i = 0; i < how.size(); ++i) {
-          if (how[i] == How::computed) {
-            place->second.computed.push_back(*wanted_[i].reduction);
-            place->second.positions.push_back(i);
-          }
-        }
-      }
       Group& group = groups_[g];
-      group.plan = &place->second;
+      group.plan = plan != nullptr && plan->how == how ? plan : plan_of(how);
+      plan = group.plan;
       group.members = having.members;
       group.figures.resize(wanted_.size());
-      group.failed.resize(wanted_.size());
     }
     having_.clear();
   }
@@ -320,6 +328,7 @@ class TrialReducer {
   }
 
   static void fail(Group& group, const Item& item) {
+    group.failed.resize(group.figures.size());
     if (item.figure != Item::value) {
       group.failed[item.figure] = true;
       return;
@@ -336,7 +345,7 @@ class TrialReducer {
                      quoted(item.tensor) + " step " + std::to_string(item.step.value) + ": saved " +
                          wanted_[item.figure].name + " is not one number",
                      ExitStatus::damaged);
-      group.failed[item.figure] = true;
+      fail(group, item);
       return;
     }
     if (group.members == 1) {
@@ -442,7 +451,7 @@ class TrialReducer {
     bool damaged = false;
     std::string how;
     for (std::size_t i = 0; i < group.figures.size(); ++i) {
-      if (group.failed[i]) {
+      if (!group.failed.empty() && group.failed[i]) {
         // A part of the whole would be taken for the whole.
         group.figures[i] = Figure();
         damaged = true;

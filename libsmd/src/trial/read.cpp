@@ -18,7 +18,7 @@ namespace {
 
 /// Records read by one thread in one go: enough to be worth handing over, few enough to keep all threads busy.
 constexpr std::size_t batch_records = 32;
-constexpr std::size_t batch_short_records = 256;  // where only what a sink makes of them is kept
+constexpr std::size_t batch_short_records = 128;  // where only what a sink makes of them is kept
 constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;
 /// Values that are read but not yet taken may hold this much in all.
 constexpr std::uint64_t in_flight_bytes = std::uint64_t{48} << 20;
