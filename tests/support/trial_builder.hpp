@@ -32,8 +32,8 @@ struct BuiltStep {
   std::vector<std::pair<std::string, std::vector<float>>> tensors;  ///< Name and elements, one dimension.
   std::vector<std::pair<std::string, Shape>> shapes;                ///< Shapes saved by themselves.
   bool checksums = false;                                           ///< True payload checksums.
-  std::vector<BuiltValue> values;                                   ///< Written after `tensors`.
-  std::optional<double> wall_time;                                  ///< Of the records; default: 1.7e9 + step.
+  std::vector<BuiltValue> values = {};                              ///< Written after `tensors`.
+  std::optional<double> wall_time = {};                             ///< Of the records; default: 1.7e9 + step.
 };
 
 /// The bytes of the event file, and the text of the index file that goes with it.

@@ -142,7 +142,7 @@ TEST_CASE("a large record: value, blocks, and type and shape alone") {
 
 TEST_CASE("a sink ends the blocks when it likes") {
   EventFile file;
-  const TensorLocation large = file.add("large", Dtype::uint8, {1'000'000}, noise(megabyte));
+  const TensorLocation large = file.add("large", Dtype::uint8, {3'000'000}, noise(3 * megabyte));
   const Store store(file);
   RecordReader reader = store.reader();
   Gather gather;
@@ -152,9 +152,9 @@ TEST_CASE("a sink ends the blocks when it likes") {
 }
 
 TEST_CASE("a flipped bit of a large checked record is damage before any block") {
-  const std::vector<std::byte> elements = noise(megabyte);
+  const std::vector<std::byte> elements = noise(3 * megabyte);
   EventFile file;
-  const TensorLocation large = file.add("large", Dtype::uint8, {1'000'000}, elements, Protection::checksum);
+  const TensorLocation large = file.add("large", Dtype::uint8, {3'000'000}, elements, Protection::checksum);
   const std::size_t content = file.bytes.size() - 4 - elements.size();  // elements, then the footer
   REQUIRE(std::memcmp(file.bytes.data() + content, elements.data(), elements.size()) == 0);
   for (const std::size_t at : {content, content + 500'000, file.bytes.size() - 5}) {
