@@ -20,6 +20,7 @@ find benchmarks libsmd tests tools \( -name '*.hpp' -o -name '*.cpp' \) -exec cl
 
 step 'library and commands by Clang, warnings are errors'
 cmake -S . -B build/clang -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
+  -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 \
   -DSMD_WERROR=ON -DSMD_BUILD_TESTS=OFF -DSMD_BUILD_BENCHMARKS=OFF
 cmake --build build/clang
 

@@ -8,11 +8,20 @@ cd "$(dirname "$0")/.."
 # shellcheck disable=SC2086
 need_packages $build_packages clang clang-tidy
 
+# Some sources are looked at one by one; all of them joined, so that the headers they share are looked at once, not in
+# each: a fifth of the time.
+build=build/tidy
+joined=ON
+if [ $# -gt 0 ]; then
+  build=build/tidy-some
+  joined=OFF
+fi
 # Only the compile commands are needed, by Clang, because clang-tidy does not know all of GCC's options.
-cmake -S . -B build/tidy -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
-  -DSMD_BUILD_TESTS=OFF -DSMD_BUILD_BENCHMARKS=OFF >/dev/null
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
+  -DCMAKE_UNITY_BUILD="$joined" -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 -DSMD_BUILD_TESTS=OFF -DSMD_BUILD_BENCHMARKS=OFF \
+  >/dev/null
 # Without a terminal and with -quiet, only findings are left on stdout, beside a line for each command run.
-if output=$(run-clang-tidy -quiet -p build/tidy -j "$(nproc)" "${1:-/(libsmd|tools)/}" 2>/dev/null); then
+if output=$(run-clang-tidy -quiet -p "$build" -j "$(nproc)" "${1:-/(libsmd|tools)/}" 2>/dev/null); then
   exit 0
 fi
 printf '%s\n' "$output" | grep -v '^clang-tidy' || true

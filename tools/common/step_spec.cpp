@@ -13,7 +13,7 @@ namespace smd::tool {
 
 namespace {
 
-constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t largest_step = std::numeric_limits<std::int64_t>::max();
 
 [[noreturn]] void refuse(std::string_view text) {
   throw InvalidValue(quoted(text) + " is not a step: N, A:B, A:B:S, first, last or all");
@@ -21,7 +21,7 @@ constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t number_in(std::string_view part, std::string_view whole) {
   try {
-    return parse_integer(part, -largest, largest);
+    return parse_integer(part, -largest_step, largest_step);
   } catch (const InvalidValue&) {
     refuse(whole);
   }
@@ -103,8 +103,9 @@ StepNeed need_of(const StepTerm& term) {
     if (term.oldest) {
       return {StepNeed::Kind::oldest, 1, {}};
     }
-    return term.number < 0 ? newest(term.number)
-                           : window(term.number, term.number < largest ? std::optional(term.number + 1) : std::nullopt);
+    return term.number < 0
+               ? newest(term.number)
+               : window(term.number, term.number < largest_step ? std::optional(term.number + 1) : std::nullopt);
   }
   const bool upward = term.stride > 0;
   const std::optional<std::int64_t>& start = term.start;
@@ -116,8 +117,8 @@ StepNeed need_of(const StepTerm& term) {
     return start || stop ? window(start.value_or(0), stop) : StepNeed{};
   }
   if (!upward && start && *start >= 0 && (!stop || *stop >= 0)) {
-    return window(stop ? (*stop < largest ? *stop + 1 : largest) : 0,
-                  *start < largest ? std::optional(*start + 1) : std::nullopt);
+    return window(stop ? (*stop < largest_step ? *stop + 1 : largest_step) : 0,
+                  *start < largest_step ? std::optional(*start + 1) : std::nullopt);
   }
   if (!upward && stop && *stop < 0) {  // from some late step down to the one before which it stops
     if (!start || *start < 0) {

@@ -68,7 +68,7 @@ void read_values(const Session& session, const std::vector<TensorEntry>& entries
       {.jobs = options.reading.jobs});
 }
 
-constexpr std::size_t chunk_entries = 8192;
+constexpr std::size_t histogram_chunk = 8192;
 
 }  // namespace
 
@@ -93,7 +93,7 @@ void widen(Bounds& bounds, const Session& session, const ReduceCommandOptions& o
     if (entry.value) {
       entries.push_back(entry);
     }
-    if (entries.size() == chunk_entries) {
+    if (entries.size() == histogram_chunk) {
       work();
     }
     return true;
@@ -200,7 +200,7 @@ struct HistView::Impl {
         return true;
       }
       found = true;
-      if (entries.size() >= chunk_entries && (!options.by.step || entries.back().step != entry.step)) {
+      if (entries.size() >= histogram_chunk && (!options.by.step || entries.back().step != entry.step)) {
         work();
         if (options.by.step) {
           print_all();

@@ -102,7 +102,7 @@ By by_from(const std::vector<std::string>& names) {
     } else if (name == "worker") {
       by.worker = true;
     } else if (!name.empty()) {
-      throw UsageError("--by: " + quoted(name) + " is none of tensor, step, worker");
+      throw UsageError("--by: " + tool::quoted(name) + " is none of tensor, step, worker");
     }
   }
   return by;

@@ -12,21 +12,21 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array<Column, 9> columns = {{{"tensor"},
-                                            {"step", Align::right},
-                                            {"mode"},
-                                            {"mode_step", Align::right},
-                                            {"worker"},
-                                            {"dtype", Align::left, false, true},
-                                            {"shape", Align::left, false, true},
-                                            {"index", Align::right, true, false},
-                                            {"value", Align::right}}};
+constexpr std::array<Column, 9> row_columns = {{{"tensor"},
+                                                {"step", Align::right},
+                                                {"mode"},
+                                                {"mode_step", Align::right},
+                                                {"worker"},
+                                                {"dtype", Align::left, false, true},
+                                                {"shape", Align::left, false, true},
+                                                {"index", Align::right, true, false},
+                                                {"value", Align::right}}};
 
 class RowsView : public ValueView {
  public:
   explicit RowsView(ViewContext context)
       : context_(context),
-        rows_(context.out, context.options.output, columns, false, context.messages),
+        rows_(context.out, context.options.output, row_columns, false, context.messages),
         by_element_(!context.options.output.json() && (rows_.wants("index") || rows_.wants("value"))) {
     rows_.set_trial(context.trial.name());
   }

@@ -14,21 +14,21 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array<Column, 15> columns = {{{"tensor"},
-                                             {"step", Align::right},
-                                             {"mode"},
-                                             {"mode_step", Align::right},
-                                             {"worker"},
-                                             {"dtype"},
-                                             {"shape"},
-                                             {"size", Align::right},
-                                             {"min", Align::right},
-                                             {"max", Align::right},
-                                             {"mean", Align::right},
-                                             {"std", Align::right},
-                                             {"nan", Align::right},
-                                             {"inf", Align::right},
-                                             {"zero", Align::right}}};
+constexpr std::array<Column, 15> stat_columns = {{{"tensor"},
+                                                  {"step", Align::right},
+                                                  {"mode"},
+                                                  {"mode_step", Align::right},
+                                                  {"worker"},
+                                                  {"dtype"},
+                                                  {"shape"},
+                                                  {"size", Align::right},
+                                                  {"min", Align::right},
+                                                  {"max", Align::right},
+                                                  {"mean", Align::right},
+                                                  {"std", Align::right},
+                                                  {"nan", Align::right},
+                                                  {"inf", Align::right},
+                                                  {"zero", Align::right}}};
 
 struct Figures {
   Cell min, max, mean, std, nan, inf, zero;
@@ -121,7 +121,7 @@ Figures figures_of(const TensorView& view) {
 class StatView : public ValueView {
  public:
   explicit StatView(ViewContext context)
-      : rows_(context.out, context.options.output, columns, false, context.messages) {
+      : rows_(context.out, context.options.output, stat_columns, false, context.messages) {
     rows_.set_trial(context.trial.name());
   }
 

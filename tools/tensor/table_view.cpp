@@ -13,7 +13,7 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array<Column, 6> columns = {
+constexpr std::array<Column, 6> table_columns = {
     {{"tensor"}, {"step", Align::right}, {"mode"}, {"mode_step", Align::right}, {"worker"}, {"value", Align::right}}};
 
 // Single numbers are held back until an array comes, but not more of them than this.
@@ -75,7 +75,7 @@ class TableView : public ValueView {
       return;
     }
     if (!rows_) {
-      rows_.emplace(context_.out, context_.options.output, columns, false, context_.messages);
+      rows_.emplace(context_.out, context_.options.output, table_columns, false, context_.messages);
       rows_->set_trial(context_.trial.name());
     }
     for (const Held& held : held_) {

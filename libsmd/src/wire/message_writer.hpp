@@ -3,6 +3,9 @@
 
 #include "wire/little_endian.hpp"
 
+#include <protozero/buffer_string.hpp>
+#include <protozero/varint.hpp>
+
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -15,17 +18,7 @@ namespace smd::detail::wire {
 
 enum WireType : std::uint32_t { varint = 0, fixed64 = 1, length_delimited = 2, fixed32 = 5 };
 
-inline void append_varint(std::string& out, std::uint64_t value) {
-  while (value >= 0x80) {
-    out.push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  out.push_back(static_cast<char>(value));
-}
-
-inline std::size_t varint_bytes(std::uint64_t value) noexcept {
-  return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
-}
+inline void append_varint(std::string& out, std::uint64_t value) { protozero::add_varint_to_buffer(&out, value); }
 
 inline void append_key(std::string& out, std::uint32_t field, WireType type) {
   out.push_back(static_cast<char>(field << 3 | type));
@@ -42,7 +35,9 @@ inline void append_text(std::string& out, std::uint32_t field, std::string_view 
 }
 
 /// What `append_length` and as many bytes take.
-inline std::size_t field_bytes(std::size_t bytes) noexcept { return 1 + varint_bytes(bytes) + bytes; }
+inline std::size_t field_bytes(std::size_t bytes) noexcept {
+  return 1 + static_cast<std::size_t>(protozero::length_of_varint(bytes)) + bytes;
+}
 
 template <class Bits>
 void append_bits(std::string& out, Bits number) {

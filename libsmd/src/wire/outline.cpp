@@ -3,6 +3,8 @@
 
 #include "wire/event_parser.hpp"
 
+#include <protozero/varint.hpp>
+
 #include <algorithm>
 #include <array>
 #include <new>
@@ -121,21 +123,11 @@ std::optional<Path> find_path(std::span<const std::byte> head, std::uint64_t pay
   return path;
 }
 
-std::size_t varint_bytes(std::uint64_t value) noexcept {
-  std::size_t bytes = 1;
-  while (value >= 0x80) {
-    value >>= 7;
-    ++bytes;
-  }
-  return bytes;
-}
-
 void append_varint(std::vector<std::byte>& out, std::uint64_t value) {
-  while (value >= 0x80) {
-    out.push_back(static_cast<std::byte>(value | 0x80));
-    value >>= 7;
-  }
-  out.push_back(static_cast<std::byte>(value));
+  std::array<char, protozero::max_varint_length> text{};
+  const int bytes = protozero::add_varint_to_buffer(text.data(), value);
+  const auto* first = reinterpret_cast<const std::byte*>(text.data());
+  out.insert(out.end(), first, first + bytes);
 }
 
 void append(std::vector<std::byte>& out, std::span<const std::byte> bytes) {
@@ -152,7 +144,9 @@ std::vector<std::byte> make_skeleton(const Path& path, std::span<const std::byte
   for (std::size_t level = 3; level-- > 0;) {
     const OpenField& field = path[level];
     lengths[level] = field.end - field.begin - removed;
-    removed = field.end - field.key_at - (field.key_bytes + varint_bytes(lengths[level]) + lengths[level]);
+    removed =
+        field.end - field.key_at -
+        (field.key_bytes + static_cast<std::size_t>(protozero::length_of_varint(lengths[level])) + lengths[level]);
   }
   std::vector<std::byte> skeleton;
   skeleton.reserve(path[3].key_at + 3 * 10 + tail.size());
