@@ -34,7 +34,7 @@ class SMD_EXPORT SaveConfig {
   /// The same for all modes.
   SaveConfig(const SaveConfigMode& all);  // NOLINT(google-explicit-constructor): configures all modes alike
   /// Modes that are not named have `fallback`, as the reference has its default.
-  SaveConfig(std::map<Mode, SaveConfigMode> modes,  // NOLINT(google-explicit-constructor): likewise
+  SaveConfig(const std::map<Mode, SaveConfigMode>& modes,  // NOLINT(google-explicit-constructor): likewise
              const SaveConfigMode& fallback = {});
 
   [[nodiscard]] const SaveConfigMode& mode(Mode mode) const noexcept;

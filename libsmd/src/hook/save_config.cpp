@@ -22,9 +22,10 @@ std::size_t place(Mode mode) noexcept { return static_cast<std::size_t>(mode) - 
 
 SaveConfig::SaveConfig(const SaveConfigMode& all) { modes_.fill(all); }
 
-SaveConfig::SaveConfig(std::map<Mode, SaveConfigMode> modes, const SaveConfigMode& fallback) : SaveConfig(fallback) {
-  for (auto& [mode, config] : modes) {
-    modes_.at(place(mode)) = std::move(config);
+SaveConfig::SaveConfig(const std::map<Mode, SaveConfigMode>& modes, const SaveConfigMode& fallback)
+    : SaveConfig(fallback) {
+  for (const auto& [mode, config] : modes) {
+    modes_.at(place(mode)) = config;
   }
 }
 

@@ -171,9 +171,9 @@ void Window::read(unsigned jobs, ReadCounters& counters) {
   }
   numbers_.assign(numbers, 0);
   for (auto& [view, slots] : by_view) {
-    std::sort(slots.begin(), slots.end(), [&](std::uint32_t a, std::uint32_t b) {
+    std::sort(slots.begin(), slots.end(), [&, &view = *view](std::uint32_t a, std::uint32_t b) {
       const auto start = [&](const Slot& slot) {
-        return view->snapshot().catalog.payload(*slot.row).start(slot.position);
+        return view.snapshot().catalog.payload(*slot.row).start(slot.position);
       };
       // Rows lie by step and worker, so by file.
       return slots_[a].row != slots_[b].row ? std::less<>()(slots_[a].row, slots_[b].row)
