@@ -34,7 +34,8 @@ ExitStatus status_of(const Error& error) noexcept {
     ExitStatus status;
   };
   // NoMoreData is "no" to whoever asks for a step; smd-wait, which waits for it, has a status of its own.
-  static constexpr std::array<Row, 10> rows = {{{"Usage", ExitStatus::usage},
+  static constexpr std::array<Row, 11> rows = {{{"Usage", ExitStatus::usage},
+                                                {"StepAlreadySaved", ExitStatus::no},
                                                 {"TensorUnavailable", ExitStatus::no},
                                                 {"TensorUnavailableForStep", ExitStatus::no},
                                                 {"StepUnavailable", ExitStatus::no},

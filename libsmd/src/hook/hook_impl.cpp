@@ -303,6 +303,7 @@ void Hook::Impl::end_step() {
   offered = false;
   const bool sync = config.sync == SyncPolicy::files;
   if (file) {
+    saved = true;
     queue.push(0, [to = file] { return to->finish_events(); });
     if (collections.changed()) {
       write_collections();
@@ -324,7 +325,6 @@ void Hook::Impl::go_to(std::int64_t in_step, Mode in_mode, std::int64_t mode_ste
 }
 
 void Hook::Impl::write_collections() {
-  collections_written = true;
   std::string text = hook::collections_text(collections.content(), config.num_workers);
   const std::size_t bytes = text.size();
   queue.push(bytes, [this, text = std::move(text)] {
@@ -341,7 +341,9 @@ void Hook::Impl::close() {
   }
   if (!queue.failure()) {
     end_step();
-    if (collections.changed() || !collections_written) {
+    queue.drain();  // what is asked of the folder below is asked of its last state
+    // Where nothing was saved, an earlier run's file stays as it is.
+    if ((saved && collections.changed()) || !output->exists(collections_name(worker_part))) {
       write_collections();
     }
     if (config.end_marker.value_or(std::getenv("TRAINING_JOB_NAME") == nullptr)) {

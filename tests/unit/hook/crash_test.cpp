@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hook whose process dies, or whose disk fails, at any of the things that it does to the disk.
+#include <smd/hook.hpp>
+#include <smd/trial.hpp>
+
+#include "hook/hook_impl.hpp"
+#include "support/temp_dir.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <random>
+
+namespace smd {
+namespace {
+
+using detail::Outcome;
+using detail::Status;
+using detail::hook::Output;
+using test::TempDir;
+
+constexpr int steps = 5;
+constexpr std::size_t elements = 20'000;  // more than what is gathered before it is written
+
+enum class Fault : std::uint8_t { die, fail, fail_from_then_on };
+
+/// Counts what is done to the disk; the n-th time, dies (in the middle of a write) or fails.
+class FaultyOutput final : public Output {
+ public:
+  FaultyOutput(std::unique_ptr<Output> real, Fault fault, std::uint64_t at)
+      : real_(std::move(real)), fault_(fault), at_(at) {}
+
+  Outcome<int> create(const std::string& name) override {
+    return faulty() ? Outcome<int>(trouble(name)) : real_->create(name);
+  }
+  Status write(int file, std::span<const std::byte> bytes, const std::string& name) override {
+    if (count_ + 1 == at_) {
+      (void)real_->write(file, bytes.first(bytes.size() / 2), name);
+    }
+    return faulty() ? Status(trouble(name)) : real_->write(file, bytes, name);
+  }
+  Status sync(int file, const std::string& name) override {
+    return faulty() ? Status(trouble(name)) : real_->sync(file, name);
+  }
+  Status close(int file, const std::string& name) override {
+    const bool bad = faulty();
+    Status closed = real_->close(file, name);
+    return bad ? Status(trouble(name)) : std::move(closed);
+  }
+  Status rename(const std::string& from, const std::string& to) override {
+    return faulty() ? Status(trouble(to)) : real_->rename(from, to);
+  }
+  Status sync_folder(const std::string& name) override {
+    return faulty() ? Status(trouble(name)) : real_->sync_folder(name);
+  }
+  void remove(const std::string& name) noexcept override { real_->remove(name); }
+  [[nodiscard]] bool exists(const std::string& name) noexcept override { return real_->exists(name); }
+  [[nodiscard]] const std::string& root() const noexcept override { return real_->root(); }
+
+ private:
+  bool faulty() {
+    ++count_;
+    if (count_ == at_ && fault_ == Fault::die) {
+      ::kill(::getpid(), SIGKILL);
+    }
+    return count_ == at_ || (count_ > at_ && fault_ == Fault::fail_from_then_on);
+  }
+  static Problem trouble(const std::string& name) {
+    return {ProblemKind::io, name, {}, "cannot be written: no space is left there; free some"};
+  }
+
+  std::unique_ptr<Output> real_;
+  Fault fault_;
+  std::uint64_t at_;
+  std::uint64_t count_ = 0;
+};
+
+float element(int step, std::size_t i) { return static_cast<float>(step) * 0.5F + static_cast<float>(i % 97); }
+
+/// The job: two tensors a step.
+void train(const std::string& path, Fault fault, std::uint64_t at, SyncPolicy sync) {
+  HookConfig config{.out_dir = path, .save_config = SaveConfigMode{.save_interval = 1}};
+  config.sync = sync;
+  config.end_marker = true;
+  auto local = detail::hook::open_local_output(path);
+  Hook hook(std::make_unique<Hook::Impl>(config, std::make_unique<FaultyOutput>(std::move(*local), fault, at), nullptr,
+                                         detail::system_clock()));
+  std::vector<float> values(elements);
+  const Shape shape = {static_cast<std::int64_t>(elements)};
+  for (int step = 0; step < steps; ++step) {
+    for (std::size_t i = 0; i < elements; ++i) {
+      values[i] = element(step, i);
+    }
+    hook.save_tensor("weights/w", {Dtype::float32, shape, std::as_bytes(std::span(values))});
+    hook.save_scalar("loss", step);
+    hook.next_step();
+  }
+  hook.close();
+}
+
+std::size_t files_named(const std::string& path, std::string_view suffix) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+    count += entry.path().string().ends_with(suffix) ? 1 : 0;
+  }
+  return count;
+}
+
+/// Nothing damaged, the steps a prefix, their values whole. Returns how many steps there are.
+std::size_t check_sound(const std::string& path) {
+  const std::size_t index_files = files_named(path + "/index", ".json");
+  std::optional<Trial> trial;
+  try {
+    trial = Trial::open(path);
+  } catch (const MissingCollectionFiles&) {
+    CHECK(index_files == 0);
+    return 0;
+  }
+  const CheckReport report = check_trial(
+      path, {}, [](const Problem& problem) { CHECK_MESSAGE(problem.kind == ProblemKind::note, to_string(problem)); });
+  CHECK_FALSE(report.damaged);
+  const auto saved = trial->steps(true);
+  CHECK(saved.size() == index_files);
+  std::vector<float> expected(elements);
+  for (std::size_t s = 0; s < saved.size(); ++s) {
+    REQUIRE(saved[s].value == static_cast<std::int64_t>(s));
+    const TensorValue value = trial->tensor("weights/w").value(saved[s]);
+    for (std::size_t i = 0; i < elements; ++i) {
+      expected[i] = element(static_cast<int>(s), i);
+    }
+    REQUIRE(value.bytes().size() == elements * sizeof(float));
+    CHECK(std::memcmp(value.bytes().data(), expected.data(), value.bytes().size()) == 0);
+    CHECK(trial->tensor("scalar/loss").value(saved[s]).bytes().size() == sizeof(double));
+  }
+  CHECK((!trial->ended() || saved.size() == static_cast<std::size_t>(steps)));
+  return saved.size();
+}
+
+/// In a process of its own; whether it ended by itself.
+bool run_and_die(const std::string& path, std::uint64_t at, SyncPolicy sync) {
+  std::filesystem::create_directories(path + "/index");
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    train(path, Fault::die, at, sync);
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  if (WIFSIGNALED(status)) {
+    REQUIRE(WTERMSIG(status) == SIGKILL);
+    return false;
+  }
+  REQUIRE(WIFEXITED(status));
+  REQUIRE(WEXITSTATUS(status) == 0);
+  return true;
+}
+
+TEST_CASE("killed at the n-th thing done to the disk, for every n") {
+  for (const SyncPolicy sync : {SyncPolicy::none, SyncPolicy::files}) {
+    std::uint64_t at = 1;
+    std::size_t most_steps = 0;
+    for (;; ++at) {
+      CAPTURE(at);
+      const TempDir folder;
+      const bool whole = run_and_die(folder / "run", at, sync);
+      const std::size_t saved = check_sound(folder / "run");
+      CHECK(saved >= most_steps);  // later deaths leave no fewer steps
+      most_steps = saved;
+      if (whole) {
+        CHECK(saved == steps);
+        break;
+      }
+    }
+    CHECK(at > steps * 8);  // each step creates, writes, closes and renames two files
+  }
+}
+
+TEST_CASE("killed at 300 random moments, and begun again") {
+  std::mt19937 random(42);
+  for (int i = 0; i < 300; ++i) {
+    const TempDir folder;
+    const std::string path = folder / "run";
+    std::filesystem::create_directories(path + "/index");
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      train(path, Fault::die, 0, SyncPolicy::none);
+      ::_exit(0);
+    }
+    ::usleep(random() % 6000);  // when it dies is left to chance; nothing is asserted of it
+    ::kill(child, SIGKILL);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    const std::size_t saved = check_sound(path);
+    if (i % 10 == 0 && saved < steps) {
+      // What the dead one left is in nobody's way.
+      HookConfig config{.out_dir = path, .save_config = SaveConfigMode{.save_interval = 1}};
+      Hook again(config);
+      again.set_step(GlobalStep(static_cast<std::int64_t>(saved)), Mode::global,
+                     ModeStep(static_cast<std::int64_t>(saved)));
+      again.save_scalar("loss", 1);
+      again.close();
+      CHECK(Trial::open(path).steps().size() == saved + 1);
+    }
+  }
+}
+
+TEST_CASE("a disk that fails: said at the next call and at close, nothing half written stays") {
+  for (const Fault fault : {Fault::fail, Fault::fail_from_then_on}) {
+    for (std::uint64_t at = 1;; ++at) {
+      CAPTURE(at);
+      const TempDir folder;
+      const std::string path = folder / "run";
+      std::filesystem::create_directories(path + "/index");
+      try {
+        train(path, fault, at, SyncPolicy::none);
+        CHECK(check_sound(path) == steps);
+        break;  // there were fewer than `at`
+      } catch (const WriteError& error) {
+        CHECK(error.problem.text.find("no space") != std::string::npos);
+        CHECK_FALSE(error.problem.file.empty());
+      }
+      CHECK(files_named(path, ".tmp") == 0);
+      CHECK_FALSE(std::filesystem::exists(path + "/training_job_end.ts"));
+      (void)check_sound(path);
+    }
+  }
+}
+
+TEST_CASE("a file larger than may be") {
+  const TempDir folder;
+  const std::string path = folder / "run";
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const rlimit limit{50'000, 50'000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    std::signal(SIGXFSZ, SIG_IGN);
+    try {
+      train(path, Fault::die, 0, SyncPolicy::none);
+    } catch (const WriteError& error) {
+      const bool named = error.problem.file.starts_with(path + "/events/000000000000/") &&
+                         error.problem.text.find("ulimit -f") != std::string::npos;
+      ::_exit(named ? 7 : 8);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 7);
+  CHECK(files_named(path, ".tmp") == 0);
+}
+
+TEST_CASE("after a failure every call says so, and close again") {
+  const TempDir folder;
+  const std::string path = folder / "run";
+  HookConfig config{.out_dir = path, .save_config = SaveConfigMode{.save_interval = 1}};
+  auto local = detail::hook::open_local_output(path);
+  Hook hook(std::make_unique<Hook::Impl>(config, std::make_unique<FaultyOutput>(std::move(*local), Fault::fail, 1),
+                                         nullptr, detail::system_clock()));
+  hook.save_scalar("a", 1);
+  CHECK_THROWS_AS(hook.flush(), WriteError);
+  CHECK_THROWS_AS(hook.save_scalar("a", 1), WriteError);
+  CHECK_THROWS_AS(hook.next_step(), WriteError);
+  CHECK_THROWS_AS(hook.set_mode(Mode::train), WriteError);
+  CHECK_THROWS_AS(hook.close(), WriteError);
+  CHECK_THROWS_AS(hook.close(), WriteError);
+}
+
+}  // namespace
+}  // namespace smd

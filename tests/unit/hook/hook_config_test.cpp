@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/error.hpp>
+#include <smd/hook_config.hpp>
+
+#include "support/temp_dir.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+namespace smd {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+// The example in the reference's json_config.py, in the documentation's form: values as text.
+constexpr std::string_view example = R"({
+  "S3OutputPath": "s3://bucket/prefix",
+  "LocalPath": "/tmp/trial",
+  "HookParameters": {
+    "export_tensorboard": "true",
+    "tensorboard_dir": "/tmp/tensorboard",
+    "save_all": "False",
+    "include_regex": "regexe1, regex2",
+    "save_interval": "100",
+    "save_steps": "1,2,3,4",
+    "start_step": 1,
+    "eval.save_interval": "20",
+    "reductions": "min,max,mean,std,abs_variance,abs_sum,abs_l2_norm"
+  },
+  "CollectionConfigurations": [
+    {"CollectionName": "one",
+     "CollectionParameters": {"include_regex": "regexe5*", "save_interval": 7, "save_steps": [8, "9"],
+                              "reductions": "min,abs_max,l1_norm,abs_l2_norm"}},
+    {"CollectionName": "two",
+     "CollectionParameters": {"include_regex": ["a{1,3}", "b"], "train.save_interval": "50", "eval.end_step": 3,
+                              "save_raw_tensor": true}},
+    {"CollectionName": "gradients", "CollectionParameters": null}
+  ]
+})";
+
+TEST_CASE("the documented example") {
+  const HookConfig config = HookConfig::parse(example);
+  CHECK(config.out_dir == "/tmp/trial");
+  CHECK(config.export_tensorboard);
+  CHECK(config.tensorboard_dir == "/tmp/tensorboard");
+  CHECK_FALSE(config.save_all);
+  CHECK(config.include_regex == Texts{"regexe1", "regex2"});
+  const SaveConfigMode base{.save_interval = 100, .save_steps = {1, 2, 3, 4}, .start_step = 1};
+  CHECK(config.save_config.mode(Mode::train) == base);
+  CHECK(config.save_config.mode(Mode::global) == base);
+  CHECK(config.save_config.mode(Mode::eval) ==
+        SaveConfigMode{.save_interval = 20, .save_steps = {1, 2, 3, 4}, .start_step = 1});
+  CHECK(config.reduction_config->reductions == Texts{"min", "max", "mean", "std", "abs_variance", "abs_sum", "abs_l2"});
+  CHECK_FALSE(config.reduction_config->save_raw_tensor);
+  REQUIRE(config.collections.size() == 3);
+
+  const CollectionConfig& one = config.collections[0];
+  CHECK(one.include_regex == Texts{"regexe5*"});
+  CHECK(one.reduction_config->reductions == Texts{"min", "abs_max", "l1", "abs_l2"});
+  // A collection goes before the hook, even where the hook names the mode.
+  CHECK(one.save_config.at(Mode::eval) == SaveConfigMode{.save_interval = 7, .save_steps = {8, 9}, .start_step = 1});
+
+  const CollectionConfig& two = config.collections[1];
+  CHECK(two.include_regex == Texts{"a{1,3}", "b"});
+  CHECK(two.save_config.at(Mode::train).save_interval == 50);
+  CHECK(two.save_config.at(Mode::predict).save_interval == 100);
+  CHECK(two.save_config.at(Mode::eval) ==
+        SaveConfigMode{.save_interval = 20, .save_steps = {1, 2, 3, 4}, .start_step = 1, .end_step = 3});
+  CHECK(two.reduction_config == ReductionConfig{.save_raw_tensor = true});
+  CHECK_FALSE(config.collections[2].reduction_config);
+}
+
+TEST_CASE("a CreateTrainingJob request") {
+  const HookConfig config = HookConfig::parse(R"({"TrainingJobName": "j", "AlgorithmSpecification": {},
+    "DebugHookConfig": {"S3OutputPath": "s3://b/p", "HookParameters": {"save_interval": "3"},
+      "CollectionConfigurations": [{"CollectionName": "weights"}]},
+    "TensorBoardOutputConfig": {"LocalPath": "/opt/tb", "S3OutputPath": "s3://b/tb"}})");
+  CHECK(config.out_dir == "/opt/ml/output/tensors");
+  CHECK(config.save_config.mode(Mode::train).save_interval == 3);
+  CHECK(config.collections.at(0).name == "weights");
+  CHECK(config.export_tensorboard);
+  CHECK(config.tensorboard_dir == "/opt/tb");
+}
+
+TEST_CASE("nothing said: defaults, also where null stands") {
+  CHECK(HookConfig::parse("{}").save_config.mode(Mode::train).save_interval == 500);
+  CHECK(HookConfig::parse(R"({"HookParameters": null, "CollectionConfigurations": null})").collections.empty());
+  CHECK(HookConfig::parse("{}", "x", Framework::xgboost).save_config.mode(Mode::global).save_interval == 10);
+  CHECK_FALSE(HookConfig::parse("{}").reduction_config);
+}
+
+TEST_CASE("what cannot be understood is named") {
+  const auto says = [](std::string_view json, const std::string& text) {
+    CAPTURE(json);
+    try {
+      (void)HookConfig::parse(json, "h.json");
+      FAIL("accepted");
+    } catch (const InvalidArgument& error) {
+      CHECK(std::string(error.what()) == text);
+    }
+  };
+  says(R"({"HookParameters": {"save_intervall": 3}})",
+       "h.json: HookParameters: unknown key 'save_intervall'; did you mean 'save_interval'?");
+  says(R"({"HookParameters": {"trian.save_interval": 3}})",
+       "h.json: HookParameters: unknown key 'trian.save_interval'; did you mean 'train.save_interval'?");
+  says(R"({"HookParamters": {}})", "h.json: unknown key 'HookParamters'; did you mean 'HookParameters'?");
+  says(R"({"HookParameters": {"save_interval": "ten"}})",
+       "h.json: HookParameters: save_interval is not a whole number: \"ten\"");
+  says(R"({"HookParameters": {"save_interval": 0}})", "h.json: HookParameters: save_interval is 0, not 1 or more");
+  says(R"({"HookParameters": {"save_interval": 1.5}})",
+       "h.json: HookParameters: save_interval is not a whole number: 1.5");
+  says(R"({"HookParameters": {"save_steps": "1,x"}})",
+       "h.json: HookParameters: save_steps is not a whole number: \"x\"");
+  says(R"({"HookParameters": {"save_all": "yes"}})",
+       "h.json: HookParameters: save_all is neither true nor false: \"yes\"");
+  says(R"({"HookParameters": {"reductions": "varience"}})",
+       "h.json: HookParameters: reductions: 'varience' is not a reduction that can be saved; did you mean 'variance'?");
+  says(R"({"CollectionConfigurations": [{"CollectionName": "w", "CollectionParameters": {"include_regx": "a"}}]})",
+       "h.json: CollectionConfigurations[0]: 'w': unknown key 'include_regx'; did you mean 'include_regex'?");
+  says(R"({"CollectionConfigurations": [{}]})", "h.json: CollectionConfigurations[0]: there is no CollectionName");
+  says(R"({"CollectionConfigurations": {}})", "h.json: CollectionConfigurations is not a list");
+  says(R"({"LocalPath": 3})", "h.json: LocalPath is not a text");
+  says("[]", "h.json: not a JSON object");
+  CHECK_THROWS_AS((void)HookConfig::parse("{\"a\": "), InvalidArgument);
+  CHECK_THROWS_AS((void)HookConfig::parse(""), InvalidArgument);
+  CHECK_THROWS_AS((void)HookConfig::parse(std::string(100'000, '[')), InvalidArgument);
+}
+
+TEST_CASE("from the environment") {
+  const test::TempDir folder;
+  const std::string path = folder.write("hook.json", R"({"LocalPath": "/x", "HookParameters": {"save_interval": 2}})");
+  const std::string board = folder.write("board.json", R"({"LocalPath": "/board"})");
+  setenv("SMDEBUG_CONFIG_FILE_PATH", path.c_str(), 1);
+  setenv("TENSORBOARD_CONFIG_FILE_PATH", board.c_str(), 1);
+  const auto config = HookConfig::from_environment();
+  setenv("SMDEBUG_CONFIG_FILE_PATH", (folder / "missing.json").c_str(), 1);
+  CHECK_THROWS_AS((void)HookConfig::from_environment(), ReadError);
+  unsetenv("SMDEBUG_CONFIG_FILE_PATH");
+  unsetenv("TENSORBOARD_CONFIG_FILE_PATH");
+  REQUIRE(config);
+  CHECK(config->out_dir == "/x");
+  CHECK(config->save_config.mode(Mode::eval).save_interval == 2);
+  CHECK(config->export_tensorboard);
+  CHECK(config->tensorboard_dir == "/board");
+}
+
+TEST_CASE("built-in collections") {
+  const auto pytorch = stock_collections(Framework::pytorch);
+  CHECK(pytorch.size() == 6);
+  CHECK(pytorch.at("losses").include_regex == Texts{"[Ll]oss_(?!input).*output"});
+  const auto xgboost = stock_collections(Framework::xgboost);
+  CHECK(xgboost.at("losses").include_regex == Texts{"^[a-zA-z]+-.+(?<!(auc|map))$"});
+  CHECK(xgboost.at("trees").include_regex == Texts{"^trees/.*"});
+  CHECK(stock_collections(Framework::tensorflow).contains("optimizer_variables"));
+  CHECK(stock_collections(Framework::mxnet).at("gradients").include_regex == Texts{"^gradient"});
+}
+
+}  // namespace
+}  // namespace smd

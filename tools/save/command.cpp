@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+
+#include "array.hpp"
+#include "common/output_options.hpp"
+#include "common/text.hpp"
+#include "jsonl.hpp"
+#include "saver.hpp"
+
+#include <smd/hook.hpp>
+#include <smd/trial.hpp>
+
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+
+namespace smd::tool::save {
+
+namespace {
+
+constexpr std::array<OperandSpec, 2> operands = {
+    {{.metavar = "TRIAL", .kind = ValueKind::trial, .required = true, .repeats = false},
+     {.metavar = "NAME=VALUE", .kind = ValueKind::text, .required = false, .repeats = true}}};
+
+constexpr std::array<Example, 3> examples = {{
+    {.purpose = "the loss of step 12", .command = "smd-save run --step 12 --mode train loss=0.25 -c losses"},
+    {.purpose = "an array from NumPy", .command = "smd-save run --step 12 fc/weight=@weight.npy"},
+    {.purpose = "a stream, followed by a rule", .command = "train.R | smd-save run --jsonl --end"},
+}};
+
+constexpr std::array<ExitNote, 5> exit_notes = {{
+    {ExitStatus::yes, "all was saved, as far as the configuration wants it"},
+    {ExitStatus::no, "the step had been saved before: nothing of it was changed"},
+    {ExitStatus::usage, "wrong usage, or a configuration that cannot be"},
+    {ExitStatus::unreadable, "cannot read or write"},
+    {ExitStatus::damaged, "an array or a line of input is damaged; with --jsonl the others were saved"},
+}};
+
+constexpr std::array<Prose, 3> prose = {{
+    {.title = "VALUES",
+     .text = "A number is saved as a float64 without dimensions. @FILE.npy is NumPy's format, @FILE.npz saves one "
+             "tensor NAME/KEY for each key (KEY alone if NAME is empty), and - reads .npy from standard input. NAME "
+             "ends at the first =@, else at the last =.\n\n"
+             "With --jsonl, numbers without a dtype are float64. What smd-tensor --jsonl writes can be read back: "
+             "value, dtype and shape are the same. A step is written when the next one begins or the input ends, so "
+             "tensors of one step belong next to each other."},
+    {.title = "WHAT IS SAVED",
+     .text = "Without --config everything given is saved, in the collections named and in those whose patterns have "
+             "the name (weights, biases, gradients, losses). With it, the collections and steps of the configuration "
+             "decide, as in a training program; collections named by -c are saved too, at the steps of the hook. "
+             "Tensors in losses and metrics are always saved themselves, never reduced."},
+    {.title = "FILES",
+     .text = "Each file appears whole: it is written under a temporary name and renamed, events before their index "
+             "file, the end marker last. Two commands must not save the same step of the same worker at once."},
+}};
+
+constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-rule(1)", "smd-trial(5)"};
+
+struct Named {
+  std::string tensor;
+  Array array;
+};
+
+void read_assignment(const Assignment& assignment, std::vector<Named>& arrays) {
+  switch (assignment.kind) {
+    case Assignment::Kind::number: {
+      Array array;
+      array.bytes.resize(sizeof assignment.number);
+      std::memcpy(array.bytes.data(), &assignment.number, sizeof assignment.number);
+      arrays.push_back({assignment.name, std::move(array)});
+      return;
+    }
+    case Assignment::Kind::stdin_npy:
+      arrays.push_back({assignment.name, parse_npy(read_standard_input(), "standard input")});
+      return;
+    case Assignment::Kind::file:
+      break;
+  }
+  const std::string content = read_file(assignment.file);
+  if (!content.starts_with("PK")) {
+    arrays.push_back({assignment.name, parse_npy(content, assignment.file)});
+    return;
+  }
+  for (auto& [key, array] : parse_npz(content, assignment.file)) {
+    arrays.push_back({assignment.name.empty() ? key : assignment.name + "/" + key, std::move(array)});
+  }
+}
+
+void mark_end(const SaveOptions& options) {
+  HookConfig config = options.hook_config();
+  config.end_marker = true;
+  Hook(std::move(config)).close();
+}
+
+}  // namespace
+
+const CommandDefinition& SaveCommand::definition() const {
+  static const CommandDefinition definition = {
+      .name = "smd-save",
+      .synopsis = "[OPTION]... TRIAL [NAME=VALUE]...",
+      .summary = "Saves tensors into a trial, from a shell or any language.",
+      .brief = "save tensors into a trial",
+      .operands = operands,
+      .examples = examples,
+      .option_tables = {SaveOptions::table(), MessageOptions::table()},
+      .formats = {},
+      .exit_notes = exit_notes,
+      .prose = prose,
+      .see_also = see_also,
+  };
+  return definition;
+}
+
+void SaveCommand::setup(const CommandLine& line) { options_ = SaveOptions::from(line); }
+
+ExitStatus SaveCommand::run(Diagnostics& messages) {
+  // All input first: where some of it cannot be read, nothing is saved.
+  std::vector<Named> arrays;
+  for (const Assignment& assignment : options_.assignments) {
+    read_assignment(assignment, arrays);
+  }
+  const bool only_end = options_.assignments.empty() && !options_.jsonl && !options_.init;
+  if (only_end && access(options_.trial.c_str(), F_OK) != 0) {
+    messages.fail("NotFound", options_.trial + ": no such trial to end; --init makes one", ExitStatus::unreadable);
+    return ExitStatus::unreadable;
+  }
+  if (!only_end) {
+    Saver saver(options_, messages);
+    try {
+      const Place place{options_.step.value_or(0), options_.mode, options_.mode_step, {}};
+      for (const Named& named : arrays) {
+        saver.save(place, named.tensor, named.array, options_.collections);
+      }
+      if (options_.jsonl) {
+        save_lines(options_, saver, messages);
+      }
+    } catch (const StepAlreadySaved& error) {
+      messages.fail(error.tag(), options_.trial + ": " + error.what() + "; --append joins it", ExitStatus::no);
+      return ExitStatus::no;
+    }
+    saver.close();
+    messages.info(options_.trial + ": " + std::to_string(saver.saved()) + " tensors saved");
+  }
+  if (options_.end) {
+    mark_end(options_);
+  }
+  return ExitStatus::yes;
+}
+
+}  // namespace smd::tool::save

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "json_value.hpp"
+
+#include <smd/limits.hpp>
+
+#include "common/errors.hpp"
+#include "common/text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace smd::tool::save {
+
+namespace {
+
+using nlohmann::json;
+
+/// Nearest float16, ties to even: IEEE 754 binary16.
+std::uint16_t half_bits(double number) {
+  const auto sign = static_cast<std::uint16_t>(std::signbit(number) ? 0x8000 : 0);
+  const double size = std::fabs(number);
+  if (std::isnan(number)) {
+    return sign | 0x7E00;
+  }
+  if (size >= 65520) {  // half way from the greatest number to what would be next
+    return sign | 0x7C00;
+  }
+  if (size < 0x1p-14) {
+    return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>(std::nearbyint(size * 0x1p24)));
+  }
+  int exponent = 0;
+  const double mantissa = std::frexp(size, &exponent);  // in [0.5, 1)
+  // A mantissa rounded up to 2048 carries into the exponent, as it should.
+  const auto bits = static_cast<std::uint32_t>(std::nearbyint(mantissa * 2048)) - 1024;
+  return static_cast<std::uint16_t>(sign | ((static_cast<std::uint32_t>(exponent + 14) << 10) + bits));
+}
+
+std::uint16_t bfloat16_bits(float number) {
+  const auto bits = std::bit_cast<std::uint32_t>(number);
+  if (std::isnan(number)) {
+    return static_cast<std::uint16_t>(bits >> 16 | 0x40);
+  }
+  return static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+
+std::optional<double> special(const json& value) {
+  if (!value.is_string()) {
+    return std::nullopt;
+  }
+  const auto& text = value.get_ref<const std::string&>();
+  if (text == "NaN") {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  if (text == "Infinity" || text == "-Infinity") {
+    return (text.front() == '-' ? -1 : 1) * std::numeric_limits<double>::infinity();
+  }
+  return std::nullopt;
+}
+
+double real(const json& value) {
+  if (const auto number = special(value)) {
+    return *number;
+  }
+  if (!value.is_number()) {
+    throw InvalidValue(tool::quoted(value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60)) +
+                       " is not a number");
+  }
+  return value.get<double>();
+}
+
+template <class T>
+void put(std::vector<std::byte>& bytes, T number) {
+  const auto* const first = reinterpret_cast<const std::byte*>(&number);
+  bytes.insert(bytes.end(), first, first + sizeof number);
+}
+
+template <class T>
+void put_integer(std::vector<std::byte>& bytes, const json& value, Dtype dtype) {
+  const bool fits = value.is_number_unsigned()
+                        ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max())
+                        : value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
+  if (!fits) {
+    throw InvalidValue(tool::quoted(value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60)) +
+                       " does not fit " + std::string(to_string(dtype)));
+  }
+  put(bytes, value.get<T>());
+}
+
+void put_element(std::vector<std::byte>& bytes, const json& value, Dtype dtype) {
+  switch (storage_type(dtype)) {
+    case Dtype::float32:
+      return put(bytes, static_cast<float>(real(value)));
+    case Dtype::float64:
+      return put(bytes, real(value));
+    case Dtype::float16:
+      return put(bytes, half_bits(real(value)));
+    case Dtype::bfloat16:
+      return put(bytes, bfloat16_bits(static_cast<float>(real(value))));
+    case Dtype::int8:
+      return put_integer<std::int8_t>(bytes, value, dtype);
+    case Dtype::int16:
+      return put_integer<std::int16_t>(bytes, value, dtype);
+    case Dtype::int32:
+      return put_integer<std::int32_t>(bytes, value, dtype);
+    case Dtype::int64:
+      return put_integer<std::int64_t>(bytes, value, dtype);
+    case Dtype::uint8:
+      return put_integer<std::uint8_t>(bytes, value, dtype);
+    case Dtype::uint16:
+      return put_integer<std::uint16_t>(bytes, value, dtype);
+    case Dtype::uint32:
+      return put_integer<std::uint32_t>(bytes, value, dtype);
+    case Dtype::uint64:
+      return put_integer<std::uint64_t>(bytes, value, dtype);
+    case Dtype::boolean:
+      if (!value.is_boolean()) {
+        throw InvalidValue("bool: an element is neither true nor false");
+      }
+      return put(bytes, static_cast<std::uint8_t>(value.get<bool>() ? 1 : 0));
+    case Dtype::string:
+      if (!value.is_string()) {
+        throw InvalidValue("string: an element is not a text");
+      }
+      return append_string(bytes, value.get_ref<const std::string&>());
+    case Dtype::complex64:
+    case Dtype::complex128:
+      if (!value.is_array() || value.size() != 2) {
+        throw InvalidValue("complex: an element is not of the form [re, im]");
+      }
+      for (const json& part : value) {
+        if (dtype == Dtype::complex64) {
+          put(bytes, static_cast<float>(real(part)));
+        } else {
+          put(bytes, real(part));
+        }
+      }
+      return;
+    default:
+      throw InvalidValue("elements of that type cannot be given as JSON");
+  }
+}
+
+/// The lengths of nested lists, down the first element of each.
+Shape shape_of(const json& value, bool pairs) {
+  Shape shape;
+  for (const json* at = &value; at->is_array(); at = &at->front()) {
+    shape.push_back(static_cast<std::int64_t>(at->size()));
+    if (at->empty()) {
+      return shape;
+    }
+  }
+  if (pairs && !shape.empty()) {
+    shape.pop_back();  // complex numbers are lists of two
+  }
+  return shape;
+}
+
+class Filler {
+ public:
+  Filler(Array& array, const Shape& shape) : array_(array), shape_(shape) {}
+
+  void fill(const json& value, std::size_t axis) {
+    if (axis == shape_.size()) {
+      put_element(array_.bytes, value, array_.dtype);
+      return;
+    }
+    if (!value.is_array() || static_cast<std::int64_t>(value.size()) != shape_[axis]) {
+      throw InvalidValue("the lists differ in length: no array can be made of them");
+    }
+    for (const json& item : value) {
+      fill(item, axis + 1);
+    }
+  }
+
+ private:
+  Array& array_;
+  const Shape& shape_;
+};
+
+Dtype guess(const json& value) {
+  const json* at = &value;
+  while (at->is_array() && !at->empty()) {
+    at = &at->front();
+  }
+  return at->is_boolean() ? Dtype::boolean : at->is_string() && !special(*at) ? Dtype::string : Dtype::float64;
+}
+
+}  // namespace
+
+Dtype parse_dtype(const std::string& name) {
+  static constexpr std::array<Dtype, 21> all = {
+      Dtype::float32, Dtype::float64,   Dtype::int32,  Dtype::uint8,   Dtype::int16,  Dtype::int8,
+      Dtype::string,  Dtype::complex64, Dtype::int64,  Dtype::boolean, Dtype::qint8,  Dtype::quint8,
+      Dtype::qint32,  Dtype::bfloat16,  Dtype::qint16, Dtype::quint16, Dtype::uint16, Dtype::complex128,
+      Dtype::float16, Dtype::uint32,    Dtype::uint64};
+  std::vector<std::string> names;
+  for (const Dtype dtype : all) {
+    if (name == to_string(dtype)) {
+      return dtype;
+    }
+    names.emplace_back(to_string(dtype));
+  }
+  throw InvalidValue("dtype " + tool::quoted(name) + " is not known" + did_you_mean(nearest_names(name, names, 1)));
+}
+
+Array array_from_json(const json& value, std::optional<Dtype> dtype, const std::optional<Shape>& shape) {
+  Array array;
+  array.dtype = dtype.value_or(guess(value));
+  const Shape found = shape_of(value, is_complex(array.dtype));
+  if (found.size() > limits::dimensions) {
+    throw InvalidValue("the value is nested deeper than 64 lists");
+  }
+  array.shape = shape.value_or(found);
+  if (!element_count(array.shape) || element_count(array.shape) != element_count(found)) {
+    throw InvalidValue("shape " + to_string(array.shape) + " does not fit a value of shape " + to_string(found));
+  }
+  Filler(array, found).fill(value, 0);
+  return array;
+}
+
+}  // namespace smd::tool::save

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jsonl.hpp"
+
+#include <smd/error.hpp>
+#include <smd/limits.hpp>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <functional>
+#include <system_error>
+
+#include "common/errors.hpp"
+#include "common/text.hpp"
+#include "json_value.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace smd::tool::save {
+
+namespace {
+
+using nlohmann::json;
+
+/// Lines as they come, so that a step is saved when it is there. The last one may lack its newline.
+void for_each_line(const std::function<void(const std::string&)>& visit) {
+  std::string line;
+  std::string block(std::size_t{1} << 16, '\0');
+  for (;;) {
+    const ssize_t got = ::read(STDIN_FILENO, block.data(), block.size());
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      throw ReadError(
+          {ProblemKind::io, "standard input", {}, "cannot be read: " + std::generic_category().message(errno)});
+    }
+    if (got == 0) {
+      break;
+    }
+    std::string_view rest(block.data(), static_cast<std::size_t>(got));
+    for (std::size_t newline = rest.find('\n'); newline != rest.npos; newline = rest.find('\n')) {
+      line.append(rest.substr(0, newline));
+      rest.remove_prefix(newline + 1);
+      visit(line);
+      line.clear();
+    }
+    line.append(rest);
+    if (line.size() > limits::json_bytes) {
+      throw ReadError({ProblemKind::damaged, "standard input", {}, "a line is longer than 256 MiB"});
+    }
+  }
+  if (!line.empty()) {
+    visit(line);
+  }
+}
+
+const json* find(const json& object, const char* key) {
+  const auto at = object.find(key);
+  return at == object.end() || at->is_null() ? nullptr : &*at;
+}
+
+std::optional<std::int64_t> whole(const json& object, const char* key) {
+  const json* const value = find(object, key);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  if (!value->is_number_integer() || (value->is_number_unsigned() && value->get<std::uint64_t>() > INT64_MAX) ||
+      value->get<std::int64_t>() < 0) {
+    throw InvalidValue("'" + std::string(key) + "' is not a whole number from 0 on");
+  }
+  return value->get<std::int64_t>();
+}
+
+std::optional<std::string> text(const json& object, const char* key) {
+  const json* const value = find(object, key);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  if (!value->is_string()) {
+    throw InvalidValue("'" + std::string(key) + "' is not a text");
+  }
+  return value->get<std::string>();
+}
+
+/// What one line holds.
+struct Line {
+  Place place;
+  std::string tensor;
+  Array array;
+  std::vector<std::string> collections;
+};
+
+Line parse_line(const std::string& line, const SaveOptions& options) {
+  const json object = json::parse(line, nullptr, false);
+  if (!object.is_object()) {
+    throw InvalidValue("not a JSON object");
+  }
+  Line parsed;
+  const auto step = whole(object, "step");
+  if (!step && !options.step) {
+    throw InvalidValue("there is no 'step'");
+  }
+  parsed.place.step = step ? *step : *options.step;
+  parsed.place.mode = options.mode;
+  if (const auto mode = text(object, "mode")) {
+    const std::optional<Mode> known = parse_mode(*mode);
+    if (!known) {
+      throw InvalidValue("mode " + tool::quoted(*mode) + " is not one of train, eval, predict, global");
+    }
+    parsed.place.mode = *known;
+  }
+  const auto mode_step = whole(object, "mode_step");
+  parsed.place.mode_step = mode_step ? mode_step : options.mode_step;
+  if (parsed.place.mode == Mode::global && parsed.place.mode_step.value_or(parsed.place.step) != parsed.place.step) {
+    throw InvalidValue("in mode global 'mode_step' is the step itself");
+  }
+  parsed.place.worker = text(object, "worker").value_or("");
+  const auto tensor = text(object, "tensor");
+  if (!tensor) {
+    throw InvalidValue("there is no 'tensor'");
+  }
+  parsed.tensor = *tensor;
+  std::optional<Dtype> dtype;
+  if (const auto name = text(object, "dtype")) {
+    dtype = parse_dtype(*name);
+  }
+  std::optional<Shape> shape;
+  if (const json* const sizes = find(object, "shape")) {
+    shape.emplace();
+    for (const json& size : *sizes) {
+      if (!sizes->is_array() || !size.is_number_integer() || size.get<std::int64_t>() < 0) {
+        throw InvalidValue("'shape' is not a list of whole numbers");
+      }
+      shape->push_back(size.get<std::int64_t>());
+    }
+  }
+  const json* const value = find(object, "value");
+  if (value == nullptr) {
+    throw InvalidValue("there is no 'value'");
+  }
+  parsed.array = array_from_json(*value, dtype, shape);
+  parsed.collections = options.collections;
+  if (const json* const collections = find(object, "collections")) {
+    for (const json& name : *collections) {
+      if (!collections->is_array() || !name.is_string()) {
+        throw InvalidValue("'collections' is not a list of texts");
+      }
+      parsed.collections.push_back(name.get<std::string>());
+    }
+  }
+  return parsed;
+}
+
+}  // namespace
+
+void save_lines(const SaveOptions& options, Saver& saver, Diagnostics& messages) {
+  std::uint64_t number = 0;
+  for_each_line([&](const std::string& line) {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) {
+      return;
+    }
+    const std::string where = "line " + std::to_string(number) + ": ";
+    try {
+      const Line parsed = parse_line(line, options);
+      saver.save(parsed.place, parsed.tensor, parsed.array, parsed.collections);
+    } catch (const InvalidValue& error) {
+      messages.fail("Damaged", where + error.what(), ExitStatus::damaged);
+    } catch (const InvalidArgument& error) {
+      messages.fail("Damaged", where + error.what(), ExitStatus::damaged);
+    } catch (const StepAlreadySaved& error) {
+      messages.fail(error.tag(), where + error.what() + "; see --append", ExitStatus::no);
+    }
+  });
+}
+
+}  // namespace smd::tool::save

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array.hpp"
+
+#include <smd/error.hpp>
+#include <smd/limits.hpp>
+
+#include "common/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+namespace smd::tool::save {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& where, const std::string& why) {
+  throw ReadError({ProblemKind::damaged, where, {}, why});
+}
+
+/// What stands for `key` in the header, a Python dictionary literal as NumPy writes it.
+std::string_view header_value(std::string_view header, std::string_view key, const std::string& where) {
+  const std::string quoted_key = "'" + std::string(key) + "':";
+  const std::size_t at = header.find(quoted_key);
+  if (at == std::string_view::npos) {
+    refuse(where, "the header has no " + quoted_key);
+  }
+  std::string_view rest = header.substr(at + quoted_key.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  return rest;
+}
+
+Shape parse_shape(std::string_view text, const std::string& where) {
+  if (!text.starts_with('(') || text.find(')') == std::string_view::npos) {
+    refuse(where, "the header has no shape");
+  }
+  text = text.substr(1, text.find(')') - 1);
+  Shape shape;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    std::string_view part = text.substr(0, comma);
+    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+    if (!part.empty()) {
+      std::int64_t size = 0;
+      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), size);
+      if (error != std::errc{} || end != part.data() + part.size() || size < 0) {
+        refuse(where, "the header has a shape that is not one of whole numbers");
+      }
+      shape.push_back(size);
+    }
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  if (shape.size() > limits::dimensions) {
+    refuse(where, "more than 64 dimensions");
+  }
+  return shape;
+}
+
+std::optional<Dtype> dtype_of(char kind, std::size_t size) {
+  const auto sized = [size](Dtype one, Dtype two, Dtype four, Dtype eight) -> std::optional<Dtype> {
+    switch (size) {
+      case 1:
+        return one;
+      case 2:
+        return two;
+      case 4:
+        return four;
+      case 8:
+        return eight;
+      default:
+        return std::nullopt;
+    }
+  };
+  switch (kind) {
+    case 'b':
+      return size == 1 ? std::optional(Dtype::boolean) : std::nullopt;
+    case 'i':
+      return sized(Dtype::int8, Dtype::int16, Dtype::int32, Dtype::int64);
+    case 'u':
+      return sized(Dtype::uint8, Dtype::uint16, Dtype::uint32, Dtype::uint64);
+    case 'f':
+      return size == 1 ? std::nullopt : sized(Dtype::float16, Dtype::float16, Dtype::float32, Dtype::float64);
+    case 'c':
+      return size == 8 ? std::optional(Dtype::complex64) : size == 16 ? std::optional(Dtype::complex128) : std::nullopt;
+    case 'U':
+      return Dtype::string;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Elements of `item` bytes from Fortran order into C order.
+std::string to_c_order(std::string_view elements, const Shape& shape, std::size_t item) {
+  std::string ordered(elements.size(), '\0');
+  std::vector<std::uint64_t> index(shape.size());
+  const std::size_t count = item == 0 ? 0 : elements.size() / item;
+  for (std::size_t to = 0; to < count; ++to) {
+    std::uint64_t from = 0;
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      from = from * static_cast<std::uint64_t>(shape[axis]) + index[axis];
+    }
+    std::memcpy(ordered.data() + to * item, elements.data() + from * item, item);
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      if (++index[axis] < static_cast<std::uint64_t>(shape[axis])) {
+        break;
+      }
+      index[axis] = 0;
+    }
+  }
+  return ordered;
+}
+
+void swap_bytes(std::string& elements, std::size_t unit) {
+  for (std::size_t at = 0; unit > 1 && at + unit <= elements.size(); at += unit) {
+    std::reverse(elements.begin() + static_cast<std::ptrdiff_t>(at),
+                 elements.begin() + static_cast<std::ptrdiff_t>(at + unit));
+  }
+}
+
+/// Fixed-width UTF-32, padded with zeros.
+std::vector<std::byte> strings_of(const std::string& elements, std::size_t item, const std::string& where) {
+  std::vector<std::byte> bytes;
+  for (std::size_t at = 0; at + item <= elements.size() && item > 0; at += item) {
+    std::string text;
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < item; i += 4) {
+      std::uint32_t point = 0;
+      std::memcpy(&point, elements.data() + at + i, sizeof point);
+      if (point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) {
+        refuse(where, "holds a string that is not Unicode");
+      }
+      append_utf8(text, point);
+      used = point != 0 ? text.size() : used;
+    }
+    text.resize(used);
+    append_string(bytes, text);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void append_string(std::vector<std::byte>& bytes, std::string_view text) {
+  const auto size = static_cast<std::uint32_t>(text.size());
+  const auto* const length = reinterpret_cast<const std::byte*>(&size);
+  const auto* const content = reinterpret_cast<const std::byte*>(text.data());
+  bytes.insert(bytes.end(), length, length + sizeof size);
+  bytes.insert(bytes.end(), content, content + text.size());
+}
+
+Array parse_npy(std::string_view file, const std::string& where) {
+  if (file.size() < 10 || file.substr(0, 6) != "\x93NUMPY") {
+    refuse(where, "not a .npy file");
+  }
+  const auto byte = [&file](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(file[at])); };
+  const std::size_t version = byte(6);
+  const std::size_t length_bytes = version == 1 ? 2 : 4;
+  if (version < 1 || version > 3 || file.size() < 8 + length_bytes) {
+    refuse(where, "version " + std::to_string(version) + " of the .npy format is not known");
+  }
+  std::size_t length = 0;
+  for (std::size_t i = length_bytes; i-- > 0;) {
+    length = length << 8 | byte(8 + i);
+  }
+  if (length > file.size() - 8 - length_bytes) {
+    refuse(where, "the file ends within its header");
+  }
+  const std::string_view header = file.substr(8 + length_bytes, length);
+  std::string elements(file.substr(8 + length_bytes + length));
+
+  const std::string_view descr = header_value(header, "descr", where);
+  const std::size_t end = descr.size() > 4 && descr.front() == '\'' ? descr.find('\'', 1) : std::string_view::npos;
+  std::size_t size = 0;
+  if (end == std::string_view::npos || end < 4 ||
+      std::from_chars(descr.data() + 3, descr.data() + end, size).ptr != descr.data() + end) {
+    refuse(where, "its element type is not a simple one");
+  }
+  const std::string type(descr.substr(1, end - 1));
+  const std::optional<Dtype> dtype = dtype_of(type[1], size);
+  if (!dtype || std::string_view("<>|=").find(type[0]) == std::string_view::npos || size > (std::size_t{1} << 30)) {
+    refuse(where, "elements of type " + tool::quoted(type) + " cannot be saved");
+  }
+  Array array{*dtype, parse_shape(header_value(header, "shape", where), where), {}};
+  const std::size_t item = *dtype == Dtype::string ? 4 * size : item_size(*dtype);
+  const std::optional<std::uint64_t> count = element_count(array.shape);
+  if (!count || (item == 0 ? !elements.empty() : elements.size() / item != *count || elements.size() % item != 0)) {
+    refuse(where, "its shape " + to_string(array.shape) + " and its " + std::to_string(elements.size()) + " bytes of " +
+                      tool::quoted(type) + " do not fit each other");
+  }
+  if (type[0] == '>') {
+    const bool is_complex_type = is_complex(*dtype);
+    swap_bytes(elements, *dtype == Dtype::string ? 4 : is_complex_type ? item / 2 : item);
+  }
+  if (header_value(header, "fortran_order", where).starts_with("True") && array.shape.size() > 1) {
+    elements = to_c_order(elements, array.shape, item);
+  }
+  if (*dtype == Dtype::string) {
+    array.bytes = strings_of(elements, item, where);
+    if (item == 0) {  // NumPy's `<U0`: nothing but empty strings
+      for (std::uint64_t i = 0; i < std::min<std::uint64_t>(*count, 1U << 20); ++i) {
+        append_string(array.bytes, {});
+      }
+    }
+  } else {
+    const auto* const first = reinterpret_cast<const std::byte*>(elements.data());
+    array.bytes.assign(first, first + elements.size());
+  }
+  return array;
+}
+
+}  // namespace smd::tool::save

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include "common/text.hpp"
+
+#include <smd/error.hpp>
+
+#include <array>
+#include <charconv>
+#include <limits>
+
+namespace smd::tool::save {
+
+namespace {
+
+constexpr std::string_view saving = "Saving";
+
+constexpr std::array<OptionSpec, 15> own_options = {{
+    {.short_name = 's',
+     .name = "step",
+     .metavar = "N",
+     .help = "global step; required with data",
+     .group = saving,
+     .kind = ValueKind::number},
+    {.short_name = 'm',
+     .name = "mode",
+     .metavar = "M",
+     .help = "train, eval, predict or global (default)",
+     .group = saving,
+     .kind = ValueKind::mode},
+    {.name = "mode-step",
+     .metavar = "K",
+     .help = "step within the mode (default: the number of its steps saved so far; global: N)",
+     .group = saving,
+     .kind = ValueKind::number},
+    {.short_name = 'w',
+     .name = "worker",
+     .metavar = "W",
+     .help = "who saves (default: worker_0)",
+     .group = saving,
+     .kind = ValueKind::worker},
+    {.name = "workers",
+     .metavar = "N",
+     .help = "how many workers save (default: 1)",
+     .group = saving,
+     .kind = ValueKind::number},
+    {.short_name = 'c',
+     .name = "collection",
+     .metavar = "NAME",
+     .help = "the tensors belong to this collection; repeatable",
+     .group = saving,
+     .kind = ValueKind::collection,
+     .repeat = Repeat::adds_up},
+    {.short_name = 'r',
+     .name = "reduce",
+     .metavar = "LIST",
+     .help = "save reductions too: min max mean std variance sum prod l1 l2 median, each also abs_",
+     .group = saving,
+     .kind = ValueKind::text,
+     .repeat = Repeat::adds_up,
+     .split_commas = true},
+    {.name = "no-raw", .help = "do not save the tensors themselves", .group = saving},
+    {.name = "shape", .help = "save shapes too", .group = saving},
+    {.short_name = 'C',
+     .name = "config",
+     .metavar = "FILE",
+     .help = "hook configuration (JSON) that decides what is saved, and when",
+     .group = saving,
+     .kind = ValueKind::file},
+    {.name = "checksum",
+     .help = "true checksums of contents, which the reference implementation cannot read",
+     .group = saving},
+    {.name = "append", .help = "join what this worker saved at the step before, instead of refusing", .group = saving},
+    {.name = "init", .help = "make the trial, with its collections, even without data", .group = saving},
+    {.name = "end", .help = "mark the job as over, after all else", .group = saving},
+    {.name = "jsonl",
+     .help = "read one object per tensor and line from standard input: step tensor value, optionally mode mode_step "
+             "worker dtype shape collections",
+     .group = saving},
+}};
+
+Mode parse_mode_option(const std::string& text) {
+  const std::optional<Mode> mode = parse_mode(text);
+  if (!mode) {
+    throw InvalidValue(tool::quoted(text) + " is not one of train, eval, predict, global");
+  }
+  return *mode;
+}
+
+}  // namespace
+
+Assignment Assignment::parse(const std::string& operand) {
+  Assignment assignment;
+  std::size_t equals = operand.find("=@");
+  if (equals == std::string::npos) {
+    equals = operand.rfind('=');
+  }
+  if (equals == std::string::npos) {
+    throw UsageError(tool::quoted(operand) + " is not of the form NAME=VALUE");
+  }
+  assignment.name = operand.substr(0, equals);
+  const std::string value = operand.substr(equals + 1);
+  if (value == "-") {
+    assignment.kind = Kind::stdin_npy;
+    return assignment;
+  }
+  if (value.starts_with('@')) {
+    assignment.kind = Kind::file;
+    assignment.file = value.substr(1);
+    if (assignment.file.empty()) {
+      throw UsageError(tool::quoted(operand) + ": no file is named after the '@'");
+    }
+    return assignment;
+  }
+  const char* first = value.data();
+  const char* const end = value.data() + value.size();
+  first += value.starts_with('+') && value.size() > 1 && value[1] != '-' ? 1 : 0;
+  const auto [rest, error] = std::from_chars(first, end, assignment.number);
+  if (error == std::errc::result_out_of_range && rest == end) {
+    throw UsageError(tool::quoted(value) + " is beyond what a float64 can hold");
+  }
+  if (value.empty() || error != std::errc{} || rest != end) {
+    throw UsageError(tool::quoted(value) + " is neither a number, nor @FILE.npy, nor @FILE.npz, nor '-'");
+  }
+  return assignment;
+}
+
+std::span<const OptionSpec> SaveOptions::table() noexcept { return own_options; }
+
+SaveOptions SaveOptions::from(const CommandLine& line) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const auto whole = [](const std::string& text) { return parse_integer(text, 0, most); };
+  SaveOptions options;
+  options.step = line.convert("step", whole);
+  options.mode = line.convert("mode", parse_mode_option).value_or(Mode::global);
+  options.mode_step = line.convert("mode-step", whole);
+  options.worker = line.value("worker").value_or("");
+  if (line.has("worker") && options.worker.empty()) {
+    throw UsageError("--worker: the name is empty");
+  }
+  options.workers = line.convert(
+      "workers", [](const std::string& text) { return static_cast<std::size_t>(parse_integer(text, 1, 1'000'000)); });
+  options.collections = line.values("collection");
+  options.config = line.value("config");
+  options.checksum = line.has("checksum");
+  options.append = line.has("append");
+  options.init = line.has("init");
+  options.end = line.has("end");
+  options.jsonl = line.has("jsonl");
+  if (line.has("reduce") || line.has("no-raw") || line.has("shape")) {
+    std::string list;
+    for (const std::string& name : line.values("reduce")) {
+      list += name + ",";
+    }
+    try {
+      options.reduction = ReductionConfig::parse(list, !line.has("no-raw"), line.has("shape"));
+    } catch (const InvalidArgument& error) {
+      throw UsageError(std::string("--reduce: ") + error.what());
+    }
+    if (line.has("no-raw") && options.reduction->reductions.empty() && !options.reduction->save_shape) {
+      throw UsageError("--no-raw leaves nothing to save: give --reduce or --shape");
+    }
+  }
+  options.trial = line.operands().front();
+  if (options.trial.empty() || options.trial.starts_with("s3://")) {
+    throw UsageError("trials can be written to local folders only, not to " + tool::quoted(options.trial));
+  }
+  bool from_stdin = options.jsonl;
+  for (std::size_t i = 1; i < line.operands().size(); ++i) {
+    options.assignments.push_back(Assignment::parse(line.operands()[i]));
+    if (options.assignments.back().kind == Assignment::Kind::stdin_npy) {
+      if (from_stdin) {
+        throw UsageError("standard input can be read once only");
+      }
+      from_stdin = true;
+    }
+  }
+  if (options.assignments.empty() && !options.jsonl && !options.end && !options.init) {
+    throw UsageError("nothing to save: give NAME=VALUE, --jsonl, --init or --end");
+  }
+  if (options.jsonl && !options.assignments.empty()) {
+    throw UsageError("--jsonl takes its tensors from standard input, not from NAME=VALUE");
+  }
+  if (!options.assignments.empty() && !options.step) {
+    throw UsageError("--step is missing");
+  }
+  if (options.mode == Mode::global && options.mode_step && options.mode_step != options.step) {
+    throw UsageError("--mode-step: in mode global it is the step itself");
+  }
+  return options;
+}
+
+HookConfig SaveOptions::hook_config() const {
+  HookConfig hook;
+  if (config) {
+    hook = HookConfig::load(*config);
+  } else {
+    hook.save_config = SaveConfigMode{.save_interval = 1};
+  }
+  hook.out_dir = trial;
+  hook.worker = worker.empty() ? hook.worker : worker;
+  hook.num_workers = workers.value_or(hook.num_workers);
+  hook.reduction_config = reduction ? reduction : hook.reduction_config;
+  hook.checksum = checksum;
+  hook.existing_step = append ? ExistingStep::append : ExistingStep::refuse;
+  hook.end_marker = false;
+  return hook;
+}
+
+}  // namespace smd::tool::save

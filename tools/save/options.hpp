@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <smd/hook_config.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/command_line.hpp"
+
+namespace smd::tool::save {
+
+/// One operand `NAME=VALUE`.
+struct Assignment {
+  std::string name;
+  enum class Kind : std::uint8_t { number, file, stdin_npy } kind = Kind::number;
+  double number = 0;
+  std::string file;  ///< After the `@`.
+
+  /// The name ends at the first `=@`, else at the last `=`. @throws UsageError.
+  static Assignment parse(const std::string& operand);
+};
+
+/// CLI.md, section 12, as an option table and as values.
+struct SaveOptions {
+  std::string trial;
+  std::vector<Assignment> assignments;
+  std::optional<std::int64_t> step;
+  Mode mode = Mode::global;
+  std::optional<std::int64_t> mode_step;
+  std::string worker;  ///< Empty: as the configuration has it.
+  std::optional<std::size_t> workers;
+  std::vector<std::string> collections;
+  std::optional<ReductionConfig> reduction;  ///< --reduce, --no-raw, --shape; none of them: as configured.
+  std::optional<std::string> config;
+  bool checksum = false;
+  bool append = false;
+  bool init = false;
+  bool end = false;
+  bool jsonl = false;
+
+  static std::span<const OptionSpec> table() noexcept;
+  /// @throws UsageError, also for options that contradict each other.
+  static SaveOptions from(const CommandLine& line);
+
+  /// What the hooks of this command are told. @throws as `HookConfig::load`.
+  [[nodiscard]] HookConfig hook_config() const;
+};
+
+}  // namespace smd::tool::save

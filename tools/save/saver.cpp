@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saver.hpp"
+
+#include <smd/trial.hpp>
+
+#include "common/text.hpp"
+
+namespace smd::tool::save {
+
+Saver::Saver(const SaveOptions& options, Diagnostics& messages)
+    : options_(options), messages_(messages), config_(options.hook_config()) {
+  (void)hook_of(config_.worker);
+}
+
+Hook& Saver::hook_of(const std::string& worker) {
+  const std::string& name = worker.empty() ? config_.worker : worker;
+  if (const auto at = hooks_.find(name); at != hooks_.end()) {
+    return at->second;
+  }
+  HookConfig config = config_;
+  config.worker = name;
+  return hooks_.emplace(name, Hook(std::move(config))).first->second;
+}
+
+std::int64_t Saver::mode_step_of(const Place& place) {
+  if (place.mode == Mode::global) {
+    return place.step;
+  }
+  if (place.mode_step) {
+    return *place.mode_step;
+  }
+  if (!trial_read_) {
+    trial_read_ = true;
+    try {
+      const Trial trial = Trial::open(options_.trial);
+      for (const StepInfo& step : trial.step_infos()) {
+        known_.emplace(std::pair(step.mode, step.step.value), step.mode_step.value);
+        ++next_[step.mode];
+      }
+    } catch (const MissingCollectionFiles&) {  // nothing was saved so far
+    }
+  }
+  const auto [at, is_new] = known_.try_emplace({place.mode, place.step}, next_[place.mode]);
+  next_[place.mode] += is_new ? 1 : 0;
+  return at->second;
+}
+
+void Saver::save(const Place& place, const std::string& tensor, const Array& array,
+                 const std::vector<std::string>& collections) {
+  Hook& hook = hook_of(place.worker);
+  const std::int64_t mode_step = mode_step_of(place);
+  if (hook.step() != GlobalStep(place.step) || hook.mode() != place.mode || hook.mode_step() != ModeStep(mode_step)) {
+    hook.set_step(GlobalStep(place.step), place.mode, ModeStep(mode_step));
+  }
+  if (hook.save_tensor(tensor, array.view(), collections)) {
+    ++saved_;
+  } else {
+    messages_.info(tool::quoted(tensor) + " is not saved at step " + std::to_string(place.step) +
+                   ": the configuration says so");
+  }
+}
+
+void Saver::close() {
+  for (auto& [worker, hook] : hooks_) {
+    hook.close();
+  }
+}
+
+}  // namespace smd::tool::save

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <smd/hook.hpp>
+#include <string>
+#include <vector>
+
+#include "array.hpp"
+#include "common/diagnostics.hpp"
+#include "options.hpp"
+
+namespace smd::tool::save {
+
+/// Where a tensor belongs.
+struct Place {
+  std::int64_t step = 0;
+  Mode mode = Mode::global;
+  std::optional<std::int64_t> mode_step;
+  std::string worker;  ///< Empty: the default one.
+};
+
+/// Saves tensors as they come, a hook for each worker. Tensors of one worker and step that follow each other make one
+/// step, which is written when another begins.
+class Saver {
+ public:
+  /// Makes the trial. @throws as `Hook`, and for the configuration.
+  Saver(const SaveOptions& options, Diagnostics& messages);
+
+  /// @throws Error.
+  void save(const Place& place, const std::string& tensor, const Array& array,
+            const std::vector<std::string>& collections);
+  /// Writes all that is left. @throws WriteError.
+  void close();
+  /// Tensors saved, in whichever form.
+  [[nodiscard]] std::uint64_t saved() const noexcept { return saved_; }
+
+ private:
+  Hook& hook_of(const std::string& worker);
+  std::int64_t mode_step_of(const Place& place);
+
+  const SaveOptions& options_;
+  Diagnostics& messages_;
+  HookConfig config_;
+  std::map<std::string, Hook> hooks_;
+  /// Numbers within the modes, of the trial as it was and of what came since.
+  bool trial_read_ = false;
+  std::map<Mode, std::int64_t> next_;
+  std::map<std::pair<Mode, std::int64_t>, std::int64_t> known_;
+  std::uint64_t saved_ = 0;
+};
+
+}  // namespace smd::tool::save
