@@ -53,11 +53,13 @@ bool equal(const TensorValue& a, const TensorValue& b) {
 /// Saves a step's entries as they are: values, reductions by their stored names, shapes.
 void save_again(const Trial& trial, const Saved& saved, Hook& hook) {
   if (saved.entry.value) {
-    hook.save_tensor(saved.tensor, read_one(trial, *saved.entry.value, saved.tensor).view());
+    const TensorValue value = read_one(trial, *saved.entry.value, saved.tensor);
+    hook.save_tensor(saved.tensor, value.view());
   }
   for (const SavedReduction& reduction : saved.entry.reductions) {
     const std::string stored = reduction_tensor_name(reduction.name, saved.tensor);
-    hook.save_tensor(stored, read_one(trial, reduction.location, stored).view());
+    const TensorValue value = read_one(trial, reduction.location, stored);
+    hook.save_tensor(stored, value.view());
   }
   if (saved.entry.shape) {
     hook.save_shape(saved.tensor, *saved.entry.shape, saved.entry.original_name.value_or(""));

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes arrays of NumPy's by smd-save and reads the files back by docs/format.md alone: struct, json, NumPy.
+
+independent_reader.py SMD_SAVE
+"""
+
+import io
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+save = sys.argv[1]
+
+DTYPES = {1: '<f4', 2: '<f8', 3: '<i4', 4: '|u1', 5: '<i2', 6: '|i1', 8: '<c8', 9: '<i8', 10: '|b1', 17: '<u2',
+          18: '<c16', 19: '<f2', 22: '<u4', 23: '<u8'}
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def masked(crc):
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def fields(data):
+    """(number, value) of a protobuf message: numbers, or bytes."""
+    at, found = 0, []
+    while at < len(data):
+        key, at = varint(data, at)
+        if key & 7 == 0:
+            value, at = varint(data, at)
+        elif key & 7 == 1:
+            value, at = data[at:at + 8], at + 8
+        elif key & 7 == 2:
+            size, at = varint(data, at)
+            value, at = data[at:at + size], at + size
+        else:
+            raise ValueError(f'wire type {key & 7}')
+        found.append((key >> 3, value))
+    return found
+
+
+def one(message, number, default=None):
+    values = [value for field, value in message if field == number]
+    return values[-1] if values else default
+
+
+def read_record(data, checksum):
+    length, = struct.unpack('<Q', data[:8])
+    assert struct.unpack('<I', data[8:12])[0] == masked(crc32c(data[:8])), 'checksum of the length'
+    assert length == len(data) - 16, 'length'
+    payload = data[12:-4]
+    footer, = struct.unpack('<I', data[-4:])
+    assert footer == (masked(crc32c(payload)) if checksum else 0x062DC0B3), 'footer'
+    event = fields(payload)
+    value = fields(one(fields(one(event, 5)), 1))
+    tensor = fields(one(value, 8))
+    shape = [one(fields(dim), 1, 0) for number, dim in fields(one(tensor, 2, b'')) if number == 2]
+    plugins = {}
+    for number, plugin in fields(one(value, 9)):
+        assert number == 1
+        plugins[one(fields(plugin), 1).decode()] = int(one(fields(plugin), 2))
+    dtype = one(tensor, 1, 0)
+    if dtype == 0:
+        array = numpy.array([text.decode() for number, text in tensor if number == 8], dtype=object)
+    else:
+        array = numpy.frombuffer(one(tensor, 4, b''), DTYPES[dtype])
+    assert struct.unpack('<d', one(event, 1))[0] > 1.5e9, 'wall time'
+    return one(value, 1, b'').decode(), one(event, 2, 0), array.reshape(shape), plugins
+
+
+def read_step(trial, step, worker, checksum):
+    with open(f'{trial}/index/{step // 1000:09}/{step:012}_{worker}.json', encoding='ascii') as file:
+        index = json.load(file)
+    name = f'events/{step:012}/{step:012}_{worker}.tfevents'
+    values = {}
+    if index['tensor_payload']:
+        assert index['meta']['event_file_name'] == name
+        with open(f'{trial}/{name}', 'rb') as file:
+            events = file.read()
+        end = 0
+        for entry in index['tensor_payload']:
+            assert entry['start_idx'] == end, 'records follow one another'
+            end += entry['length']
+            tag, global_step, array, plugins = read_record(events[entry['start_idx']:end], checksum)
+            assert tag == entry['tensorname'] and global_step == step
+            assert plugins == {'mode_step': index['meta']['mode_step'],
+                               'mode': ['TRAIN', 'EVAL', 'PREDICT', 'GLOBAL'].index(index['meta']['mode']) + 1}
+            values[tag] = array
+        assert end == len(events)
+    return index, values
+
+
+def run(*arguments, stdin=b'', status=0):
+    done = subprocess.run([save, *arguments], input=stdin, stderr=subprocess.PIPE)
+    assert done.returncode == status, (arguments, done.returncode, done.stderr)
+    return done.stderr.decode()
+
+
+def npy(array):
+    file = io.BytesIO()
+    numpy.save(file, array)
+    return file.getvalue()
+
+
+def same(got, expected):
+    return got.dtype.newbyteorder('<') == expected.dtype.newbyteorder('<') and got.shape == expected.shape and \
+        got.tobytes() == numpy.ascontiguousarray(expected.astype(expected.dtype.newbyteorder('<'))).tobytes()
+
+
+def round_trips(folder):
+    random = numpy.random.default_rng(5)
+    arrays = {}
+    for code in ('b1', 'i1', 'u1', 'i2', 'u2', 'i4', 'u4', 'i8', 'u8', 'f2', 'f4', 'f8', 'c8', 'c16'):
+        for shape in ((), (1,), (0,), (3, 0), (2, 3), (2, 1, 4)):
+            for order in '<>':
+                dtype = numpy.dtype(order + code)
+                raw = random.integers(0, 2 if code == 'b1' else 100, shape)
+                arrays[f'{order}{code}/{"x".join(map(str, shape))}'] = numpy.asarray(raw, dtype)
+    arrays['fortran'] = numpy.asfortranarray(random.standard_normal((3, 4, 5)))
+    arrays['strided'] = random.standard_normal((6, 8))[::2, ::-1]
+    for checksum in (False, True):
+        trial = f'{folder}/round{checksum}'
+        for compressed in (False, True):
+            archive = f'{folder}/a{compressed}.npz'
+            # A key of an archive is a file's name: keep slashes out of it.
+            flat = {name.replace('/', '|'): array for name, array in arrays.items()}
+            (numpy.savez_compressed if compressed else numpy.savez)(archive, **flat)
+            step = 1999 + compressed
+            run(trial, '--step', str(step), '--mode', 'eval', f'p=@{archive}', *(['--checksum'] if checksum else []))
+            index, values = read_step(trial, step, 'worker_0', checksum)
+            assert index['meta']['mode'] == 'EVAL' and index['meta']['mode_step'] == int(compressed)
+            assert len(values) == len(arrays)
+            for name, array in arrays.items():
+                assert same(values['p/' + name.replace('/', '|')], array), name
+
+
+def collections(trial):
+    with open(f'{trial}/collections/000000000/worker_0_collections.json', encoding='ascii') as file:
+        text = file.read()
+    document = json.loads(text)
+    assert json.dumps(document) == text, 'as json.dumps writes it'
+    assert list(document) == ['collections', '_meta']
+    return document
+
+
+def shapes_and_reductions(folder):
+    trial = f'{folder}/reduced'
+    x = numpy.array([[1, -2.5], [4, 0.25]], '<f4')
+    run(trial, '--step', '7', 'w=-', '--reduce', 'min,abs_max,l2,median', '--no-raw', '--shape', '--collection', 'mine',
+        stdin=npy(x))
+    index, values = read_step(trial, 7, 'worker_0', False)
+    assert index['shape_payload'] == [{'tensorname': 'w', 'originalname': 'w', 'shape': [2, 2]}]
+    assert {name.split('/')[2]: float(value) for name, value in values.items()} == {
+        'min': -2.5, 'abs_max': 4, 'l2': float(numpy.sqrt(numpy.sum(x.astype('f8') ** 2))), 'median': 0.625}
+    mine = collections(trial)['collections']['mine']
+    assert mine['tensor_names'] == ['w'] and mine['reduction_config'] == {
+        'save_raw_tensor': False, 'reductions': 'min,l2_norm,abs_max', 'save_shape': True}
+    assert list(mine['save_config']) == ['TRAIN', 'EVAL', 'PREDICT', 'GLOBAL']
+    assert not os.path.exists(f'{trial}/training_job_end.ts')
+    run(trial, '--end')
+    assert os.path.getsize(f'{trial}/training_job_end.ts') == 0
+
+
+def names(folder):
+    trial = f'{folder}/names'
+    odd = ['a b', 'ü/ä', 'line\nbreak', '"quoted"', '\U0001F600', 'back\\slash', 'a=b', '=']
+    run(trial, '--step', '0', *(f'{name}={i}' for i, name in enumerate(odd)))
+    _, values = read_step(trial, 0, 'worker_0', False)
+    assert {name: float(value) for name, value in values.items()} == {name: i for i, name in enumerate(odd)}
+    run(trial, '--step', '1', '--worker', '/job:worker/task:1', '--workers', '2', 'text=-',
+        stdin=npy(numpy.array(['', 'é', '\U0001F600x'])))
+    _, values = read_step(trial, 1, '_job-worker_task-1', False)
+    assert list(values['text']) == ['', 'é', '\U0001F600x']
+
+
+def refusals(folder):
+    trial = f'{folder}/refused'
+    for content, why in ((b'', 'not a .npy'), (npy(numpy.arange(4))[:-1], 'do not fit'),
+                         (npy(numpy.array([1], 'M8[s]')), 'cannot be saved'), (npy(numpy.array([1], 'g')), 'cannot'),
+                         (npy(numpy.array([(1, 2)], 'i4,i4')), 'not a simple one'),
+                         (b'\x93NUMPY\x01\x00\xff\xff{', 'ends within its header')):
+        assert why in run(trial, '--step', '0', 'x=-', stdin=content, status=4), why
+    whole = io.BytesIO()
+    numpy.savez_compressed(whole, a=numpy.arange(1000))
+    data = whole.getvalue()
+    for cut in range(4, len(data) - 1, 7):
+        with open(f'{folder}/cut.npz', 'wb') as file:
+            file.write(data[:cut])
+        run(trial, '--step', '0', f'x=@{folder}/cut.npz', status=4)
+    assert not os.path.exists(trial), 'nothing was made'
+    run(trial, '--step', '0', f'x=@{folder}/missing.npy', status=3)
+
+
+with tempfile.TemporaryDirectory() as place:
+    for test in (round_trips, shapes_and_reductions, names, refusals):
+        test(place)
