@@ -104,7 +104,7 @@ TEST_CASE("recorded trials written anew") {
   for (const auto& place : std::filesystem::directory_iterator(SMD_RECORDED_TRIALS)) {
     const std::string name = place.path().filename().string();
     // What no right writer writes: a mode step of -1.
-    if (!place.is_directory() || name == "broken" || name == "pt_scalar_before_eval") {
+    if (!place.is_directory() || name == "broken" || name == "rules" || name == "pt_scalar_before_eval") {
       continue;
     }
     CAPTURE(name);
