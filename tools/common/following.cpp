@@ -122,7 +122,7 @@ class Following {
       case Kind::stopped:
         return;
       case Kind::ended:
-        if (!any && trial.steps(true).empty()) {
+        if (!any && trial.listed_steps().empty()) {
           messages_.fail("NoMoreData", trial.name() + ": no step was saved", ExitStatus::no);
           return;
         }
