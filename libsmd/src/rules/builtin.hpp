@@ -17,6 +17,7 @@ namespace smd::detail::rules {
   X(all_zero) \
   X(loss_not_decreasing) \
   X(overfit) \
+  X(overtraining) \
   X(similar_across_runs) \
   X(stalled_training_rule) \
   X(tensor_variance) \

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rule_support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+namespace smd::test {
+namespace {
+
+const std::string rule = "Overtraining";
+const std::map<std::string, std::vector<std::string>> losses = {{"losses", {"loss$"}}};
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+using Steps = std::vector<std::int64_t>;
+
+/// One step of training and one of validation, again and again, with these losses; training steps are 0, 2, 4, ….
+struct Epochs : RuleTrial {
+  explicit Epochs(const std::vector<std::pair<float, float>>& epochs) : RuleTrial(losses) {
+    std::int64_t at = 0;
+    for (const auto& [training, validation] : epochs) {
+      step(2 * at, Mode::train, at, {{"loss", {training}}});
+      step(2 * at + 1, Mode::eval, at, {{"loss", {validation}}});
+      ++at;
+    }
+  }
+};
+
+TEST_CASE("an improvement of exactly delta is one, a smaller or none is not") {
+  // validation: best 4; 3.5 is better by 0.5; 3.25 by 0.25 only; 3.5; 3
+  const Epochs trial({{9, 4}, {8, 3.5F}, {7, 3.25F}, {6, 3.5F}, {5, 3}});
+  const RuleResult result = trial.run(rule, {{"delta", "0.5"}, {"patience_validation", "1"}});
+  REQUIRE(fired_at(result) == Steps{6, 8});  // the training step after the phase
+  CHECK(result.findings[0].check == "validation");
+  CHECK(result.findings[0].value == 1);
+  CHECK(result.findings[1].value == 2);
+  CHECK(result.findings[1].mode == Mode::train);
+  CHECK_FALSE(result.findings[1].worker.has_value());
+  CHECK(result.findings[1].message == "loss: validation 2 >= threshold 1");
+  CHECK(result.steps_evaluated == 5);
+  // no decrease at all is none, whatever delta
+  CHECK(fired_at(Epochs({{9, 4}, {8, 4}}).run(rule, {{"delta", "0"}, {"patience_validation", "1"}})) == Steps{3});
+}
+
+TEST_CASE("patience of each side") {
+  const Epochs trial({{1, 1}, {1, 1}, {1, 1}});  // the first observation is the best, the other two are stale
+  CHECK(trial.run(rule, {{"patience_train", "3"}, {"patience_validation", "3"}}).findings.empty());
+  const RuleResult both = trial.run(rule, {{"patience_train", "2"}, {"patience_validation", "2"}});
+  REQUIRE(fired_at(both) == Steps{5, 5});  // the end closes the last phase; training comes first
+  CHECK(both.findings[0].check == "train");
+  CHECK(both.findings[1].check == "validation");
+  CHECK(both.findings[1].mode == Mode::eval);
+  CHECK(both.findings[1].mode_step == ModeStep(2));
+}
+
+TEST_CASE("a running job's last phase stays open") {
+  Epochs trial({{1, 1}, {1, 1}});
+  trial.running();
+  const RuleResult result = trial.run(rule, {{"patience_validation", "1"}});
+  CHECK(result.findings.empty());
+  CHECK(result.steps_evaluated == 1);
+}
+
+TEST_CASE("NaN is no improvement; as the first loss it is worse than any other") {
+  const ParameterTexts once = {{"patience_train", "99"}, {"patience_validation", "1"}};
+  CHECK(fired_at(Epochs({{1, 1}, {1, nan}, {1, 0.5F}}).run(rule, once)) == Steps{4});
+  CHECK(fired_at(Epochs({{1, nan}, {1, 5}, {1, 4}}).run(rule, once)).empty());
+  CHECK(fired_at(Epochs({{1, nan}, {1, nan}}).run(rule, once)) == Steps{3});
+}
+
+TEST_CASE("a phase is its mean; a phase without training observes validation alone") {
+  RuleTrial trial(losses);
+  trial.step(0, Mode::eval, 0, {{"loss", {2}}});
+  trial.step(1, Mode::train, 0, {{"other", {0}}});
+  trial.step(2, Mode::eval, 1, {{"loss", {1}}});
+  trial.step(3, Mode::eval, 2, {{"loss", {3}}});  // mean 2: no better
+  const RuleResult result = trial.run(rule, {{"patience_train", "1"}, {"patience_validation", "1"}});
+  REQUIRE(fired_at(result) == Steps{3});
+  CHECK(result.findings[0].check == "validation");
+  CHECK(result.steps_evaluated == 2);
+}
+
+TEST_CASE("XGBoost: each step is an observation") {
+  RuleTrial trial(losses);
+  for (std::int64_t at = 0; at < 3; ++at) {
+    trial.step(at, {{"train-logloss", {static_cast<float>(3 - at)}}, {"validation-logloss", {1}}});
+  }
+  const RuleResult result = trial.run(rule, {{"patience_train", "1"}, {"patience_validation", "2"}});
+  REQUIRE(fired_at(result) == Steps{2});
+  CHECK(result.findings[0].tensor == "validation-logloss");
+  CHECK(result.findings[0].mode == Mode::global);
+}
+
+TEST_CASE("workers are pooled, integers count, and only the collection is looked at") {
+  RuleTrial trial(losses, 2);
+  for (std::int64_t at = 0; at < 4; ++at) {
+    for (const char* const worker : {"worker_0", "worker_1"}) {
+      const bool second = worker == std::string("worker_1");
+      BuiltStep step;
+      step.step = at;
+      step.mode_step = at / 2;
+      step.worker = worker;
+      step.mode = at % 2 == 0 ? Mode::train : Mode::eval;
+      // one rises by as much as the other falls
+      const std::int64_t loss = second ? 4 + at / 2 : 4 - at / 2;
+      step.values.push_back(value_of<std::int64_t>("loss", Dtype::int64, {loss}));
+      step.tensors = {{"other", {1}}};
+      trial.step(step);
+    }
+  }
+  const RuleResult result = trial.run(rule, {{"patience_train", "1"}, {"patience_validation", "1"}});
+  CHECK(fired_at(result) == Steps{3, 3});
+  CHECK(result.tensors_matched == 1);
+  RuleTrial none(RuleTrial::Collections{{"default", {"loss"}}});
+  none.step(0, Mode::train, 0, {{"loss", {1}}}).step(1, Mode::eval, 0, {{"loss", {1}}});
+  CHECK(none.run(rule).status == RuleStatus::not_evaluated);
+}
+
+TEST_CASE("parameters of Overtraining") {
+  CHECK(refused(rule, {{"patience_train", "0"}}) == "bad_value patience_train");
+  CHECK(refused(rule, {{"patience_validation", "1.5"}}) == "bad_value patience_validation");
+  CHECK(refused(rule, {{"delta", "-0.1"}}) == "bad_value delta");
+  CHECK(refused(rule, {{"tensor_regex", "a"}}) == "unknown_parameter tensor_regex");
+}
+
+}  // namespace
+}  // namespace smd::test
