@@ -11,6 +11,7 @@ namespace smd::detail::rules {
 #define SMD_BUILTIN_RULES(X) \
   X(dead_relu) \
   X(exploding_tensor) \
+  X(poor_weight_initialization) \
   X(saturated_activation) \
   X(vanishing_gradient) \
   X(weight_update_ratio) \

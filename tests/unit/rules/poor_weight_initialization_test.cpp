@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rule_support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace smd::test {
+namespace {
+
+const std::string rule = "PoorWeightInitialization";
+const std::map<std::string, std::vector<std::string>> collections = {{"losses", {"loss"}},
+                                                                     {"gradients", {"^gradient"}}};
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+using Steps = std::vector<std::int64_t>;
+
+TEST_CASE("variances: exactly the threshold, above it, and of 0") {
+  RuleTrial trial(collections);
+  // variance of {-x, x} is x squared: 4 / 1, 16 / 1, infinite, both 0
+  trial.step(0, {{"a_relu_input", {-2, 2}}, {"b_relu_input", {-1, 1}}});
+  trial.step(1, {{"a_relu_input", {-1, 1}}, {"b_relu_input", {-4, 4}}});
+  trial.step(2, {{"a_relu_input", {3, 3}}, {"b_relu_input", {-1, 1}}});
+  trial.step(3, {{"a_relu_input", {3, 3}}, {"b_relu_input", {1, 1}}});
+  trial.step(4, {{"a_relu_input", {-9, 9}}});  // nothing to compare with
+  const RuleResult result = trial.run(rule, {{"threshold", "4"}});
+  REQUIRE(fired_at(result) == Steps{1, 2});
+  CHECK(result.findings[0].check == "variance_ratio");
+  CHECK(result.findings[0].tensor == "b_relu_input");
+  CHECK(result.findings[0].worker == "worker_0");
+  CHECK(result.findings[0].value == 16);
+  CHECK(std::isinf(result.findings[1].value));
+  CHECK(result.steps_evaluated == 3);
+}
+
+TEST_CASE("variances: saved ones and squares of saved std, NaN and empty left out, integers") {
+  RuleTrial trial(collections);
+  trial.step(0, {{saved("variance", "a_relu_input"), {32}},
+                 {"a_relu_input", {0, 0}},
+                 {saved("std", "b_relu_input"), {2}},
+                 {"c_relu_input", {nan, 1}},
+                 {"d_relu_input", {}}});
+  BuiltStep step;
+  step.step = 1;
+  step.mode_step = 1;
+  step.mode = Mode::train;
+  step.values.push_back(value_of<std::int32_t>("a_relu_input", Dtype::int32, {-5, 5}));
+  step.values.push_back(value_of<std::int32_t>("b_relu_input", Dtype::int32, {-1, 1}));
+  trial.step(step);
+  const RuleResult result = trial.run(rule, {{"threshold", "7"}});
+  REQUIRE(fired_at(result) == Steps{0, 1});
+  CHECK(result.findings[0].value == 8);  // 32 / 2 squared
+  CHECK(result.findings[1].value == 25);
+}
+
+TEST_CASE("gradients: the narrowest, by percentiles of two elements or more") {
+  RuleTrial trial(collections);
+  // of {0, x} the percentiles are 0.95 x and 0.05 x: spread 0.9 x
+  trial.step(0, {{"gradient/a", {0, 10}}, {"gradient/b", {0, -1}}, {"gradient/one", {5}}});
+  trial.step(1, {{"gradient/a", {0, 10}}, {"gradient/b", {nan, 0}}, {"gradient/one", {5}}});
+  trial.step(2, {{"gradient/a", {}}, {"gradient/one", {5}}});
+  trial.step(3, {{saved("min", "gradient/a"), {0}}, {saved("max", "gradient/a"), {0}}});
+  const RuleResult result = trial.run(rule, {{"distribution_range", "1"}});
+  REQUIRE(fired_at(result) == Steps{0});
+  CHECK(result.findings[0].check == "gradient_range");
+  CHECK(result.findings[0].tensor == "gradient/b");
+  CHECK(result.findings[0].value == doctest::Approx(0.9));
+  CHECK(result.steps_evaluated == 2);
+
+  RuleTrial exact(collections);
+  std::vector<float> to_hundred;  // percentiles of 0, 1, …, 100 are the numbers themselves
+  for (int i = 0; i <= 100; ++i) {
+    to_hundred.push_back(static_cast<float>(i));
+  }
+  exact.step(0, {{"gradient/a", to_hundred}});
+  CHECK(exact.run(rule, {{"distribution_range", "90"}}).findings.empty());
+  CHECK(fired_at(exact.run(rule, {{"distribution_range", "90.1"}})) == Steps{0});
+}
+
+TEST_CASE("losses: patience, a better loss clears, NaN counts") {
+  RuleTrial trial(collections);
+  const std::vector<float> values = {4, 4, nan, 3, 3, 5, 3, 1};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    trial.step(static_cast<std::int64_t>(i), {{"loss", {values[i]}}});
+  }
+  const RuleResult result = trial.run(rule, {{"patience", "3"}});
+  REQUIRE(fired_at(result) == Steps{6});
+  CHECK(result.findings[0].check == "loss_not_decreasing");
+  CHECK(result.findings[0].value == 3);
+  CHECK(result.findings[0].message == "loss: loss_not_decreasing 3 >= threshold 3");
+  CHECK(fired_at(trial.run(rule, {{"patience", "2"}})) == Steps{2, 5, 6});
+  CHECK(trial.run(rule, {{"patience", "4"}}).findings.empty());
+  CHECK(trial.run(rule, {{"patience", "4"}}).steps_evaluated == 8);
+}
+
+TEST_CASE("done after so many analysed steps; others do not count") {
+  RuleTrial trial(collections);
+  trial.step(0, Mode::train, 0, {{"loss", {1}}});
+  trial.step(1, Mode::eval, 0, {{"loss", {0}}});
+  trial.step(2, Mode::train, 1, {{"other", {1}}});
+  trial.step(3, Mode::train, 2, {{"loss", {1}}});
+  trial.step(4, Mode::predict, 0, {{"loss", {0}}});
+  trial.step(5, Mode::train, 3, {{"loss", {1}}});
+  const RuleResult all = trial.run(rule, {{"patience", "2"}, {"steps", "2.5"}});
+  CHECK(fired_at(all) == Steps{5});
+  CHECK(all.steps_evaluated == 3);
+  const RuleResult two = trial.run(rule, {{"patience", "2"}, {"steps", "2"}});
+  CHECK(two.findings.empty());
+  CHECK(two.steps_evaluated == 2);
+  CHECK(two.last_step == GlobalStep(3));
+}
+
+TEST_CASE("each worker by itself, all checks in their order") {
+  RuleTrial trial(collections, 2);
+  for (const char* const worker : {"worker_0", "worker_1"}) {
+    BuiltStep step;
+    step.worker = worker;
+    step.mode = Mode::train;
+    const float large = worker == std::string("worker_1") ? 9.0F : 1.0F;
+    step.tensors = {{"a_relu_input", {-1, 1}}, {"b_relu_input", {-large, large}}, {"gradient/a", {0, 0}}};
+    trial.step(step);
+  }
+  const RuleResult result = trial.run(rule);
+  REQUIRE(result.findings.size() == 3);
+  CHECK(result.findings[0].check == "variance_ratio");
+  CHECK(result.findings[0].worker == "worker_1");
+  CHECK(result.findings[0].value == 81);
+  CHECK(result.findings[1].check == "gradient_range");
+  CHECK(result.findings[1].worker == "worker_0");
+  CHECK(result.findings[2].worker == "worker_1");
+}
+
+TEST_CASE("parameters of PoorWeightInitialization") {
+  CHECK(refused(rule, {{"steps", "0.5"}}) == "bad_value steps");
+  CHECK(refused(rule, {{"patience", "0"}}) == "bad_value patience");
+  CHECK(refused(rule, {{"activation_inputs_regex", "["}}) == "bad_value activation_inputs_regex");
+}
+
+}  // namespace
+}  // namespace smd::test
