@@ -16,6 +16,7 @@ namespace smd::detail::rules {
   X(vanishing_gradient) \
   X(weight_update_ratio) \
   X(all_zero) \
+  X(class_imbalance) \
   X(loss_not_decreasing) \
   X(overfit) \
   X(overtraining) \
