@@ -24,6 +24,7 @@ namespace smd::detail::rules {
   X(stalled_training_rule) \
   X(tensor_variance) \
   X(unchanged_tensor) \
+  X(check_input_images) \
   X(confusion) \
   X(threshold)
 // clang-format on
