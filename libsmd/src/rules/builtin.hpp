@@ -25,6 +25,7 @@ namespace smd::detail::rules {
   X(tensor_variance) \
   X(unchanged_tensor) \
   X(check_input_images) \
+  X(nlp_sequence_ratio) \
   X(confusion) \
   X(threshold)
 // clang-format on
