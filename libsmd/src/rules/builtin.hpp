@@ -27,6 +27,7 @@ namespace smd::detail::rules {
   X(check_input_images) \
   X(nlp_sequence_ratio) \
   X(confusion) \
+  X(feature_importance_overweight) \
   X(threshold)
 // clang-format on
 
