@@ -28,6 +28,7 @@ namespace smd::detail::rules {
   X(nlp_sequence_ratio) \
   X(confusion) \
   X(feature_importance_overweight) \
+  X(tree_depth) \
   X(threshold)
 // clang-format on
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rule_support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+namespace smd::test {
+namespace {
+
+const std::string rule = "TreeDepth";
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+using Steps = std::vector<std::int64_t>;
+
+TEST_CASE("depths around powers of two") {
+  RuleTrial trial;
+  // 0, 0 (id 1), 1 (id 3), 2 (id 4), 4 (id 31), 5 (id 32)
+  const std::vector<float> largest = {0, 1, 3, 4, 31, 32};
+  for (std::size_t i = 0; i < largest.size(); ++i) {
+    trial.step(static_cast<std::int64_t>(i), {{"trees/Node", {0, largest[i]}}});
+  }
+  const RuleResult result = trial.run(rule);
+  REQUIRE(fired_at(result) == Steps{5});
+  CHECK(result.findings[0].value == 5);
+  CHECK(result.findings[0].message == "trees/Node: depth 5 > threshold 4");
+  CHECK(result.steps_evaluated == 6);
+  CHECK(fired_at(trial.run(rule, {{"depth", "0"}})) == Steps{2, 3, 4, 5});
+  CHECK(fired_at(trial.run(rule, {{"depth", "3.9"}})) == Steps{4, 5});
+  CHECK(fired_at(trial.run(rule, {{"depth", "-1"}})).size() == 6);
+}
+
+TEST_CASE("trees: the saved max is enough; NaN, empty and other tensors; integers beyond float") {
+  RuleTrial trial({}, 2);
+  trial.step(0, {{saved("max", "trees/Node"), {64}}, {"trees/Nodes", {1e6F}}});
+  trial.step(1, {{"trees/Node", {nan, 64}}});
+  trial.step(2, {{"trees/Node", {}}});
+  trial.step(3, {{"trees/Node", {-1}}});
+  for (const char* const worker : {"worker_0", "worker_1"}) {
+    BuiltStep step;
+    step.step = step.mode_step = 4;
+    step.mode = Mode::global;
+    step.worker = worker;
+    // one below a power of two, where a logarithm rounds up
+    step.values.push_back(
+        value_of<std::int64_t>("trees/Node", Dtype::int64, {(std::int64_t{1} << 52) - (worker[7] == '0' ? 1 : 0)}));
+    trial.step(step);
+  }
+  const RuleResult result = trial.run(rule);
+  REQUIRE(result.findings.size() == 3);
+  CHECK(result.findings[0].value == 6);
+  CHECK(result.findings[1].worker == "worker_0");
+  CHECK(result.findings[1].value == 51);
+  CHECK(result.findings[2].value == 52);
+  CHECK(result.steps_evaluated == 4);  // 0, 1, 3, 4
+}
+
+TEST_CASE("parameters of TreeDepth") {
+  CHECK(refused(rule, {{"depth", "deep"}}) == "bad_value depth");
+  CHECK(refused(rule, {{"depth", "inf"}}).empty());
+}
+
+}  // namespace
+}  // namespace smd::test
