@@ -50,14 +50,14 @@ class FeatureImportanceOverweight final : public Rule {
     std::optional<Unit> of_largest;
     double largest = 0;
 
-    void add(const Unit& unit, const std::vector<double>& elements) {
-      for (const double element : elements) {
-        if (!of_largest || element > largest) {
+    void add(const Unit& unit, const std::vector<double>& values) {
+      for (const double value : values) {
+        if (!of_largest || value > largest) {
           of_largest = unit;
-          largest = element;
+          largest = value;
         }
       }
-      all.insert(all.end(), elements.begin(), elements.end());
+      all.insert(all.end(), values.begin(), values.end());
     }
 
     /// Nothing if the total is not above 0, or NaN. Added up from the largest on: few features have exactly all of it.

@@ -10,8 +10,8 @@ namespace smd::detail::rules {
 
 namespace {
 
-constexpr Reduction mean{.kind = ReductionKind::mean};
-constexpr Reduction count{.kind = ReductionKind::count};
+constexpr Reduction loss_mean{.kind = ReductionKind::mean};
+constexpr Reduction loss_count{.kind = ReductionKind::count};
 
 /// A record of one number is far shorter, whatever its shape: longer ones are not read to see how many elements they
 /// have. Its tag is the tensor's name, which the trial may have decorated.
@@ -57,19 +57,19 @@ std::vector<Unit> Losses::units(const StepTensors& step) const {
 
 void Losses::need(StepNeeds& step, const Unit& unit) const {
   if (by_collection(step, unit)) {
-    step.measure(unit, mean);
+    step.measure(unit, loss_mean);
   } else {
-    step.computed(unit, count);
-    step.computed(unit, mean);
+    step.computed(unit, loss_count);
+    step.computed(unit, loss_mean);
   }
 }
 
 std::optional<double> Losses::loss(const StepView& step, const Unit& unit) const {
   if (by_collection(step, unit)) {
-    return step.measure(unit, mean);
+    return step.measure(unit, loss_mean);
   }
-  const std::optional<double> elements = step.computed(unit, count);
-  return elements == 1.0 ? step.computed(unit, mean) : std::nullopt;
+  const std::optional<double> number = step.computed(unit, loss_count);
+  return number == 1.0 ? step.computed(unit, loss_mean) : std::nullopt;
 }
 
 void Losses::need_all(StepNeeds& step) const {

@@ -12,9 +12,9 @@ namespace smd::detail::rules {
 
 namespace {
 
-constexpr Reduction count{.kind = ReductionKind::count};
-constexpr Reduction low{.kind = ReductionKind::percentile, .percent = 5};
-constexpr Reduction high{.kind = ReductionKind::percentile, .percent = 95};
+constexpr Reduction gradient_count{.kind = ReductionKind::count};
+constexpr Reduction gradient_low{.kind = ReductionKind::percentile, .percent = 5};
+constexpr Reduction gradient_high{.kind = ReductionKind::percentile, .percent = 95};
 
 /// The units with the smallest and the largest measurement of one worker, the first of equals.
 class Extremes {
@@ -62,9 +62,9 @@ class PoorWeightInitialization final : public Rule {
       need_variance(step, unit);
     }
     for (const Unit& unit : step.units(gradients_)) {
-      step.computed(unit, count);
-      step.computed(unit, high);
-      step.computed(unit, low);
+      step.computed(unit, gradient_count);
+      step.computed(unit, gradient_high);
+      step.computed(unit, gradient_low);
     }
     losses_.need_all(step);
   }
@@ -120,10 +120,10 @@ class PoorWeightInitialization final : public Rule {
   bool judge_gradients(StepView& step) {
     std::map<std::string_view, Extremes> workers;
     for (const Unit& unit : step.units(gradients_)) {
-      const std::optional<double> elements = step.computed(unit, count);
-      const std::optional<double> top = step.computed(unit, high);
-      const std::optional<double> bottom = step.computed(unit, low);
-      if (elements && top && bottom && *elements >= 2) {
+      const std::optional<double> number = step.computed(unit, gradient_count);
+      const std::optional<double> top = step.computed(unit, gradient_high);
+      const std::optional<double> bottom = step.computed(unit, gradient_low);
+      if (number && top && bottom && *number >= 2) {
         workers[unit.worker()].add(unit, *top - *bottom);
       }
     }

@@ -8,7 +8,7 @@ namespace smd::detail::rules {
 
 namespace {
 
-constexpr Reduction max{.kind = ReductionKind::max};
+constexpr Reduction largest_node{.kind = ReductionKind::max};
 
 /// floor(log2(id)), exactly; of 0, 0.
 double depth_of(double largest_id) {
@@ -25,13 +25,13 @@ class TreeDepth final : public Rule {
 
   void set_required_tensors(StepNeeds& step) override {
     for (const Unit& unit : step.units(nodes_)) {
-      step.measure(unit, max);
+      step.measure(unit, largest_node);
     }
   }
 
   void invoke_at_step(StepView& step) override {
     for (const Unit& unit : step.units(nodes_)) {
-      const std::optional<double> largest = step.measure(unit, max);
+      const std::optional<double> largest = step.measure(unit, largest_node);
       if (!largest) {
         continue;
       }
