@@ -124,6 +124,9 @@ std::vector<ParameterSpec> common_parameters() {
 std::unique_ptr<Rule> make_rule(std::string_view name_or_alias, const ParameterTexts& parameters) {
   const RuleDescription description = describe_rule(name_or_alias);
   std::unique_ptr<Rule> rule = description.create(Parameters(description.parameters, parameters));
+  if (!rule) {
+    throw InvalidArgument(fmt::format("rule '{}' was not made", detail::printable(description.name)));
+  }
   rule->set_name(description.name);
   return rule;
 }
