@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rule_support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <stdexcept>
+
+namespace smd::test {
+namespace {
+
+const RuleTrial::Collections collections = {{"gradients", {"^gradient"}}, {"weights", {"^weight"}}};
+
+/// Six steps of a gradient, a weight and an activation.
+void fill(RuleTrial& trial, std::int64_t steps = 6) {
+  for (std::int64_t step = 0; step < steps; ++step) {
+    trial.step(step, {{"gradient/a", {0, 1e-9F}}, {"weight/a", {1, 2}}, {"b_relu_output", {0, 0}}});
+  }
+}
+
+void add_many(Evaluator& evaluator) {
+  evaluator.add(make_rule("VanishingGradient"));
+  evaluator.add(make_rule("ExplodingTensor"));
+  evaluator.add(make_rule("DeadRelu"));
+  evaluator.add(make_rule("AllZero", {{"tensor_regex", "."}}));
+  evaluator.add(make_rule("TensorVariance", {{"tensor_regex", "."}, {"min_threshold", "1"}}));
+  evaluator.add(make_rule("UnchangedTensor", {{"tensor_regex", "."}}));
+  evaluator.add(make_rule("WeightUpdateRatio"));
+  evaluator.add(make_rule("StalledTrainingRule", {{"threshold", "1"}}));
+}
+
+std::vector<std::string> texts(const RuleResult& result) {
+  std::vector<std::string> all;
+  for (const Finding& finding : result.findings) {
+    all.push_back(std::to_string(finding.step->value) + " " + finding.worker.value_or("-") + " " + finding.message);
+  }
+  return all;
+}
+
+TEST_CASE("many rules read each record once, and judge as each does alone") {
+  RuleTrial trial(collections);
+  fill(trial, 40);
+  const Trial opened = trial.open();
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;
+  opened.for_each_entry({}, [&](const TensorEntry& entry) {
+    ++records;
+    bytes += entry.value->length;
+    return true;
+  });
+  REQUIRE(records == 120);
+  for (const unsigned jobs : {1U, 4U}) {
+    Evaluator together(opened, {.keep_going = true, .jobs = jobs});
+    add_many(together);
+    together.run();
+    CHECK(together.counters().records == records);
+    CHECK(together.counters().bytes == bytes);
+    for (std::size_t i = 0; i < together.results().size(); ++i) {
+      const RuleResult& result = together.results()[i];
+      INFO(result.rule);
+      ParameterTexts parameters;
+      for (const auto& [name, text] : result.params) {
+        if (text) {
+          parameters[name] = *text;
+        }
+      }
+      const RuleResult alone = trial.run(result.rule, parameters);
+      CHECK(texts(alone) == texts(result));
+      CHECK(alone.status == result.status);
+      CHECK(alone.steps_evaluated == result.steps_evaluated);
+      CHECK(alone.steps_skipped == result.steps_skipped);
+    }
+  }
+}
+
+TEST_CASE("a rule stops at the first step that fired, or goes on") {
+  RuleTrial trial(collections);
+  fill(trial);
+  const RuleResult first = trial.run("VanishingGradient", {}, EvaluationOptions{});
+  CHECK(fired_at(first) == std::vector<std::int64_t>{0});
+  CHECK(first.steps_evaluated == 1);
+  CHECK(first.last_step == GlobalStep(0));
+  CHECK(trial.run("VanishingGradient").findings.size() == 6);
+  const Trial opened = trial.open();
+  Evaluator evaluator(opened);
+  evaluator.add(make_rule("VanishingGradient"));
+  evaluator.run();
+  CHECK(evaluator.counters().records == 1);  // nothing was read in vain
+  CHECK(evaluator.all_done());
+}
+
+TEST_CASE("steps, modes, workers and bounds narrow") {
+  RuleTrial trial(collections, 2);
+  for (std::int64_t step = 0; step < 4; ++step) {
+    for (const char* const worker : {"worker_0", "worker_1"}) {
+      BuiltStep built;
+      built.step = step;
+      built.worker = worker;
+      built.mode = step % 2 == 0 ? Mode::train : Mode::eval;
+      built.mode_step = step / 2;
+      built.tensors = {{"gradient/a", {0}}};
+      trial.step(built);
+    }
+  }
+  const auto run = [&](EvaluationOptions options) {
+    options.keep_going = true;
+    return fired_at(trial.run("VanishingGradient", {}, std::move(options)));
+  };
+  using Steps = std::vector<std::int64_t>;
+  CHECK(run({.mode = Mode::eval, .workers = {"worker_1"}}) == Steps{1, 3});
+  CHECK(run({.steps = {{GlobalStep(1), GlobalStep(2)}}, .workers = {"worker_0"}}) == Steps{1, 2});
+  CHECK(run({.start = GlobalStep(1), .end = GlobalStep(3), .workers = {"worker_0"}}) == Steps{1, 2});
+  CHECK(run({.workers = {"nobody"}}).empty());
+  // The parameters bound too; the options win.
+  CHECK(fired_at(trial.run("VanishingGradient", {{"start_step", "3"}})) == Steps{3, 3});
+  CHECK(fired_at(trial.run("VanishingGradient", {{"start_step", "3"}, {"end_step", "3"}},
+                           {.start = GlobalStep(2), .keep_going = true})) == Steps{2, 2});
+}
+
+TEST_CASE("following: each complete step once, in order, as it comes") {
+  RuleTrial trial(collections);
+  trial.running();
+  trial.step(0, {{"gradient/a", {0}}});
+  Trial opened = trial.open();
+  Evaluator evaluator(opened, {.keep_going = true, .follow = true});
+  evaluator.add(make_rule("VanishingGradient"));
+  evaluator.add(make_rule("UnchangedTensor", {{"tensor_regex", "grad"}}));
+  evaluator.offer();
+  CHECK(fired_at(evaluator.results()[0]) == std::vector<std::int64_t>{0});
+  evaluator.offer();  // nothing new
+  trial.step(1, {{"gradient/a", {0}}}).step(2, {{"gradient/a", {0}}});
+  evaluator.offer();  // the trial was not refreshed
+  CHECK(evaluator.results()[0].findings.size() == 1);
+  opened.refresh();
+  evaluator.offer(GlobalStep(1));
+  CHECK(fired_at(evaluator.results()[0]) == std::vector<std::int64_t>{0, 1});
+  evaluator.offer();
+  CHECK(fired_at(evaluator.results()[0]) == std::vector<std::int64_t>{0, 1, 2});
+  CHECK(fired_at(evaluator.results()[1]) == std::vector<std::int64_t>{2});
+  CHECK(evaluator.counters().records == 3);  // values looked back at were kept
+  trial.builder().end();
+  opened.refresh();
+  evaluator.offer();
+  evaluator.finish();
+  CHECK(evaluator.results()[0].status == RuleStatus::issues_found);
+}
+
+TEST_CASE("a damaged record costs its unit, and the verdict says so") {
+  RuleTrial trial(collections);
+  fill(trial, 2);
+  const std::string events = trial.builder().root() + "/" + events_path(1, "worker_0");
+  std::filesystem::resize_file(events, 20);  // cuts the first record, of gradient/a
+  const RuleResult vanishing = trial.run("VanishingGradient");
+  CHECK(fired_at(vanishing) == std::vector<std::int64_t>{0});
+  REQUIRE(vanishing.problems.size() == 1);
+  CHECK(vanishing.problems[0].kind == ProblemKind::damaged);
+  const RuleResult calm = trial.run("VanishingGradient", {{"threshold", "0"}});
+  CHECK(calm.status == RuleStatus::error);
+  CHECK(calm.message.starts_with("a value it needs cannot be read: events/"));
+}
+
+/// Says what its parameter tells it to.
+class Misbehaving final : public Rule {
+ public:
+  explicit Misbehaving(bool planning) : planning_(planning), all_(select({.all = true})) {}
+  void set_required_tensors(StepNeeds& step) override {
+    if (planning_) {
+      throw std::runtime_error("planned badly");
+    }
+    step.value(step.units(all_).front());
+  }
+  void invoke_at_step(StepView& step) override {
+    for (const Unit& unit : step.units(all_)) {
+      // Only what was asked for is there, whatever other rules asked for.
+      seen_ += step.value(unit) != nullptr ? 1 : 0;
+    }
+    throw std::runtime_error("saw " + std::to_string(seen_));
+  }
+
+ private:
+  bool planning_;
+  SelectionId all_;
+  int seen_ = 0;
+};
+
+TEST_CASE("an exception of a rule ends that rule only; a rule sees only what it asked for") {
+  RuleTrial trial(collections);
+  fill(trial);
+  const Trial opened = trial.open();
+  Evaluator evaluator(opened, {.keep_going = true});
+  evaluator.add(std::make_unique<Misbehaving>(true), "first");
+  evaluator.add(std::make_unique<Misbehaving>(false), "second");
+  evaluator.add(make_rule("UnchangedTensor", {{"tensor_regex", "."}}));
+  evaluator.add_error("third", "Nothing", ConfigurationError(ConfigurationErrorKind::bad_trial, "no such trial"));
+  evaluator.run();
+  CHECK(evaluator.results()[0].message == "the rule failed: planned badly");
+  CHECK(evaluator.results()[1].message == "the rule failed: saw 1");
+  CHECK(evaluator.results()[1].status == RuleStatus::error);
+  CHECK(evaluator.results()[2].status == RuleStatus::issues_found);
+  CHECK(evaluator.results()[3].error_kind == ConfigurationErrorKind::bad_trial);
+  CHECK(evaluator.results()[3].name == "third");
+}
+
+TEST_CASE("what would be read, without reading it") {
+  RuleTrial trial(collections);
+  trial.step(0, {{"gradient/a", {0}}, {saved("abs_mean", "gradient/b"), {0}}});
+  trial.step(1, {{"gradient/a", {0}}});
+  const Trial opened = trial.open();
+  Evaluator evaluator(opened);
+  evaluator.add(make_rule("VanishingGradient"));
+  evaluator.add(make_rule("UnchangedTensor", {{"tensor_regex", "a$"}, {"num_steps", "2"}, {"start_step", "1"}}));
+  std::vector<std::string> plan;
+  evaluator.plan([&](const PlannedRead& read) {
+    plan.push_back(std::to_string(read.rule) + " " + std::to_string(read.step.value) + " " +
+                   std::to_string(read.read_step.value) + " " + std::string(read.tensor) + " " + read.what);
+  });
+  CHECK(plan == std::vector<std::string>{"0 0 0 gradient/a abs_mean of value", "0 0 0 gradient/b saved abs_mean",
+                                         "0 1 1 gradient/a abs_mean of value", "1 1 0 gradient/a value",
+                                         "1 1 1 gradient/a value"});
+  CHECK(evaluator.counters().records == 0);
+}
+
+TEST_CASE("invoke_rule, as the reference's") {
+  RuleTrial trial(collections);
+  fill(trial);
+  const Trial opened = trial.open();
+  const auto rule = make_rule("VanishingGradient");
+  rule->set_trials(opened);
+  CHECK(invoke_rule(*rule, GlobalStep(1), GlobalStep(4)).findings.size() == 3);
+  try {
+    static_cast<void>(invoke_rule(*rule, GlobalStep(2), {}, true));
+    FAIL("the condition was met");
+  } catch (const RuleEvaluationConditionMet& met) {
+    CHECK(met.rule == "VanishingGradient");
+    CHECK(met.step == GlobalStep(2));
+    CHECK(met.what() ==
+          std::string("Evaluation of the rule VanishingGradient at step 2 resulted in the condition being met"));
+  }
+}
+
+}  // namespace
+}  // namespace smd::test
