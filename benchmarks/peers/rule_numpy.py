@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rule_numpy.py TRIAL: the mean absolute value of every gradient of a trial, as NumPy computes it: index files by json,
-records by range with np.frombuffer. Knows where the elements of the benchmarks' records lie (at the end, before the
-footer), so that it need not parse protobuf: it can only be faster for it."""
+"""rule_numpy.py TRIAL ELEMENTS: what VanishingGradient is measured against: the mean absolute value of every gradient,
+by NumPy, of the float32 elements at the end of each record that the index files name, where the elements are known to
+lie. Prints how many there were, and of how many it is below 1e-7."""
 
 import json
 import os
@@ -9,21 +9,22 @@ import sys
 
 import numpy as np
 
-below = judged = 0
-root = sys.argv[1]
-for folder, _, files in sorted(os.walk(os.path.join(root, 'index'))):
-    for file in sorted(files):
-        with open(os.path.join(folder, file), encoding='utf-8') as text:
+trial, elements = sys.argv[1], int(sys.argv[2])
+judged = below = 0
+for folder, folders, files in os.walk(f'{trial}/index'):
+    folders.sort()
+    for name in sorted(files):
+        with open(f'{folder}/{name}', encoding='utf-8') as text:
             index = json.load(text)
-        with open(os.path.join(root, index['meta']['event_file_name']), 'rb') as events:
-            for record in index['tensor_payload']:
-                if not record['tensorname'].startswith('gradient'):
+        with open(f"{trial}/{index['meta']['event_file_name']}", 'rb') as events:
+            for saved in index['tensor_payload']:
+                if not saved['tensorname'].startswith('gradient'):
                     continue
-                events.seek(record['start_idx'])
-                data = events.read(record['length'])
-                count = int(sys.argv[2])
-                start = data.find(b'"', 12 + 40)
-                values = np.frombuffer(data, dtype='<f4', count=count, offset=len(data) - 4 - TAIL - 4 * count)
-                below += np.abs(values).mean(dtype=np.float64) < 1e-7
+                events.seek(saved['start_idx'])
+                record = events.read(saved['length'])
+                # The generator's records end with the group of `mode_step`, its tag and length before it.
+                end = record.rindex(b'\n\tmode_step') - 4
+                x = np.frombuffer(record, np.float32, elements, end - 4 * elements)
+                below += bool(np.abs(x).mean(dtype=np.float64) < 1e-7)
                 judged += 1
 print(judged, below)
