@@ -241,13 +241,32 @@ class Bench:
                 else:
                     self.at_least(f'{label}, {dtype}, {size} MiB : reading', ours, read, 'GB/s', 0.6 if best else None)
 
+    def hook(self):
+        """Saving: what it adds to a training loop, and how fast it writes."""
+        folder = os.path.join(os.path.abspath(self.options.work), 'hook')
+        commands = {'none': ['train', '0'], '10': ['train', '10'], '200': ['train', '200'],
+                    'write': ['write', '512'], 'bare': ['bare', '512'], 'reduced': ['write', '512']}
+        best = {}
+        for _ in range(max(3, self.options.rounds // 2)):
+            for key, arguments in commands.items():
+                more = ['min,max,mean,std,l2,abs_mean'] if key == 'reduced' else []
+                answer = subprocess.run([self.program('bench_hook'), *arguments, folder, *more],
+                                        stdout=subprocess.PIPE, check=True)
+                seconds = json.loads(answer.stdout)['seconds']
+                best[key] = min(seconds, best.get(key, seconds))
+        figures = {key: {'best': value, 'median': value} for key, value in best.items()}
+        self.ratio('training, all saved each 10 steps : no hook', figures['10'], figures['none'], 1.05)
+        self.ratio('training, all saved each 200 steps : no hook', figures['200'], figures['none'], 1.01)
+        self.ratio('hook, 512 tensors of 1 MiB : bare writes', figures['write'], figures['bare'])
+        self.ratio('the same with six reductions : bare writes', figures['reduced'], figures['bare'])
+
     def checksum(self):
         answer = subprocess.run([self.program('crc32c_micro')], stdout=subprocess.PIPE, check=True)
         for size, speeds in json.loads(answer.stdout).items():
             self.at_least(f'crc32c : memcpy, {size} buffer', speeds['crc32c_gb_s'], speeds['memcpy_gb_s'], 'GB/s', 0.5)
 
 
-FIGURES = ('start_up', 'names', 'cold_names', 'last_step', 'history', 'big_tensor', 'reduce', 'kernels', 'checksum')
+FIGURES = ('start_up', 'names', 'cold_names', 'last_step', 'history', 'big_tensor', 'reduce', 'kernels', 'hook', 'checksum')
 
 
 def main():

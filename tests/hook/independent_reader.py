@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes arrays of NumPy's by smd-save and reads the files back by docs/format.md alone: struct, json, NumPy.
 
-independent_reader.py SMD_SAVE
+independent_reader.py SMD_SAVE RECORDED_TRIALS
 """
 
 import io
@@ -15,7 +15,7 @@ import tempfile
 
 import numpy
 
-save = sys.argv[1]
+save, recorded = sys.argv[1:]
 
 DTYPES = {1: '<f4', 2: '<f8', 3: '<i4', 4: '|u1', 5: '<i2', 6: '|i1', 8: '<c8', 9: '<i8', 10: '|b1', 17: '<u2',
           18: '<c16', 19: '<f2', 22: '<u4', 23: '<u8'}
@@ -53,6 +53,8 @@ def fields(data):
             value, at = varint(data, at)
         elif key & 7 == 1:
             value, at = data[at:at + 8], at + 8
+        elif key & 7 == 5:
+            value, at = data[at:at + 4], at + 4
         elif key & 7 == 2:
             size, at = varint(data, at)
             value, at = data[at:at + size], at + size
@@ -214,6 +216,71 @@ def refusals(folder):
     run(trial, '--step', '0', f'x=@{folder}/missing.npy', status=3)
 
 
+def summaries(folder):
+    """(mode, step, tag) and the summary's value, of all event files for TensorBoard in a folder."""
+    found = {}
+    for mode in sorted(os.listdir(folder)):
+        for name in sorted(os.listdir(f'{folder}/{mode}')):
+            with open(f'{folder}/{mode}/{name}', 'rb') as file:
+                data = file.read()
+            while data:
+                length, = struct.unpack('<Q', data[:8])
+                payload, footer = data[12:12 + length], struct.unpack('<I', data[12 + length:16 + length])[0]
+                assert struct.unpack('<I', data[8:12])[0] == masked(crc32c(data[:8])) and footer == masked(crc32c(payload))
+                data = data[16 + length:]
+                event = fields(payload)
+                value = fields(one(fields(one(event, 5)), 1))
+                found[mode, one(event, 2, 0), one(value, 1).decode()] = value
+    return found
+
+
+def histogram(value):
+    histo = fields(one(value, 5))
+    numbers = [struct.unpack('<d', one(histo, field, bytes(8)))[0] for field in range(1, 6)]
+    return numbers, *(numpy.frombuffer(one(histo, field), '<f8') for field in (6, 7))
+
+
+def tensorboard(folder):
+    """Scalars, histograms and texts; histograms as the reference made them of the same weights."""
+    config = f'{folder}/hook.json'
+    with open(config, 'w', encoding='ascii') as file:
+        json.dump({'HookParameters': {'save_interval': 1, 'save_all': True, 'export_tensorboard': 'true'},
+                   'CollectionConfigurations': [{'CollectionName': 'weights'}]}, file)
+    trial = f'{folder}/board'
+    theirs = summaries(f'{recorded}/pt_tensorboard_scalars/tensorboard')
+    compared = 0
+    for step in (0, 4):
+        _, values = read_step(f'{recorded}/pt_tensorboard_scalars', step, 'worker_0', False)
+        for name, array in values.items():
+            if ('TRAIN', step, f'weights/{name}') in theirs:
+                run(trial, '--append', '--mode', 'train', '--step', str(step), '--config', config, f'{name}=-',
+                    stdin=npy(array))
+                # One process, one file: the last one stands. So look at each as it is made.
+                ours = summaries(f'{trial}/tensorboard')
+                tag = next(tag for mode, at, tag in ours if at == step and tag.endswith(name))
+                numbers, limits, counts = histogram(ours['TRAIN', step, tag])
+                their_numbers, their_limits, their_counts = histogram(theirs['TRAIN', step, f'weights/{name}'])
+                assert numbers[:3] == their_numbers[:3] and numpy.allclose(numbers, their_numbers, rtol=1e-6)
+                assert numpy.array_equal(limits, their_limits) and numpy.array_equal(counts, their_counts)
+                compared += 1
+    assert compared >= 3, compared
+    run(trial, '--mode', 'eval', '--step', '9', '--config', config, 'Loss_output:0/é=0.5', 'text=-',
+        stdin=npy(numpy.array(['a', 'b'])))
+    ours = summaries(f'{trial}/tensorboard')
+    assert one(ours['EVAL', 9, 'Loss_output_0/é'], 2) == struct.pack('<f', 0.5)
+    text = ours['EVAL', 9, 'text']
+    assert [value for field, value in fields(one(text, 8)) if field == 8] == [b'a', b'b']
+    assert one(fields(one(fields(one(text, 9)), 1)), 1) == b'text'
+    # Infinities and NaN are in no bucket; the extremes of float64 are.
+    x = numpy.array([numpy.inf, numpy.nan, 1.5, -1.5, 0, 1e300, numpy.finfo('f8').max, -1e300])
+    run(trial, '--mode', 'train', '--step', '11', '--config', config, 'x=-', stdin=npy(x))
+    (_, value), = [(key, value) for key, value in summaries(f'{trial}/tensorboard').items() if key[1] == 11]
+    numbers, limits, counts = histogram(value)
+    assert numbers[:3] == [-1e300, numpy.finfo('f8').max, 6] and counts.sum() == 6 and len(limits) == len(counts)
+    where = dict(zip(limits, counts))
+    assert where[numpy.finfo('f8').max] == 2 and counts[numpy.searchsorted(limits, 0, side='right')] == 1
+
+
 with tempfile.TemporaryDirectory() as place:
-    for test in (round_trips, shapes_and_reductions, names, refusals):
+    for test in (round_trips, shapes_and_reductions, names, refusals, tensorboard):
         test(place)

@@ -136,7 +136,8 @@ ExitStatus SaveCommand::run(Diagnostics& messages) {
         save_lines(options_, saver, messages);
       }
     } catch (const StepAlreadySaved& error) {
-      messages.fail(error.tag(), options_.trial + ": " + error.what() + "; --append joins it", ExitStatus::no);
+      messages.fail(error.tag(), options_.trial + ": " + error.what() + (options_.append ? "" : "; --append joins it"),
+                    ExitStatus::no);
       return ExitStatus::no;
     }
     saver.close();

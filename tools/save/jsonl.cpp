@@ -170,7 +170,7 @@ void save_lines(const SaveOptions& options, Saver& saver, Diagnostics& messages)
     } catch (const InvalidArgument& error) {
       messages.fail("Damaged", where + error.what(), ExitStatus::damaged);
     } catch (const StepAlreadySaved& error) {
-      messages.fail(error.tag(), where + error.what() + "; see --append", ExitStatus::no);
+      messages.fail(error.tag(), where + error.what() + (options.append ? "" : "; see --append"), ExitStatus::no);
     }
   });
 }

@@ -25,7 +25,7 @@ enum class Framework : std::uint8_t { pytorch, tensorflow, mxnet, xgboost };
 /// What to do with a step that the worker has saved before.
 enum class ExistingStep : std::uint8_t {
   refuse,  ///< StepAlreadySaved; nothing is changed.
-  append,  ///< What is saved joins what is there. The step's mode and mode step must agree.
+  append,  ///< What is saved joins what is there. Of another mode or mode step: StepAlreadySaved.
 };
 
 /// How much of a crash of the whole machine a trial outlives. The process may die at any time with either.

@@ -11,6 +11,7 @@
 #include "wire/encode.hpp"
 #include "wire/framing.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -178,6 +179,9 @@ void Hook::Impl::begin_file() {
   if (file) {
     return;
   }
+  if (step <= last_saved) {
+    queue.drain();  // its files may still be on their way
+  }
   const bool there = output->exists(layout::index_path(step, worker_part));
   if (there && config.existing_step == ExistingStep::refuse) {
     throw StepAlreadySaved("step " + std::to_string(step) + " of worker '" + detail::printable(config.worker) +
@@ -195,6 +199,9 @@ void Hook::Impl::begin_file() {
       throw ReadError(std::move(trial.problem()));
     }
     if (Status taken = begun->take_over(**trial); !taken) {
+      if (taken.problem().kind == ProblemKind::warning) {
+        throw StepAlreadySaved(taken.problem().text, config.worker, GlobalStep(step));
+      }
       throw ReadError(std::move(taken.problem()));
     }
   }
@@ -303,7 +310,7 @@ void Hook::Impl::end_step() {
   offered = false;
   const bool sync = config.sync == SyncPolicy::files;
   if (file) {
-    saved = true;
+    last_saved = std::max(last_saved, step);
     queue.push(0, [to = file] { return to->finish_events(); });
     if (collections.changed()) {
       write_collections();
@@ -343,7 +350,7 @@ void Hook::Impl::close() {
     end_step();
     queue.drain();  // what is asked of the folder below is asked of its last state
     // Where nothing was saved, an earlier run's file stays as it is.
-    if ((saved && collections.changed()) || !output->exists(collections_name(worker_part))) {
+    if ((last_saved >= 0 && collections.changed()) || !output->exists(collections_name(worker_part))) {
       write_collections();
     }
     if (config.end_marker.value_or(std::getenv("TRAINING_JOB_NAME") == nullptr)) {

@@ -46,7 +46,7 @@ struct Hook::Impl {
   Mode mode = Mode::global;
   std::array<std::int64_t, 5> mode_steps{};  // by the mode's number
   bool offered = false;                      // something was, at this step
-  bool saved = false;                        // something was, by this hook
+  std::int64_t last_saved = -1;              // the largest step of which this hook saved something
   bool closed = false;
   // Shared with the tasks that fill and finish them.
   std::shared_ptr<detail::hook::StepFile> file;

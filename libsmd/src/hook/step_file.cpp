@@ -87,9 +87,12 @@ Status StepFile::take_over(storage::Storage& trial) {
     return refused("not an index file that more can be appended to");
   }
   if (there.mode != step_.mode || there.mode_step != step_.mode_step) {
-    return refused("the step is there as " + std::string(to_string(there.mode)) + " step " +
-                   std::to_string(there.mode_step) + ", not " + std::string(to_string(step_.mode)) + " step " +
-                   std::to_string(step_.mode_step));
+    return Problem{ProblemKind::warning,
+                   {},
+                   {},
+                   "step " + std::to_string(step_.step) + " is there as " + std::string(to_string(there.mode)) +
+                       " step " + std::to_string(there.mode_step) + ", not " + std::string(to_string(step_.mode)) +
+                       " step " + std::to_string(step_.mode_step)};
   }
   content_ = std::move(there);
   if (content_.event_file.empty() || content_.records.empty()) {

@@ -26,8 +26,8 @@ class StepFile {
  public:
   StepFile(Output& output, StepOfWorker step, bool sync);
 
-  /// Starts with what is there already: its records are copied, its entries kept. An index file that is damaged, or of
-  /// another mode or mode step, is a problem.
+  /// Starts with what is there already: its records are copied, its entries kept. An index file that is damaged is a
+  /// problem; so is one of another mode or mode step, of kind `warning`.
   Status take_over(storage::Storage& trial);
   /// A whole record, framed.
   Status add_record(std::string tensor, std::string_view record);

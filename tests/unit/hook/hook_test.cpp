@@ -360,7 +360,7 @@ TEST_CASE("a step that exists is refused, or joined") {
   {
     Hook hook(appending);
     hook.set_step(GlobalStep(5), Mode::eval, ModeStep(3));
-    CHECK_THROWS_AS(hook.save_tensor("b", floats(two, pair)), ReadError);  // it is a step of training
+    CHECK_THROWS_AS(hook.save_tensor("b", floats(two, pair)), StepAlreadySaved);  // it is a step of training
     hook.set_step(GlobalStep(5), Mode::train, ModeStep(3));
     hook.save_tensor("b", floats(two, pair), {"second"});
     hook.save_tensor("a", floats(two, pair));
@@ -373,6 +373,23 @@ TEST_CASE("a step that exists is refused, or joined") {
   CHECK(trial.collection("first")->tensor_names == std::vector<std::string>{"a"});
   CHECK(trial.collection("second")->tensor_names == std::vector<std::string>{"b"});
   CHECK(sound(folder / "run"));
+}
+
+TEST_CASE("a step is refused also while its files are on their way") {
+  const TempDir folder;
+  Hook hook(every_step(folder));
+  const std::vector<float> values(200'000, 1.0F);
+  const Shape shape = {200'000};
+  for (int round = 0; round < 20; ++round) {
+    hook.set_step(GlobalStep(2 * round), Mode::global, ModeStep(2 * round));
+    hook.save_tensor("a", floats(values, shape));
+    hook.set_step(GlobalStep(2 * round + 1), Mode::global, ModeStep(2 * round + 1));
+    hook.save_scalar("b", 1);
+    hook.set_step(GlobalStep(2 * round), Mode::global, ModeStep(2 * round));
+    CHECK_THROWS_AS(hook.save_scalar("late", 1), StepAlreadySaved);
+  }
+  hook.close();
+  CHECK(Trial::open(folder / "run").tensor("a").steps().size() == 20);
 }
 
 TEST_CASE("what cannot be saved is refused") {
