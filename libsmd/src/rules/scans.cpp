@@ -126,11 +126,13 @@ Difference compare(const TensorView& a, const TensorView& b, const Tolerance& to
     for (std::size_t i = 0; i < n; ++i) {
       const double distance = std::abs(x[i] - y[i]);
       // Not finite unless both are, or they are too far apart for a double.
-      const bool both_finite = (std::abs(x[i]) <= most) & (std::abs(y[i]) <= most);
-      const bool near = both_finite & (distance <= tolerance.atol + tolerance.rtol * std::abs(y[i]));
+      const double size_x = std::abs(x[i]);
+      const double size_y = std::abs(y[i]);
+      const bool both_finite = (size_x <= most) & (size_y <= most);
+      const bool near = both_finite & (distance <= tolerance.atol + tolerance.rtol * size_y);
       const bool same_nan = tolerance.equal_nan & (x[i] != x[i]) & (y[i] != y[i]);
-      far += (x[i] == y[i]) | near | same_nan ? 0 : 1;
-      largest = (distance > largest) & (distance <= most) ? distance : largest;
+      far += ((x[i] == y[i]) | near | same_nan) ? 0 : 1;
+      largest = ((distance > largest) & (distance <= most)) ? distance : largest;
     }
     found.far += far;
     found.largest = largest;
