@@ -2,6 +2,8 @@
 #include "rules/builtin.hpp"
 #include "rules/classes.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -87,7 +89,7 @@ class ClassImbalance final : public Rule {
           arg_max_ ? Classes::of_arg_max(predictions->view()) : Classes::of_elements(predictions->view());
       if (predicted.size() == of_labels.size()) {
         for_class_pairs(of_labels, predicted, [&](double label, double prediction) {
-          if (label == label) {
+          if (!std::isnan(label)) {
             Count& one = counts.classes[label];
             ++counts.labels;
             ++one.labels;
@@ -99,7 +101,7 @@ class ClassImbalance final : public Rule {
       }
     }
     for_class_pairs(of_labels, of_labels, [&](double label, double /*same*/) {
-      if (label == label) {
+      if (!std::isnan(label)) {
         ++counts.labels;
         ++counts.classes[label].labels;
       }

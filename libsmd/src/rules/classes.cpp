@@ -4,7 +4,10 @@
 #include "reduce/doubles.hpp"
 #include "rules/numbers.hpp"
 
+#include <cmath>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 namespace smd::detail::rules {
 
@@ -37,7 +40,11 @@ std::vector<std::uint32_t> ones_of_rows(const TensorView& view) {
 
 template <class T>
 bool is_nan(T x) noexcept {
-  return x != x;
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::isnan(x);
+  } else {
+    return false;
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -30,7 +31,8 @@ class Matrix {
     Cells cells = others_;
     for (std::size_t i = 0; i < small_.size(); ++i) {
       if (small_[i] != 0) {
-        cells.emplace(std::pair(static_cast<double>(i / small), static_cast<double>(i % small)), small_[i]);
+        const std::size_t label = i / small;
+        cells.emplace(std::pair(static_cast<double>(label), static_cast<double>(i - label * small)), small_[i]);
       }
     }
     return cells;
