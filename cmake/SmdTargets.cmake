@@ -15,13 +15,16 @@ function(smd_add_tool name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 endfunction()
 
-# smd_add_unit_test(NAME SOURCES… LIBS…): one doctest executable, registered with ctest.
+# smd_add_unit_test(NAME SOURCES… LIBS…): one doctest executable, registered with ctest. The target unit_tests builds
+# all of them, and nothing else.
+add_custom_target(unit_tests)
 function(smd_add_unit_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   # Every test may call its sample Sample.
   set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(${name} PRIVATE smd_options smd_test_main smd_test_support ${arg_LIBS})
+  add_dependencies(unit_tests ${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS unit)
 endfunction()
