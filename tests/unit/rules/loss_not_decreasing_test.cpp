@@ -176,6 +176,23 @@ TEST_CASE("each loss is read once, also one that was looked back at") {
   CHECK(evaluator.counters().records == 200);
 }
 
+TEST_CASE("offered step by step, as beside a running job, the verdicts are the same") {
+  const Row trial({8, nan, 4, 4, 4, 5, 2, 2, 2});
+  const ParameterTexts two = {{"num_steps", "2"}, {"start_step", "1"}};
+  const RuleResult whole = trial.run(rule, two);
+  const Trial opened = trial.open();
+  Evaluator evaluator(opened, {.keep_going = true});
+  evaluator.add(make_rule(rule, two));
+  for (std::int64_t at = 0; at < 9; ++at) {
+    evaluator.offer(GlobalStep(at));
+  }
+  evaluator.finish();
+  // checks at 2 (against 0), 4, 6 and 8: half, no change, half, no change
+  CHECK(fired_at(whole) == Steps{4, 8});
+  CHECK(fired_at(evaluator.results().front()) == fired_at(whole));
+  CHECK(evaluator.counters().records == 9);
+}
+
 TEST_CASE("parameters of LossNotDecreasing") {
   CHECK(refused(rule, {{"use_losses_collection", "false"}}) == "missing_parameter collection_names");
   CHECK(refused(rule, {{"use_losses_collection", "false"}, {"tensor_regex", "a"}}).empty());

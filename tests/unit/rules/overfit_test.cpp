@@ -180,6 +180,21 @@ TEST_CASE("saved means of the collection are enough; with patterns, one element 
   CHECK(patterns.findings[0].value == 2);
 }
 
+TEST_CASE("offered step by step, as beside a running job, the verdicts are the same") {
+  const Job trial({{'T', 1}, {'V', 2}, {'V', 4}, {'T', 2}, {'V', 3}});  // (3 - 1) / 1; at the end (3 - 2) / 2
+  const Trial opened = trial.open();
+  Evaluator evaluator(opened, {.keep_going = true});
+  evaluator.add(make_rule(rule, {}));
+  for (std::int64_t at = 0; at < 5; ++at) {
+    evaluator.offer(GlobalStep(at));
+  }
+  evaluator.finish();
+  const RuleResult& result = evaluator.results().front();
+  REQUIRE(fired_at(result) == Steps{3, 4});
+  CHECK(result.findings[0].value == 2);
+  CHECK(result.findings[1].value == 0.5);
+}
+
 TEST_CASE("parameters of Overfit") {
   CHECK(refused(rule, {{"patience", "0"}}) == "bad_value patience");
   CHECK(refused(rule, {{"start_step", "-1"}}) == "bad_value start_step");
