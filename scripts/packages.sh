@@ -55,7 +55,8 @@ need_packages() {
 }
 
 # What the library and the commands are built with and from.
-build_packages='cmake g++ ninja-build pkg-config libboost-filesystem-dev libcli11-dev libfmt-dev libhwy-dev
+build_packages='cmake g++ ninja-build pkg-config libboost-filesystem-dev libcli11-dev
+  libcurl4-openssl-dev libfmt-dev libhwy-dev libpugixml-dev libssl-dev
   libpcre2-dev libprotozero-dev libsimdjson-dev nlohmann-json3-dev zlib1g-dev'
 # What the tests need besides.
 test_packages='bash clang clang-format doctest-dev fish mandoc python3 python3-numpy xz-utils zsh'

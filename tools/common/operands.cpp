@@ -3,6 +3,7 @@
 
 #include "errors.hpp"
 #include "progress.hpp"
+#include "reading_options.hpp"
 #include "text.hpp"
 
 #include <unistd.h>
@@ -79,13 +80,10 @@ bool may_be_several(std::span<const std::string> operands) noexcept {
 
 void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages,
                 const std::function<void(Trial&)>& visit) {
-  if (path.starts_with("s3://")) {
-    messages.fail("NotFound", path + ": s3:// trials are not supported by this build", ExitStatus::unreadable);
-    return;
-  }
   try {
     Progress progress("reading index files", 0);
     TrialOptions watched = options;
+    say_remote(watched, messages);
     watched.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.at(done, total); };
     Trial trial = Trial::open(path, watched);
     try {

@@ -24,8 +24,8 @@ void for_each_operand(std::span<const std::string> operands, bool null_separated
 [[nodiscard]] bool may_be_several(std::span<const std::string> operands) noexcept;
 
 /// Opens a trial and hands it over. Whatever the library throws, here or in `visit`, is reported with its status and
-/// costs only this trial; problems that the trial met (damaged files) are reported after the visit. `s3://` operands:
-/// a message and status 3. A bad pattern (InvalidArgument, MatchLimit) becomes a UsageError.
+/// costs only this trial; problems that the trial met (damaged files) are reported after the visit. A bad pattern
+/// (InvalidArgument, MatchLimit) becomes a UsageError.
 void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages,
                 const std::function<void(Trial&)>& visit);
 

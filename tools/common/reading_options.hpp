@@ -5,13 +5,15 @@
 #include <span>
 
 #include "command_line.hpp"
+#include "diagnostics.hpp"
 
 namespace smd::tool {
 
-/// CLI.md, section 5, as far as every command that reads trials has it: -j and --no-verify.
+/// CLI.md, section 5, as far as every command that reads trials has it.
 struct ReadingOptions {
   unsigned jobs = 0;  ///< 0: one per CPU.
   bool verify = true;
+  RemoteOptions remote = {};  ///< For trials on S3.
 
   static std::span<const OptionSpec> table() noexcept;
   static ReadingOptions from(const CommandLine& line);
@@ -19,5 +21,8 @@ struct ReadingOptions {
   /// Options to open a trial with: one snapshot (no refresh on queries), the given range.
   [[nodiscard]] TrialOptions trial_options(const StepRange& range = {}) const;
 };
+
+/// What goes on with a remote store is said by `messages`, which must outlive all trials opened with the options.
+void say_remote(TrialOptions& options, Diagnostics& messages);
 
 }  // namespace smd::tool

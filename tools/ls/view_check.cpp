@@ -49,6 +49,7 @@ class CheckView final : public View {
       try {
         Progress progress("checking", 0);
         TrialOptions watched = options().reading.trial_options();
+        say_remote(watched, messages);
         watched.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.at(done, total); };
         const CheckReport report =
             check_trial(operand, watched, [&](const Problem& problem) { print(problem, rows, messages); });

@@ -22,7 +22,9 @@ class FindView final : public View {
     bool found = false;
     with_plain_operand(operand, messages, [&] {
       std::vector<Problem> problems;
-      for (const std::string& path : find_trials(operand, &problems)) {
+      TrialOptions reading = options().reading.trial_options();
+      say_remote(reading, messages);
+      for (const std::string& path : find_trials(operand, &problems, reading)) {
         rows.set_trial(path);
         rows.row({});
         found = true;

@@ -19,6 +19,8 @@ inline constexpr std::size_t pattern_bytes = std::size_t{64} << 10;             
 inline constexpr std::uint32_t pattern_match_steps = 1'000'000;                 ///< PCRE2 match limit.
 inline constexpr std::uint32_t pattern_heap_kib = 64 * 1024;                    ///< PCRE2 heap limit, KiB.
 inline constexpr std::size_t pattern_jit_stack = std::size_t{8} << 20;          ///< PCRE2 JIT stack, bytes.
+inline constexpr unsigned listing_pages = 10'000;                               ///< One listing on S3.
+inline constexpr std::uint64_t cache_bytes = std::uint64_t{1} << 30;            ///< All that a cache folder holds.
 inline constexpr int open_files = 16;                                           ///< Local files open at once.
 
 }  // namespace smd::limits

@@ -5,6 +5,7 @@
 #include <smd/error.hpp>
 #include <smd/export.hpp>
 #include <smd/problem.hpp>
+#include <smd/remote.hpp>
 #include <smd/step.hpp>
 #include <smd/tensor.hpp>
 #include <smd/tensor_view.hpp>
@@ -70,7 +71,7 @@ class StepRange {
 struct TrialOptions {
   std::string name = {};       ///< For messages and output; default: the path.
   StepRange range_steps = {};  ///< What to read at first; `Trial::cover` reads more.
-  unsigned jobs = 0;           ///< Threads; 0: one per CPU.
+  unsigned jobs = 0;           ///< Threads; 0: one per CPU. On S3: requests at once; 0: 16.
   bool verify = true;          ///< Check payload checksums where records carry them. Length checksums always are.
   bool strict = false;         ///< Throw IndexReaderException at the first damaged index file.
   bool auto_refresh = true;    ///< Look for new steps on every query, as the reference does.
@@ -79,6 +80,7 @@ struct TrialOptions {
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
   /// Default: SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW, or 1000.
   std::optional<std::size_t> incomplete_step_wait_window = {};
+  RemoteOptions remote = {};  ///< For trials on S3.
 };
 
 /// Selects tensors and, where a step is given, asks who saved something then. All given conditions but `names`,
@@ -160,8 +162,9 @@ class SMD_EXPORT BlockSink {
 /// consistent snapshot.
 class SMD_EXPORT Trial {
  public:
-  /// Opens a local directory. If it lacks `collections`, `index` and `events` but has `debug-output`, that is used.
-  /// @throws ReadError (NotFound, AccessDenied, io), MissingCollectionFiles, InvalidArgument.
+  /// Opens a local directory, or `s3://bucket/prefix`. If it lacks `collections`, `index` and `events` but has
+  /// `debug-output`, that is used.
+  /// @throws ReadError (NotFound, AccessDenied, io, network), MissingCollectionFiles, InvalidArgument.
   static Trial open(const std::string& path, const TrialOptions& options = {});
 
   Trial(const Trial&) = delete;
@@ -173,6 +176,8 @@ class SMD_EXPORT Trial {
   [[nodiscard]] const std::string& name() const noexcept;
   /// The directory in use, which ends in `debug-output` if that was found instead.
   [[nodiscard]] const std::string& path() const noexcept;
+  /// Whether it is read over a network: looking for what is new then costs requests, and nothing tells of changes.
+  [[nodiscard]] bool remote() const noexcept;
 
   /// Names of the tensors that a query selects, in byte order.
   /// @throws InvalidArgument for a pattern that does not compile, MatchLimit.
@@ -289,10 +294,11 @@ class SMD_EXPORT Trial {
 /// The name under which a reduction of a tensor is stored: `smdebug/reductions/abs_mean/NAME`.
 [[nodiscard]] SMD_EXPORT std::string reduction_tensor_name(std::string_view reduction, std::string_view tensor);
 
-/// Paths of the trials at or below `place`, in byte order. Symbolic links are not followed.
+/// Paths of the trials at or below `place`, in byte order. Symbolic links are not followed. `place` may be on S3.
 /// @throws ReadError if `place` itself cannot be read; unreadable folders below it go to `problems`, if given.
 [[nodiscard]] SMD_EXPORT std::vector<std::string> find_trials(const std::string& place,
-                                                              std::vector<Problem>* problems = nullptr);
+                                                              std::vector<Problem>* problems = nullptr,
+                                                              const TrialOptions& options = {});
 
 /// What a full check of a trial found.
 struct CheckReport {

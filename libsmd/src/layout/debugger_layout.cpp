@@ -45,7 +45,8 @@ constexpr std::size_t deepest_folder = 16;
 
 class DebuggerLayout final : public Layout {
  public:
-  Outcome<Listing> list(storage::Storage& storage, const Listing* before) const override;
+  Outcome<Listing> list(storage::Storage& storage, const Listing* before,
+                        std::optional<std::int64_t> since) const override;
   LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files, unsigned jobs,
                    const ReadProgress& progress) const override;
   std::shared_ptr<const CollectionsInfo> collections(storage::Storage& storage,
@@ -106,10 +107,71 @@ void sort_files(Listing& listing) {
   }
 }
 
-Outcome<Listing> DebuggerLayout::list(storage::Storage& storage, const Listing* before) const {
+/// Whether steps from `step` on stand after it in text order too: so it is for all that have 12 digits.
+bool in_text_order(std::int64_t step) noexcept {
+  constexpr std::int64_t last_folder_of_nine_digits = 999'999'000'000;
+  return step >= 0 && step < last_folder_of_nine_digits;
+}
+
+/// Lists `index/` at once. New names are added to those of an earlier listing, of which only later ones were asked for.
+Outcome<Listing> list_remote(storage::Storage& storage, Listing listing, const Listing* before,
+                             std::optional<std::int64_t> since) {
+  std::string after;
+  if (before != nullptr && since && in_text_order(*since)) {
+    // Before all names of that step: in its folder of a thousand, its digits without a worker.
+    constexpr std::size_t folder_digits = 9;
+    constexpr std::int64_t steps_of_folder = 1000;
+    append_step_digits(after, *since / steps_of_folder);
+    after.erase(0, after.size() - folder_digits);
+    after.push_back('/');
+    append_step_digits(after, *since);
+    listing.files = before->files;
+    listing.notes = before->notes;
+  }
+  auto names = storage.list_below(index_folder, after);
+  if (!names) {
+    return std::move(names.problem());
+  }
+  const std::size_t known = listing.files.size();
+  std::uint32_t folder_id = no_id;
+  std::string folder;
+  for (const std::string& name : *names) {
+    const std::size_t slash = name.rfind('/');
+    std::string own = std::string(index_folder) + (slash == name.npos ? "" : "/" + name.substr(0, slash));
+    if (folder_id == no_id || own != folder) {
+      folder = std::move(own);
+      folder_id = listing.folders.add(folder);
+    }
+    const std::size_t notes = listing.notes.size();
+    add_index_file(listing, folder_id, std::string_view(name).substr(slash + 1));
+    if (listing.notes.size() > notes &&
+        std::count(listing.notes.begin(), listing.notes.end(), listing.notes.back()) > 1) {
+      listing.notes.pop_back();
+    }
+  }
+  // Those of steps that were listed before come twice.
+  const auto by_step = [](const StepFile& a, const StepFile& b) { return a.step < b.step; };
+  const auto begin = listing.files.begin();
+  const auto middle = begin + static_cast<std::ptrdiff_t>(known);
+  listing.files.erase(std::remove_if(middle, listing.files.end(),
+                                     [&](const StepFile& file) {
+                                       const auto [first, last] = std::equal_range(begin, middle, file, by_step);
+                                       return std::find(first, last, file) != last;
+                                     }),
+                      listing.files.end());
+  rank_workers(listing);
+  sort_files(listing);
+  return listing;
+}
+
+Outcome<Listing> DebuggerLayout::list(storage::Storage& storage, const Listing* before,
+                                      std::optional<std::int64_t> since) const {
   Listing listing(before);
   // Asked first: a job that ends while we list must not look ended with its last steps missing.
   listing.ended = ended(storage);
+  if (storage.remote()) {
+    return list_remote(storage, std::move(listing), before, since);
+  }
   std::vector<std::string> folders{std::string(index_folder)};
   while (!folders.empty()) {
     const std::string folder = std::move(folders.back());
@@ -254,7 +316,9 @@ LoadedSteps DebuggerLayout::load(storage::Storage& storage, const Listing& listi
     return loaded;
   }
   jobs = std::max(1u, std::min(jobs, storage.parallelism()));
-  const std::size_t grain = std::clamp<std::size_t>(files.size() / (std::size_t{jobs} * 8), 32, 256);
+  // Where each file costs a round trip, none may wait behind others while a thread is idle.
+  const std::size_t least = storage.remote() ? 1 : 32;
+  const std::size_t grain = std::clamp<std::size_t>(files.size() / (std::size_t{jobs} * 8), least, 256);
   std::vector<std::unique_ptr<StepLoader>> loaders(jobs);
   std::vector<LoadedSteps::Row> rows(files.size());
   std::vector<std::uint8_t> good(files.size(), 0);
@@ -318,8 +382,37 @@ LoadedSteps DebuggerLayout::load(storage::Storage& storage, const Listing& listi
   return loaded;
 }
 
+/// One collections file, and what was odd in it.
+struct ReadCollections {
+  Outcome<CollectionsFile> file;
+  std::vector<Problem> notes;
+};
+
+ReadCollections read_collections_file(const Outcome<std::unique_ptr<storage::Folder>>& folder,
+                                      const std::string& leaf) {
+  if (!folder) {
+    return {folder.problem(), {}};
+  }
+  Buffer buffer;
+  const auto text = (*folder)->read_all(leaf, buffer, limits::json_bytes);
+  if (!text) {
+    return {text.problem(), {}};
+  }
+  std::vector<Problem> notes;
+  Outcome<CollectionsFile> file = parse_collections_file(*text, notes);
+  return {std::move(file), std::move(notes)};
+}
+
+/// As many workers as save have theirs, and nothing was wrong.
+bool all_there(const CollectionsInfo& info) {
+  return info.found && info.problems.empty() && static_cast<std::int64_t>(info.workers.size()) >= info.num_workers.value_or(1);
+}
+
 std::shared_ptr<const CollectionsInfo> DebuggerLayout::collections(
     storage::Storage& storage, std::shared_ptr<const CollectionsInfo> before) const {
+  if (before && storage.remote() && all_there(*before)) {
+    return before;  // each is written once, so that asking again would tell nothing
+  }
   auto result = std::make_shared<CollectionsInfo>();
   CollectionsInfo& info = *result;
   auto entries = storage.list(collections_folder);
@@ -354,34 +447,24 @@ std::shared_ptr<const CollectionsInfo> DebuggerLayout::collections(
   }
   info.found = !files.empty();
   Outcome<std::unique_ptr<storage::Folder>> folder = storage.open_folder(collections_folder);
-  Buffer buffer;
   std::vector<std::pair<std::string, std::int64_t>> claims;
-  for (const auto& [worker, leaf] : files) {
+  const auto read = [&](std::size_t i, unsigned) { return read_collections_file(folder, files[i].second); };
+  const unsigned jobs = storage.remote() ? storage.parallelism() : 1;
+  parallel_ordered(jobs, files.size(), jobs, read, [&](std::size_t i, ReadCollections&& one) {
+    const auto& [worker, leaf] = files[i];
     if (info.workers.empty() || info.workers.back() != worker) {
       info.workers.push_back(worker);
     }
-    const std::string path = std::string(collections_folder) + "/" + leaf;
-    std::vector<Problem> notes;
-    const auto add = [&](Problem problem) {
+    const auto add = [&info, path = std::string(collections_folder) + "/" + leaf](Problem problem) {
       problem.file = path;
       info.problems.push_back(std::move(problem));
     };
-    if (!folder) {
-      add(folder.problem());
-      continue;
+    if (!one.file) {
+      add(std::move(one.file.problem()));
+      return true;
     }
-    const auto text = (*folder)->read_all(leaf, buffer, limits::json_bytes);
-    if (!text) {
-      add(text.problem());
-      continue;
-    }
-    Outcome<CollectionsFile> file = parse_collections_file(*text, notes);
-    if (!file) {
-      add(std::move(file.problem()));
-      continue;
-    }
-    std::for_each(notes.begin(), notes.end(), add);
-    const std::int64_t workers = file->num_workers.value_or(1);
+    std::for_each(one.notes.begin(), one.notes.end(), add);
+    const std::int64_t workers = one.file->num_workers.value_or(1);
     claims.emplace_back(worker, workers);
     if (!info.num_workers) {
       info.num_workers = workers;
@@ -392,8 +475,9 @@ std::shared_ptr<const CollectionsInfo> DebuggerLayout::collections(
            "says that " + std::to_string(workers) + " workers save, that of " + printable(claims.front().first) +
                " says " + std::to_string(*info.num_workers)});
     }
-    merge_collections(info.collections, file->collections);
-  }
+    merge_collections(info.collections, one.file->collections);
+    return true;
+  });
   return result;
 }
 

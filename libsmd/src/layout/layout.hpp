@@ -96,8 +96,10 @@ class Layout {
  public:
   virtual ~Layout() = default;
 
-  /// Lists the steps. `before` is an earlier listing of the same trial, whose ids are kept, or null.
-  virtual Outcome<Listing> list(storage::Storage& storage, const Listing* before) const = 0;
+  /// Lists the steps. `before` is an earlier listing of the same trial, whose ids are kept, or null. With `since`, a
+  /// remote store is asked for that step and later ones only; files of earlier ones are taken from `before`.
+  virtual Outcome<Listing> list(storage::Storage& storage, const Listing* before,
+                                std::optional<std::int64_t> since) const = 0;
   /// Reads step files with at most `jobs` threads. `progress` may be empty.
   virtual LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
                            unsigned jobs, const ReadProgress& progress) const = 0;

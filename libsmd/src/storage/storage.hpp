@@ -71,6 +71,13 @@ class Storage {
   /// A regular file; anything else of that name is damaged (a FIFO never blocks it). Not there: not_found. A name that
   /// is empty, absolute, holds NUL or a `..` part, or a symbolic link that leads out: damaged.
   virtual Outcome<std::unique_ptr<File>> open(std::string_view name) = 0;
+  /// The same where reading will begin at `offset` and probably take `length` bytes: on a remote store that then costs
+  /// one request in all. Both may be wrong.
+  virtual Outcome<std::unique_ptr<File>> open_at(std::string_view name, std::uint64_t offset, std::uint64_t length) {
+    (void)offset;
+    (void)length;
+    return open(name);
+  }
   /// Fills `into` from `offset` of a file of which nothing else is wanted, with as few calls as that takes. False if it
   /// did not work out, for whatever reason: `open` says which. Here nothing is said of what kind of file it was.
   virtual bool read_once(std::string_view name, std::uint64_t offset, std::span<std::byte> into) = 0;
@@ -85,6 +92,15 @@ class Storage {
   virtual Status revisit() { return ok(); }
   /// Changes when all that was read before is of another trial.
   [[nodiscard]] virtual std::uint64_t generation() const noexcept { return 0; }
+  /// Whether each call that asks for something costs a round trip to another machine: then little is asked for, exactly,
+  /// and much at once.
+  [[nodiscard]] virtual bool remote() const noexcept { return false; }
+  /// Of a remote store: all files at any depth below a folder, by their names relative to it; `after`: only those whose
+  /// names come after that in byte order. No such folder: none. Others are listed folder by folder.
+  virtual Outcome<std::vector<std::string>> list_below(std::string_view folder, std::string_view after) {
+    (void)after;
+    return Problem{ProblemKind::io, std::string(folder), {}, "is listed folder by folder"};
+  }
   /// How many reads at once are worth while.
   [[nodiscard]] virtual unsigned parallelism() const noexcept = 0;
   /// For messages: the path or URL of the root.

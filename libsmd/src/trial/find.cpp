@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/trial_paths.hpp"
+#include "storage/s3_module.hpp"
 
 #include <smd/error.hpp>
 #include <smd/trial.hpp>
@@ -46,9 +47,60 @@ std::vector<fs::path> subfolders(const fs::path& folder, boost::system::error_co
   return found;
 }
 
+/// The same on S3, where a folder is what keys have in common.
+std::vector<std::string> find_remote(const std::string& place, std::vector<Problem>* problems,
+                                     const TrialOptions& options) {
+  auto opened = detail::storage::open_remote(place, options.remote, options.jobs);
+  if (!opened) {
+    Problem problem = std::move(opened.problem());
+    problem.file = place;
+    throw ReadError(std::move(problem));
+  }
+  std::string base = place;
+  while (base.ends_with('/')) {
+    base.pop_back();
+  }
+  std::vector<std::string> trials;
+  std::vector<std::string> todo{{}};
+  while (!todo.empty()) {
+    const std::string folder = std::move(todo.back());
+    todo.pop_back();
+    const std::string path = folder.empty() ? base : base + "/" + folder;
+    const auto entries = (*opened)->list(folder);
+    if (!entries) {
+      Problem problem = entries.problem();
+      problem.file = path;
+      if (folder.empty()) {
+        throw ReadError(std::move(problem));
+      }
+      if (problems != nullptr) {
+        problems->push_back(std::move(problem));
+      }
+      continue;
+    }
+    const auto is_folder = [](const auto& entry) { return entry.kind == detail::storage::EntryKind::folder; };
+    if (std::any_of(entries->begin(), entries->end(),
+                    [&](const auto& entry) { return is_folder(entry) && entry.name == "collections"; })) {
+      trials.push_back(path);
+      continue;  // trials do not nest
+    }
+    for (const auto& entry : *entries) {
+      if (is_folder(entry)) {
+        todo.push_back(folder.empty() ? entry.name : folder + "/" + entry.name);
+      }
+    }
+  }
+  std::sort(trials.begin(), trials.end());
+  return trials;
+}
+
 }  // namespace
 
-std::vector<std::string> find_trials(const std::string& place, std::vector<Problem>* problems) {
+std::vector<std::string> find_trials(const std::string& place, std::vector<Problem>* problems,
+                                     const TrialOptions& options) {
+  if (is_remote_path(place)) {
+    return find_remote(place, problems, options);
+  }
   boost::system::error_code error;
   const fs::file_status status = fs::status(place, error);
   if (status.type() == fs::file_not_found) {

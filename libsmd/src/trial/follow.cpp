@@ -218,7 +218,7 @@ std::vector<std::string> StepFollower::Impl::missing_files(const Step& step, boo
       end = std::max(end, start + std::min<std::uint64_t>(payload.lengths[i], UINT64_MAX - start));
     }
     const TensorLocation location = trial->location(*snapshot, row, 0);
-    const auto file = trial->storage().open(location.file);
+    const auto file = trial->storage().open_at(location.file, end - std::min<std::uint64_t>(end, 1), 1);
     const bool there = file ? (*file)->size() >= end : file.problem().kind != ProblemKind::not_found;
     if (!there) {
       missing.push_back(location.file);

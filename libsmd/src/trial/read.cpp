@@ -28,12 +28,20 @@ struct Batch {
   std::size_t end = 0;
 };
 
-std::vector<Batch> batches(std::span<const TensorLocation> locations, std::uint64_t& largest,
-                           std::size_t most_records = batch_records) {
+std::vector<Batch> batches(std::span<const TensorLocation> locations, std::uint64_t& largest, std::size_t most_records,
+                           const detail::storage::Storage& storage, unsigned jobs) {
   std::vector<Batch> result;
   std::uint64_t bytes = 0;
+  const bool remote = storage.remote();
+  if (remote) {  // a file costs a round trip: no thread may be idle while others have several before them
+    most_records = std::clamp<std::size_t>(locations.size() / (std::size_t{jobs} * 4), 1, most_records);
+  }
   for (std::size_t i = 0; i < locations.size(); ++i) {
-    if (result.empty() || i - result.back().begin == most_records || bytes + locations[i].length > batch_bytes) {
+    const bool full = !result.empty() && i - result.back().begin >= most_records;
+    // What lies in one file takes one request if one thread reads it.
+    const bool same_file =
+        remote && full && i - result.back().begin < batch_short_records && locations[i].file == locations[i - 1].file;
+    if (result.empty() || (full && !same_file) || bytes + locations[i].length > batch_bytes) {
       result.push_back({i, i});
       bytes = 0;
     }
@@ -50,7 +58,7 @@ void detail::trial::TrialState::read(const Snapshot& snapshot, std::span<const T
                                      std::span<const std::string> tensors, unsigned wanted_jobs,
                                      const std::function<bool(std::size_t, ReadResult&&)>& take) const {
   std::uint64_t largest = 1;
-  const std::vector<Batch> work = batches(locations, largest);
+  const std::vector<Batch> work = batches(locations, largest, batch_records, *storage_, jobs(wanted_jobs));
   // Large values one at a time: memory stays near that of one.
   const auto window = static_cast<std::size_t>(std::max<std::uint64_t>(in_flight_bytes / largest, 1));
   const unsigned threads =
@@ -81,6 +89,12 @@ void detail::trial::TrialState::read(const Snapshot& snapshot, std::span<const T
       [&](std::size_t b, unsigned worker) {
         std::vector<ReadResult> results;
         results.reserve(work[b].end - work[b].begin);
+        if (storage_->remote()) {
+          if (!readers[worker]) {
+            readers[worker] = std::make_unique<RecordReader>(*storage_, options_.verify);
+          }
+          readers[worker]->expect(locations.subspan(work[b].begin, work[b].end - work[b].begin));
+        }
         for (std::size_t i = work[b].begin; i < work[b].end; ++i) {
           results.push_back(read_one(i, worker));
         }
@@ -128,7 +142,8 @@ void Trial::read_blocks(
   };
   const std::shared_ptr<const detail::trial::Snapshot> snapshot = impl_->snapshot();
   std::uint64_t largest = 1;
-  const std::vector<Batch> work = batches(locations, largest, batch_short_records);
+  const std::vector<Batch> work =
+      batches(locations, largest, batch_short_records, impl_->storage(), impl_->jobs(options.jobs));
   const auto threads =
       static_cast<unsigned>(std::min<std::size_t>(impl_->jobs(options.jobs), std::max<std::size_t>(work.size(), 1)));
   std::vector<std::unique_ptr<detail::trial::RecordReader>> readers(threads);

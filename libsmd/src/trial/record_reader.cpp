@@ -64,6 +64,24 @@ Problem RecordReader::placed(Problem problem, const TensorLocation& location, st
   return problem;
 }
 
+/// Where the records end that will be read with this one: those expected that closely follow it in its file.
+std::uint64_t RecordReader::reach_of(const TensorLocation& location) const noexcept {
+  std::uint64_t reach = location.offset + std::min(location.length, UINT64_MAX - location.offset);
+  const TensorLocation* const end = expected_.data() + expected_.size();
+  const std::less<> before;  // total over all pointers
+  if (expected_.empty() || before(&location, expected_.data()) || !before(&location, end)) {
+    return reach;
+  }
+  for (const TensorLocation* next = &location + 1; next != end; ++next) {
+    if (next->file != location.file || next->offset < reach || next->offset - reach > ahead_gap_bytes ||
+        next->length > ahead_bytes) {
+      break;
+    }
+    reach = next->offset + std::min(next->length, UINT64_MAX - next->offset);
+  }
+  return reach;
+}
+
 Status RecordReader::open(const TensorLocation& location) {
   if (file_ && file_name_ == location.file) {
     return ok();
@@ -71,7 +89,7 @@ Status RecordReader::open(const TensorLocation& location) {
   file_.reset();
   inflater_.reset();
   compressed_ = false;
-  auto file = storage_.open(location.file);
+  auto file = storage_.open_at(location.file, location.offset, reach_of(location) - location.offset);
   if (!file) {
     Problem problem = std::move(file.problem());
     problem.file = location.file;

@@ -62,6 +62,7 @@ class RecordReader {
   };
 
   Status open(const TensorLocation& location);
+  [[nodiscard]] std::uint64_t reach_of(const TensorLocation& location) const noexcept;
   Outcome<bool> is_compressed();
   /// The whole payload, in `buffer_` or `inflated_`.
   Outcome<std::span<const std::byte>> load_payload(const TensorLocation& location, bool& has_checksum);

@@ -37,6 +37,7 @@ Trial Trial::open(const std::string& path, const TrialOptions& options) {
 
 const std::string& Trial::name() const noexcept { return impl_->name(); }
 const std::string& Trial::path() const noexcept { return impl_->path(); }
+bool Trial::remote() const noexcept { return impl_->storage().remote(); }
 
 std::vector<std::string> Trial::tensor_names(const TensorQuery& query) const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();

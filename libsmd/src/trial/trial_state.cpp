@@ -4,6 +4,7 @@
 #include "base/escape.hpp"
 #include "base/parallel.hpp"
 #include "layout/trial_paths.hpp"
+#include "storage/s3_module.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -141,11 +142,10 @@ void TrialState::open_storage(const std::string& path) {
   if (path.empty()) {
     throw InvalidArgument("the path of a trial is empty");
   }
-  if (path.starts_with("s3://")) {
-    throw ReadError({ProblemKind::not_found, path, {}, "trials on S3 are not supported by this build"});
-  }
   const auto open = [this](const std::string& place) {
-    auto opened = environment_.open ? environment_.open(place) : storage::open_local(place);
+    auto opened = environment_.open       ? environment_.open(place)
+                  : is_remote_path(place) ? storage::open_remote(place, options_.remote, options_.jobs)
+                                          : storage::open_local(place);
     if (!opened) {
       Problem problem = std::move(opened.problem());
       problem.file = place;
@@ -178,7 +178,8 @@ std::unique_ptr<storage::Storage> TrialState::open_to_watch(const std::string& p
 
 unsigned TrialState::jobs(unsigned wanted) const noexcept {
   const unsigned asked = wanted != 0 ? wanted : options_.jobs;
-  return std::max(1u, std::min(asked != 0 ? asked : default_jobs(), storage_->parallelism()));
+  const unsigned usual = storage_->remote() ? storage_->parallelism() : default_jobs();
+  return std::max(1u, std::min(asked != 0 ? asked : usual, storage_->parallelism()));
 }
 
 std::shared_ptr<const Snapshot> TrialState::current() const {
@@ -309,7 +310,12 @@ void TrialState::load_snapshot() {
 
   auto next = std::make_shared<Snapshot>();
   next->generation = generation_;
-  auto listed = layout_->list(*storage_, before ? before->listing.get() : nullptr);
+  const std::optional<std::int64_t> since = before && !before->ended ? first_open_step(*before) : std::nullopt;
+  auto listed = layout_->list(*storage_, before ? before->listing.get() : nullptr, since);
+  if (listed && since && listed->ended && storage_->remote()) {
+    // Once all of it, for what came late before the end.
+    listed = layout_->list(*storage_, before->listing.get(), std::nullopt);
+  }
   if (!listed) {
     throw ReadError(std::move(listed.problem()));
   }
@@ -355,6 +361,19 @@ void TrialState::load_snapshot() {
   }
   const std::lock_guard latest_lock(mutex_);
   latest_ = std::move(next);
+}
+
+/// The oldest of the newest steps that lacks a worker's file, else the newest step: from there on there may be news.
+std::optional<std::int64_t> TrialState::first_open_step(const Snapshot& snapshot) const {
+  const auto listed = listed_steps(*snapshot.listing);
+  if (listed.empty()) {
+    return std::nullopt;
+  }
+  const std::size_t needed = workers_needed(*snapshot.collections, *snapshot.listing);
+  const std::size_t newest = std::min(listed.size(), std::max<std::size_t>(window_, 1));
+  const auto open = std::find_if(listed.end() - static_cast<std::ptrdiff_t>(newest), listed.end(),
+                                 [needed](const auto& step) { return step.second < needed; });
+  return open == listed.end() ? listed.back().first : open->first;
 }
 
 /// Reads the step files in range that no earlier snapshot has read. Files that failed before are tried again.
@@ -452,7 +471,8 @@ std::optional<bool> TrialState::is_complete(const Snapshot& snapshot, std::int64
 /// The same for a step that is not in range; its files are read for this alone.
 bool TrialState::probe_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const {
   const std::span<const layout::StepFile> files = files_at(snapshot.listing->files, step);
-  const layout::LoadedSteps probe = layout_->load(*storage_, *snapshot.listing, files, 1, {});
+  const layout::LoadedSteps probe =
+      layout_->load(*storage_, *snapshot.listing, files, storage_->remote() ? jobs() : 1, {});
   std::vector<layout::StepRow> rows;
   for (const layout::LoadedSteps::Row& row : probe.rows) {
     if (row.row.payload != no_id) {

@@ -103,6 +103,7 @@ class TrialState {
   [[noreturn]] void throw_missing_collections() const;
   void make_snapshot();
   void load_snapshot();
+  [[nodiscard]] std::optional<std::int64_t> first_open_step(const Snapshot& snapshot) const;
   void load(Snapshot& snapshot);
   void settle_newest(const layout::Listing& listing);
   void find_last_complete(Snapshot& snapshot) const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for steps, for anything, and for a trial to come into being.
+#include "storage/polled_watch.hpp"
 #include "trial/trial_impl.hpp"
 #include "trial/waiter.hpp"
 
@@ -86,13 +87,18 @@ struct BirthWatch {
   bool of_folder = false;
 
   void aim(const std::string& path, bool folder_there, const WaitOptions& options) {
-    const bool remote = path.starts_with("s3://");
+    const bool remote = is_remote_path(path);
     const auto interval =
         std::max(options.interval.value_or(std::chrono::seconds(remote ? 5 : 2)), std::chrono::milliseconds(1));
     waiter.reset();
-    storage = folder_there ? detail::trial::TrialState::open_to_watch(path) : nullptr;
-    waiter.emplace(detail::system_clock(),
-                   storage ? watch_of(*storage, interval) : detail::storage::watch_for_path(path, interval), options);
+    storage = folder_there && !remote ? detail::trial::TrialState::open_to_watch(path) : nullptr;
+    std::unique_ptr<detail::storage::Watch> watch;
+    if (remote) {
+      watch = std::make_unique<detail::storage::PolledWatch>(interval, "polling");
+    } else {
+      watch = storage ? watch_of(*storage, interval) : detail::storage::watch_for_path(path, interval);
+    }
+    waiter.emplace(detail::system_clock(), std::move(watch), options);
     of_folder = folder_there;
   }
 };

@@ -194,8 +194,6 @@ TEST_CASE("trials that cannot be opened cost only themselves") {
   };
   CHECK(open("/no/such/trial").status == ExitStatus::unreadable);
   CHECK(open("/no/such/trial").messages.starts_with("test: NotFound: "));
-  CHECK(open("s3://bucket/prefix").messages ==
-        "test: NotFound: s3://bucket/prefix: s3:// trials are not supported by this build\n");
   const smd::test::TempDir empty;
   CHECK(open(empty.path()).status == ExitStatus::unreadable);
   CHECK(open(empty.path()).messages.starts_with("test: MissingCollectionFiles: "));

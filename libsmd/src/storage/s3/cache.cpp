@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/s3/cache.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <system_error>
+#include <vector>
+
+#include "base/crc32c.hpp"
+#include "storage/descriptor.hpp"
+#include "storage/s3/digest.hpp"
+
+namespace smd::detail::storage::s3 {
+namespace {
+
+constexpr std::string_view magic = "smd-cache 1\n";
+constexpr std::size_t numbers_bytes = 4 + 8 + 8 + 4;  // length of the ETag, object's size, length of the data, CRC-32C
+constexpr std::uint64_t most_entry = std::uint64_t{32} << 20;
+constexpr std::time_t stale_temporary = 3600;
+
+template <class T>
+void put(std::string& text, T value) {
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    text.push_back(static_cast<char>(value >> (8 * i) & 0xFF));
+  }
+}
+
+template <class T>
+T take(std::string_view text, std::size_t at) {
+  T value = 0;
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    value |= static_cast<T>(static_cast<unsigned char>(text[at + i])) << (8 * i);
+  }
+  return value;
+}
+
+std::uint32_t checksum(std::string_view text) { return crc32c(std::as_bytes(std::span(text))); }
+
+std::string serialise(const Cache::Entry& entry) {
+  std::string numbers;
+  put(numbers, static_cast<std::uint32_t>(entry.etag.size()));
+  put(numbers, entry.object_size);
+  put(numbers, static_cast<std::uint64_t>(entry.data.size()));
+  std::string text(magic);
+  text += numbers;
+  const std::string content = entry.etag + entry.data;
+  put(text, crc32c(std::as_bytes(std::span(content)), checksum(numbers)));
+  return text + content;
+}
+
+std::optional<Cache::Entry> parse(std::string_view text) {
+  if (text.size() < magic.size() + numbers_bytes || !text.starts_with(magic)) {
+    return std::nullopt;
+  }
+  const std::string_view numbers = text.substr(magic.size(), numbers_bytes - 4);
+  const auto etag_bytes = take<std::uint32_t>(numbers, 0);
+  const auto data_bytes = take<std::uint64_t>(numbers, 12);
+  const std::string_view content = text.substr(magic.size() + numbers_bytes);
+  if (etag_bytes > content.size() || data_bytes != content.size() - etag_bytes ||
+      take<std::uint32_t>(text, magic.size() + numbers.size()) !=
+          crc32c(std::as_bytes(std::span(content)), checksum(numbers))) {
+    return std::nullopt;
+  }
+  return Cache::Entry{std::string(content.substr(0, etag_bytes)), take<std::uint64_t>(numbers, 4),
+                      std::string(content.substr(etag_bytes))};
+}
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = uninterrupted([&] { return ::write(fd, text.data(), text.size()); });
+    if (n < 0) {
+      return false;
+    }
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+/// Makes a folder and those above it, for this user alone.
+bool make_folders(const std::string& path) {
+  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    if (::mkdir(path.substr(0, slash).c_str(), 0700) != 0 && errno != EEXIST && slash == path.npos) {
+      return false;
+    }
+    if (slash == path.npos) {
+      return true;
+    }
+  }
+}
+
+struct CloseDir {
+  void operator()(DIR* dir) const noexcept { ::closedir(dir); }
+};
+
+template <class Take>
+void for_each_name(const std::string& folder, Take&& take) {
+  const std::unique_ptr<DIR, CloseDir> dir(::opendir(folder.c_str()));
+  while (dir != nullptr) {
+    const dirent* const entry = ::readdir(dir.get());
+    if (entry == nullptr) {
+      return;
+    }
+    const std::string_view name(entry->d_name);
+    if (name != "." && name != "..") {
+      take(std::string(name));
+    }
+  }
+}
+
+struct Kept {
+  std::string path;
+  std::uint64_t bytes = 0;
+  timespec used{};
+};
+
+std::string error_text(int error) { return std::generic_category().message(error); }
+
+}  // namespace
+
+Cache::Cache(std::string folder, std::uint64_t most_bytes, std::function<void(std::string)> say)
+    : folder_(std::move(folder)),
+      most_bytes_(most_bytes),
+      say_(std::move(say)),
+      unchecked_bytes_(most_bytes) {}  // measured at the first write
+
+std::shared_ptr<Cache> Cache::open(std::string folder, std::uint64_t most_bytes,
+                                   std::function<void(std::string)> say) {
+  std::shared_ptr<Cache> cache(new Cache(std::move(folder), most_bytes, std::move(say)));
+  if (!make_folders(cache->folder_)) {
+    cache->give_up("cannot make the folder: " + error_text(errno));
+  } else if (::access(cache->folder_.c_str(), R_OK | W_OK | X_OK) != 0) {
+    cache->give_up(error_text(errno));
+  }
+  return cache;
+}
+
+std::string Cache::path_of(std::string_view name) const {
+  const std::string digest = hex(sha256(name));
+  return folder_ + "/" + digest.substr(0, 2) + "/" + digest.substr(2);
+}
+
+void Cache::give_up(const std::string& why) {
+  if (usable_.exchange(false)) {
+    say_("nothing is kept in the cache '" + folder_ + "': " + why);
+  }
+}
+
+std::optional<Cache::Entry> Cache::find(std::string_view name) {
+  if (!usable()) {
+    return std::nullopt;
+  }
+  const std::string path = path_of(name);
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat status;
+  if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < 0) {
+    return std::nullopt;
+  }
+  std::optional<Entry> entry;
+  if (static_cast<std::uint64_t>(status.st_size) <= most_entry + (std::uint64_t{1} << 16)) {
+    std::string text(static_cast<std::size_t>(status.st_size), '\0');
+    std::size_t done = 0;
+    while (done < text.size()) {
+      const ssize_t n = uninterrupted([&] { return ::read(fd.get(), text.data() + done, text.size() - done); });
+      if (n <= 0) {
+        break;
+      }
+      done += static_cast<std::size_t>(n);
+    }
+    entry = done == text.size() ? parse(text) : std::nullopt;
+  }
+  if (!entry) {
+    ::unlink(path.c_str());
+    if (!damage_said_.exchange(true)) {
+      say_("damaged entries of the cache '" + folder_ + "' are removed and fetched anew");
+    }
+    return std::nullopt;
+  }
+  ::futimens(fd.get(), nullptr);  // what is used stays
+  return entry;
+}
+
+void Cache::keep(std::string_view name, const Entry& entry) {
+  if (!usable() || entry.etag.empty() || entry.etag.size() > 1024 || entry.data.size() > most_entry) {
+    return;
+  }
+  const std::string path = path_of(name);
+  const std::string folder = path.substr(0, path.rfind('/'));
+  static std::atomic<unsigned> counter{0};
+  const std::string temporary =
+      folder + "/tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1));
+  const std::string text = serialise(entry);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    give_up(error_text(errno));
+    return;
+  }
+  Descriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  bool good = static_cast<bool>(fd) && write_all(fd.get(), text);
+  int error = errno;
+  if (good && ::close(fd.release()) != 0) {
+    good = false;
+    error = errno;
+  }
+  if (good && ::rename(temporary.c_str(), path.c_str()) != 0) {
+    good = false;
+    error = errno;
+  }
+  if (!good) {
+    ::unlink(temporary.c_str());
+    if (error != EEXIST) {
+      give_up(error_text(error));
+    }
+    return;
+  }
+  make_room(text.size());
+}
+
+/// Measures the folder now and then, and removes what was not used for the longest time if it is too large.
+void Cache::make_room(std::uint64_t written) {
+  const std::lock_guard lock(mutex_);
+  unchecked_bytes_ += written;
+  if (unchecked_bytes_ < most_bytes_ / 16) {
+    return;
+  }
+  unchecked_bytes_ = 0;
+  std::vector<Kept> all;
+  std::uint64_t bytes = 0;
+  for_each_name(folder_, [&](const std::string& part) {
+    if (part.size() != 2) {
+      return;  // not ours
+    }
+    const std::string folder = folder_ + "/" + part;
+    for_each_name(folder, [&](const std::string& leaf) {
+      Kept kept{folder + "/" + leaf, 0, {}};
+      struct stat status;
+      if (::lstat(kept.path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+        return;
+      }
+      if (leaf.starts_with("tmp-") && ::time(nullptr) - status.st_mtim.tv_sec > stale_temporary) {
+        ::unlink(kept.path.c_str());  // of a process that died
+        return;
+      }
+      kept.bytes = static_cast<std::uint64_t>(status.st_size);
+      kept.used = status.st_mtim;
+      bytes += kept.bytes;
+      if (!leaf.starts_with("tmp-")) {
+        all.push_back(std::move(kept));
+      }
+    });
+  });
+  if (bytes <= most_bytes_) {
+    return;
+  }
+  std::sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) {
+    return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec : a.used.tv_nsec < b.used.tv_nsec;
+  });
+  for (const Kept& kept : all) {
+    if (bytes <= most_bytes_ - most_bytes_ / 8) {
+      return;
+    }
+    if (::unlink(kept.path.c_str()) == 0) {
+      bytes -= kept.bytes;
+    }
+  }
+}
+
+}  // namespace smd::detail::storage::s3

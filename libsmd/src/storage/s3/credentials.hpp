@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/outcome.hpp"
+#include "storage/s3/http.hpp"
+#include "storage/s3/settings.hpp"
+#include "storage/s3/signing.hpp"
+
+namespace smd::detail::storage::s3 {
+
+/// Where credentials were found; nothing: not configured there.
+struct FoundCredentials {
+  Credentials credentials;
+  std::string where;  ///< For messages: `the environment`.
+};
+/// A problem: configured there, but they cannot be had. No problem ever holds a secret.
+using Finding = Outcome<std::optional<FoundCredentials>>;
+
+/// What the sources need.
+struct CredentialContext {
+  HttpPool& http;
+  const Settings& settings;
+};
+
+[[nodiscard]] Finding credentials_from_environment();
+[[nodiscard]] Finding credentials_from_profile(const CredentialContext& context);
+[[nodiscard]] Finding credentials_from_container(const CredentialContext& context);
+[[nodiscard]] Finding credentials_from_metadata(const CredentialContext& context);
+/// Runs a command as the AWS CLI does: split as a shell would, no shell.
+[[nodiscard]] Finding credentials_from_process(const std::string& command);
+/// STS AssumeRole, signed with `base`.
+[[nodiscard]] Finding assume_role(const CredentialContext& context, const Profile& profile, const Credentials& base);
+
+/// Reads AccessKeyId, SecretAccessKey, `token_name` and Expiration from a JSON object.
+[[nodiscard]] std::optional<Credentials> credentials_from_json(std::string_view text, const char* token_name);
+/// `2024-02-29T12:00:00Z`, with fractions and offsets.
+[[nodiscard]] std::optional<std::chrono::system_clock::time_point> parse_time(std::string_view text);
+
+/// The credentials in use. Thread-safe: while one thread fetches them, the others wait.
+class CredentialChain {
+ public:
+  explicit CredentialChain(CredentialContext context) : context_(context) {}
+
+  /// Those in use; fetched at first, and anew five minutes before they expire.
+  Outcome<std::shared_ptr<const FoundCredentials>> get();
+  /// Others than `refused`, which the server did not take; null if there are no others.
+  Outcome<std::shared_ptr<const FoundCredentials>> other_than(const FoundCredentials& refused);
+
+ private:
+  Outcome<std::shared_ptr<const FoundCredentials>> find();
+
+  CredentialContext context_;
+  std::mutex mutex_;
+  std::shared_ptr<const FoundCredentials> current_;
+  std::chrono::system_clock::time_point next_try_{};  ///< After a renewal that failed.
+};
+
+}  // namespace smd::detail::storage::s3

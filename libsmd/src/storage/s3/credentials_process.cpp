@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "storage/descriptor.hpp"
+#include "storage/s3/credentials.hpp"
+
+extern char** environ;  // NOLINT: POSIX names it so
+
+namespace smd::detail::storage::s3 {
+namespace {
+
+constexpr std::size_t most_output = std::size_t{64} << 10;
+constexpr std::chrono::seconds most_time{60};
+
+/// Words as a shell makes them of quotes, backslashes and blanks; nothing is expanded. Empty: a quote is not closed.
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  std::string word;
+  bool in_word = false;
+  char quote = '\0';
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    const bool more = i + 1 < line.size();
+    if (quote == '\'' ? c == '\'' : quote == '"' && c == '"') {
+      quote = '\0';
+    } else if (quote == '"' && c == '\\' && more && (line[i + 1] == '"' || line[i + 1] == '\\')) {
+      word.push_back(line[++i]);
+    } else if (quote != '\0') {
+      word.push_back(c);
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+      in_word = true;
+    } else if (c == '\\' && more) {
+      word.push_back(line[++i]);
+      in_word = true;
+    } else if (c == ' ' || c == '\t') {
+      if (in_word) {
+        words.push_back(std::move(word));
+        word.clear();
+      }
+      in_word = false;
+    } else {
+      word.push_back(c);
+      in_word = true;
+    }
+  }
+  if (in_word) {
+    words.push_back(std::move(word));
+  }
+  return quote != '\0' ? std::vector<std::string>() : words;
+}
+
+Problem failed(std::string text) { return {ProblemKind::access_denied, {}, {}, std::move(text)}; }
+
+/// Starts it with its output in a pipe; -1 with errno.
+pid_t start(std::vector<std::string>& words, int output) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) {
+    arguments.push_back(word.data());
+  }
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  pid_t child = -1;
+  const int error = ::posix_spawnp(&child, arguments.front(), &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  errno = error;
+  return error == 0 ? child : -1;
+}
+
+/// Nothing if it took too long or said too much.
+std::optional<std::string> read_output(int fd) {
+  const auto deadline = std::chrono::steady_clock::now() + most_time;
+  std::string text;
+  char buffer[4096];
+  while (text.size() <= most_output) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+    pollfd wait{fd, POLLIN, 0};
+    const int ready = uninterrupted([&] { return ::poll(&wait, 1, static_cast<int>(std::max<long>(left, 0))); });
+    if (ready <= 0) {
+      return std::nullopt;
+    }
+    const ssize_t n = uninterrupted([&] { return ::read(fd, buffer, sizeof buffer); });
+    if (n <= 0) {
+      return n == 0 ? std::optional(text) : std::nullopt;
+    }
+    text.append(buffer, static_cast<std::size_t>(n));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Finding credentials_from_process(const std::string& command) {
+  std::vector<std::string> words = words_of(command);
+  if (words.empty()) {
+    return failed("is no command");
+  }
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    return failed("cannot be started: no pipe to be had");
+  }
+  const Descriptor out(ends[0]);
+  Descriptor in(ends[1]);
+  const pid_t child = start(words, in.get());
+  if (child < 0) {
+    return failed(errno == ENOENT ? "names a command that is not there" : "cannot be started");
+  }
+  in = Descriptor();
+  const auto text = read_output(out.get());
+  if (!text) {
+    ::kill(child, SIGKILL);
+  }
+  int status = 0;
+  uninterrupted([&] { return ::waitpid(child, &status, 0); });
+  if (!text) {
+    return failed("gave no answer within a minute, or too long a one");
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    return failed("failed" + (WIFEXITED(status) ? " with status " + std::to_string(WEXITSTATUS(status)) : std::string()));
+  }
+  const nlohmann::json object = nlohmann::json::parse(*text, nullptr, false);
+  const bool known = object.is_object() && object.contains("Version") && object["Version"] == 1;
+  auto credentials = known ? credentials_from_json(*text, "SessionToken") : std::nullopt;
+  if (!credentials) {
+    return failed("printed no credentials of Version 1");
+  }
+  return std::optional(FoundCredentials{std::move(*credentials), "a credential_process"});
+}
+
+}  // namespace smd::detail::storage::s3

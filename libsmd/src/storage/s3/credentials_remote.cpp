@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credentials of the place where the program runs: an ECS or EKS container, an EC2 instance.
+#include "base/escape.hpp"
+#include "storage/s3/credentials.hpp"
+
+namespace smd::detail::storage::s3 {
+namespace {
+
+constexpr std::uint64_t most_answer = std::uint64_t{64} << 10;
+
+Problem refused(std::string text) { return {ProblemKind::access_denied, {}, {}, std::move(text)}; }
+
+HttpResponse ask(const CredentialContext& context, const std::string& method, const std::string& url,
+                 std::vector<HttpHeader> headers) {
+  HttpRequest request;
+  request.method = method;
+  request.url = url;
+  request.headers = std::move(headers);
+  request.most = most_answer;
+  request.via_proxy = false;
+  request.connect_timeout = context.settings.patience.metadata;
+  request.stall_timeout = std::max(std::chrono::duration_cast<std::chrono::seconds>(context.settings.patience.metadata),
+                                   std::chrono::seconds(1));
+  return context.http.perform(request);
+}
+
+bool good(const HttpResponse& response) noexcept { return response.trouble == Trouble::none && response.status == 200; }
+
+std::string why(const HttpResponse& response) {
+  return response.trouble != Trouble::none ? printable(response.text) : "status " + std::to_string(response.status);
+}
+
+/// A token is for this host and these alone: over http only where it does not leave the machine.
+bool may_have_token(const Endpoint& endpoint) {
+  const std::string_view host(endpoint.host);
+  const auto is = [&](std::string_view name) {
+    return host == name || (host.starts_with(name) && host.substr(name.size()).starts_with(":"));
+  };
+  return endpoint.tls || is("169.254.170.2") || is("169.254.170.23") || is("[fd00:ec2::23]") || is("localhost") ||
+         is("[::1]") || (host.starts_with("127.") && host.find_first_not_of("0123456789.:") == host.npos);
+}
+
+}  // namespace
+
+Finding credentials_from_container(const CredentialContext& context) {
+  std::string url;
+  if (const auto relative = environment("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")) {
+    url = "http://169.254.170.2" + *relative;
+  } else if (const auto full = environment("AWS_CONTAINER_CREDENTIALS_FULL_URI")) {
+    url = *full;
+  } else {
+    return std::optional<FoundCredentials>();
+  }
+  const auto endpoint = parse_endpoint(url.substr(0, url.find_first_of("?#")));
+  if (!endpoint || !may_have_token(*endpoint)) {
+    return refused("AWS_CONTAINER_CREDENTIALS_FULL_URI names a host that is neither https nor this machine's own");
+  }
+  std::vector<HttpHeader> headers;
+  auto token = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN");
+  if (const auto file = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")) {
+    token = read_small_file(*file);
+    if (!token) {
+      return refused("cannot read AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE '" + printable(*file) + "'");
+    }
+    token->erase(token->find_last_not_of("\r\n") + 1);
+  }
+  if (token) {
+    if (token->find_first_of("\r\n") != token->npos) {
+      return refused("the container's authorization token holds a line break");
+    }
+    headers.push_back({"authorization", *token});
+  }
+  const HttpResponse response = ask(context, "GET", url, std::move(headers));
+  if (!good(response)) {
+    return refused("the container's credentials endpoint gives none: " + why(response));
+  }
+  auto credentials = credentials_from_json(response.body, "Token");
+  if (!credentials) {
+    return refused("the container's credentials endpoint answers what are no credentials");
+  }
+  return std::optional(FoundCredentials{std::move(*credentials), "the container's credentials endpoint"});
+}
+
+Finding credentials_from_metadata(const CredentialContext& context) {
+  if (const auto off = environment("AWS_EC2_METADATA_DISABLED"); off == "true" || off == "TRUE" || off == "True") {
+    return std::optional<FoundCredentials>();
+  }
+  std::string base = environment("AWS_EC2_METADATA_SERVICE_ENDPOINT").value_or("http://169.254.169.254");
+  while (base.ends_with('/')) {
+    base.pop_back();
+  }
+  const HttpResponse token =
+      ask(context, "PUT", base + "/latest/api/token", {{"x-aws-ec2-metadata-token-ttl-seconds", "21600"}});
+  if (!good(token) || token.body.empty() || token.body.find_first_of("\r\n") != token.body.npos) {
+    return std::optional<FoundCredentials>();  // no instance of EC2
+  }
+  const std::vector<HttpHeader> headers{{"x-aws-ec2-metadata-token", token.body}};
+  const std::string roles = base + "/latest/meta-data/iam/security-credentials/";
+  const HttpResponse role = ask(context, "GET", roles, headers);
+  if (!good(role)) {
+    return std::optional<FoundCredentials>();  // an instance without a role
+  }
+  const std::string name = role.body.substr(0, role.body.find_first_of("\r\n"));
+  const HttpResponse response = ask(context, "GET", roles + uri_encode(name, false), headers);
+  if (!good(response)) {
+    return refused("instance metadata gives no credentials of the role '" + printable(name) + "': " + why(response));
+  }
+  auto credentials = credentials_from_json(response.body, "Token");
+  if (!credentials) {
+    return refused("instance metadata answers what are no credentials");
+  }
+  return std::optional(FoundCredentials{std::move(*credentials), "instance metadata"});
+}
+
+}  // namespace smd::detail::storage::s3

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/export.hpp>
+#include <smd/version.hpp>
+
+#include <new>
+
+#include "storage/s3/s3_storage.hpp"
+#include "storage/s3_module.hpp"
+
+namespace smd::detail::storage::s3 {
+namespace {
+
+Outcome<std::unique_ptr<Storage>> open(const std::string& url, const RemoteOptions& options, unsigned requests) try {
+  auto settings = Settings::make(options, requests);
+  if (!settings) {
+    return std::move(settings.problem());
+  }
+  return open_s3(url, std::move(*settings));
+} catch (const std::bad_alloc&) {
+  return Problem{ProblemKind::io, {}, {}, "memory ran out"};
+}
+
+/// JSON 1.1 protocol: docs.aws.amazon.com, "Amazon SageMaker API Reference".
+Outcome<std::string> sagemaker(const std::string& action, const std::string& body, const RemoteOptions& options) try {
+  constexpr unsigned one = 1;
+  auto settings = Settings::make(options, one);
+  if (!settings) {
+    return std::move(settings.problem());
+  }
+  settings->sign = true;
+  auto endpoint = service_endpoint(*settings, "sagemaker", "AWS_ENDPOINT_URL_SAGEMAKER");
+  if (!endpoint) {
+    return std::move(endpoint.problem());
+  }
+  Client client(std::move(*settings));
+  Ask ask;
+  ask.method = "POST";
+  ask.service = "sagemaker";
+  ask.endpoint = std::move(*endpoint);
+  ask.headers = {{"content-type", "application/x-amz-json-1.1"}, {"x-amz-target", "SageMaker." + action}};
+  ask.body = body;
+  auto response = client.ask(ask);
+  if (!response) {
+    response.problem().text = "SageMaker " + action + ": " + response.problem().text;
+    return std::move(response.problem());
+  }
+  if (response->status != 200) {
+    return Problem{ProblemKind::network, {}, {}, "SageMaker " + action + ": status " + std::to_string(response->status)};
+  }
+  return std::move(response->body);
+} catch (const std::bad_alloc&) {
+  return Problem{ProblemKind::io, {}, {}, "memory ran out"};
+}
+
+constexpr S3Module table{SMD_VERSION_STRING, &open, &sagemaker};
+
+}  // namespace
+}  // namespace smd::detail::storage::s3
+
+extern "C" SMD_EXPORT const smd::detail::storage::S3Module* smd_s3_module();
+const smd::detail::storage::S3Module* smd_s3_module() { return &smd::detail::storage::s3::table; }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/remote.hpp>
+
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/outcome.hpp"
+#include "storage/s3/aws_files.hpp"
+#include "storage/s3/uri.hpp"
+
+namespace smd::detail::storage::s3 {
+
+/// How long to wait for what; tests wait less.
+struct Patience {
+  std::chrono::milliseconds connect{5000};
+  std::chrono::seconds stall{20};
+  std::chrono::milliseconds first_pause{500};  ///< Doubled with each attempt.
+  std::chrono::milliseconds most_pause{20000};
+  std::chrono::milliseconds metadata{1000};
+};
+
+/// What options, environment and AWS files come to; options beat environment beats files.
+struct Settings {
+  std::optional<Endpoint> endpoint;      ///< For S3.
+  std::string region;                    ///< Where to ask first.
+  std::string profile_name = "default";
+  bool profile_by_option = false;        ///< Then the environment's credentials are left aside.
+  bool profile_asked_for = false;        ///< By option or environment: it must exist.
+  AwsFiles files;
+  bool sign = true;
+  std::string ca_file;
+  unsigned attempts = 3;
+  unsigned in_flight = 16;
+  std::string cache;
+  std::function<void(RemoteDetail, std::string_view)> log;
+  Patience patience;
+
+  /// `in_flight` 0: the default, 16. A problem of kind io for values that cannot be meant, without a file.
+  static Outcome<Settings> make(const RemoteOptions& options, unsigned in_flight);
+};
+
+/// Another service's endpoint: its own variable (AWS_ENDPOINT_URL_STS), else AWS_ENDPOINT_URL, else AWS's.
+[[nodiscard]] Outcome<Endpoint> service_endpoint(const Settings& settings, std::string_view service,
+                                                 const char* variable);
+
+}  // namespace smd::detail::storage::s3

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smd::detail::storage::s3 {
+
+/// Never printed; see `scrub` in client.cpp for texts of others that may hold them.
+struct Credentials {
+  std::string key_id;
+  std::string secret;
+  std::string token = {};  ///< Empty for long-lived keys.
+  std::optional<std::chrono::system_clock::time_point> expires = {};
+};
+
+struct HttpHeader {
+  std::string name;  ///< Lower case.
+  std::string value;
+};
+
+/// What is signed, and sent just so.
+struct Signable {
+  std::string method;
+  std::string host;
+  std::string path;   ///< Encoded; begins with `/`.
+  std::string query;  ///< As `canonical_query` makes it.
+  std::vector<HttpHeader> headers;
+  std::string body;
+};
+
+/// Signs as AWS Signature Version 4 says (docs.aws.amazon.com, "Create a signed AWS API request"): adds x-amz-date, for
+/// S3 x-amz-content-sha256, x-amz-security-token if there is a token, and authorization. All headers given and the host
+/// are signed.
+void sign(Signable& request, const Credentials& credentials, std::string_view region, std::string_view service,
+          std::chrono::system_clock::time_point now);
+
+/// `20130524T000000Z`.
+[[nodiscard]] std::string amz_date(std::chrono::system_clock::time_point now);
+
+}  // namespace smd::detail::storage::s3

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/s3/aws_files.hpp"
+
+#include <doctest/doctest.h>
+
+#include "s3_server.hpp"
+
+using namespace smd::detail::storage::s3;
+
+TEST_CASE("s3: the AWS files") {
+  const AwsFiles files(
+      "# a comment\n[default]\nregion = eu-west-1\ns3 =\n  addressing_style = path\n  region = not "
+      "this\noutput=json\r\n"
+      "[profile my team]\nregion=eu-west-2\n[profile \"quoted\"]\nregion = eu-west-3\n[other]\nregion = no profile\n"
+      "[sso-session x]\nregion = no\n[profile both]\nregion = a\naws_access_key_id = config\n",
+      "[both]\naws_access_key_id = credentials\n; comment\n[only]\naws_access_key_id=A\n[default]\nno equals sign\n");
+  CHECK(files.profile("default")->at("region") == "eu-west-1");
+  CHECK(files.profile("default")->at("output") == "json");
+  CHECK(files.profile("default")->count("addressing_style") == 0);
+  CHECK(files.profile("my team")->at("region") == "eu-west-2");
+  CHECK(files.profile("quoted")->at("region") == "eu-west-3");
+  CHECK_FALSE(files.profile("other"));
+  CHECK_FALSE(files.profile("x"));
+  CHECK(files.profile("both")->at("region") == "a");
+  CHECK(files.profile("both")->at("aws_access_key_id") == "credentials");
+  CHECK(files.profile("only")->at("aws_access_key_id") == "A");
+}
+
+TEST_CASE("s3: where the AWS files are") {
+  const smd::test::AwsEnvironment environment;
+  const smd::test::TempDir home;
+  environment.set("HOME", home.path());
+  CHECK_FALSE(AwsFiles::load().profile("default"));
+  home.write(".aws/config", "[default]\nregion = here\n");
+  home.write(".aws/credentials", "[keys]\naws_access_key_id = A\n");
+  CHECK(AwsFiles::load().profile("default")->at("region") == "here");
+  CHECK(AwsFiles::load().profile("keys"));
+  environment.set("AWS_CONFIG_FILE", home.write("elsewhere", "[profile there]\nregion = there\n"));
+  CHECK_FALSE(AwsFiles::load().profile("default"));
+  CHECK(AwsFiles::load().profile("there"));
+}

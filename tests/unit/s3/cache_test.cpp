@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/s3/cache.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/temp_dir.hpp"
+
+using smd::detail::storage::s3::Cache;
+using smd::test::read_file;
+using smd::test::TempDir;
+
+namespace {
+
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) {
+      files.push_back(entry.path());
+    }
+  }
+  return files;
+}
+
+std::uint64_t bytes_in(const std::string& folder) {
+  std::uint64_t bytes = 0;
+  for (const std::string& file : files_in(folder)) {
+    bytes += std::filesystem::file_size(file);
+  }
+  return bytes;
+}
+
+struct Said {
+  std::vector<std::string> texts;
+  std::function<void(std::string)> say() {
+    return [this](std::string text) { texts.push_back(std::move(text)); };
+  }
+};
+
+}  // namespace
+
+TEST_CASE("s3 cache: what was kept is found") {
+  const TempDir dir;
+  Said said;
+  const auto cache = Cache::open(dir / "deep/cache", 1 << 20, said.say());
+  CHECK_FALSE(cache->find("name"));
+  const std::string data("data\0with NUL", 13);
+  cache->keep("name", {"\"etag\"", 99, data});
+  cache->keep("empty", {"\"e\"", 0, ""});
+  const auto found = Cache::open(dir / "deep/cache", 1 << 20, said.say())->find("name");
+  REQUIRE(found);
+  CHECK(found->etag == "\"etag\"");
+  CHECK(found->object_size == 99);
+  CHECK(found->data == data);
+  CHECK(cache->find("empty")->data.empty());
+  CHECK_FALSE(cache->find("other"));
+  cache->keep("name", {"\"new\"", 1, "x"});
+  CHECK(cache->find("name")->etag == "\"new\"");
+  cache->keep("nameless", {"", 1, "x"});  // what has no ETag cannot be known again
+  CHECK_FALSE(cache->find("nameless"));
+  CHECK(said.texts.empty());
+  struct stat status;
+  REQUIRE(::stat((dir / "deep/cache").c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0700);
+}
+
+TEST_CASE("s3 cache: each flipped bit and each cut is noticed") {
+  const TempDir dir;
+  Said said;
+  const auto cache = Cache::open(dir / "cache", 1 << 20, said.say());
+  cache->keep("name", {"\"etag\"", 99, "some data"});
+  const std::string file = files_in(dir / "cache").at(0);
+  const std::string good = read_file(file);
+  const auto write = [&](const std::string& content) { std::ofstream(file, std::ios::binary) << content; };
+  for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
+    std::string bad = good;
+    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
+    write(bad);
+    CHECK_FALSE(cache->find("name"));
+    CHECK_FALSE(std::filesystem::exists(file));
+  }
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    write(good.substr(0, size));
+    CHECK_FALSE(cache->find("name"));
+  }
+  write(good + "x");
+  CHECK_FALSE(cache->find("name"));
+  write(good);
+  CHECK(cache->find("name"));
+  CHECK(said.texts.size() == 1);
+}
+
+TEST_CASE("s3 cache: it stays within its bound") {
+  const TempDir dir;
+  Said said;
+  constexpr std::uint64_t most = 100'000;
+  const auto cache = Cache::open(dir / "cache", most, said.say());
+  for (int i = 0; i < 300; ++i) {
+    cache->keep("name" + std::to_string(i), {"\"e\"", 1, std::string(1000, 'x')});
+  }
+  // Measured each sixteenth of the bound.
+  CHECK(bytes_in(dir / "cache") <= most + most / 16 + 2000);
+  CHECK(bytes_in(dir / "cache") >= most / 2);
+  CHECK(cache->find("name299"));
+  CHECK_FALSE(cache->find("name0"));
+}
+
+TEST_CASE("s3 cache: where nothing can be kept") {
+  const TempDir dir;
+  Said said;
+  const auto no_folder = Cache::open(dir.write("file", "") + "/cache", 1 << 20, said.say());
+  CHECK_FALSE(no_folder->usable());
+  no_folder->keep("name", {"\"e\"", 1, "x"});
+  CHECK_FALSE(no_folder->find("name"));
+  CHECK(said.texts.size() == 1);
+  if (::geteuid() == 0) {
+    const auto full = Cache::open(dir / "full", 1 << 20, said.say());
+    std::filesystem::remove_all(dir / "full");
+    full->keep("name", {"\"e\"", 1, "x"});  // no folder to write to
+    full->keep("name", {"\"e\"", 1, "x"});
+    CHECK(said.texts.size() == 2);
+    CHECK_FALSE(full->usable());
+  }
+}
+
+TEST_CASE("s3 cache: many at once") {
+  const TempDir dir;
+  Said said;
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int worker = 0; worker < 8; ++worker) {
+    threads.emplace_back([&] {
+      const auto cache = Cache::open(dir / "cache", 50'000, [](const std::string&) {});
+      for (int i = 0; i < 200; ++i) {
+        const std::string name = "name" + std::to_string(i % 20);
+        if (const auto found = cache->find(name); found && found->data != std::string(1000, name.back())) {
+          ++wrong;
+        }
+        cache->keep(name, {"\"e\"", 1, std::string(1000, name.back())});
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  CHECK(wrong == 0);
+  for (const std::string& file : files_in(dir / "cache")) {
+    CHECK(file.find("tmp-") == std::string::npos);
+  }
+}

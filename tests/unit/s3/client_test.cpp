@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// What S3 may answer instead of what was asked for: each with a message of its own, and a bound on the attempts.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "s3_server.hpp"
+#include "storage/s3/client.hpp"
+
+using namespace smd;
+using namespace smd::test;
+using detail::Outcome;
+using detail::storage::s3::Ask;
+using detail::storage::s3::Client;
+using detail::storage::s3::HttpResponse;
+
+namespace {
+
+Ask get(std::string key) {
+  Ask ask;
+  ask.bucket = "bucket";
+  ask.key = std::move(key);
+  ask.file = "the/file";
+  return ask;
+}
+
+struct Texts {
+  std::vector<std::string> said;
+  RemoteOptions options() {
+    RemoteOptions options;
+    options.log = [this](RemoteDetail detail, std::string_view text) {
+      if (detail != RemoteDetail::debug) {
+        said.emplace_back(text);
+      }
+    };
+    return options;
+  }
+  [[nodiscard]] bool has(std::string_view part) const {
+    for (const std::string& text : said) {
+      if (text.find(part) != std::string::npos) {
+        return true;
+      }
+    }
+    return false;
+  }
+};
+
+/// The secret must stand in no text, whatever the server echoes.
+void check_no_secret(const std::string& text) {
+  CHECK(text.find(secret_key) == text.npos);
+  CHECK(text.find("THE-TOKEN") == text.npos);
+}
+
+}  // namespace
+
+TEST_CASE("s3: an object, by a signature that a strict server accepts") {
+  const AwsEnvironment environment;
+  S3Server server;
+  const std::string odd = "a b/+%&=?#~!'()*,;:@$\xC3\xA9";
+  server.put(odd, "content");
+  Client client(server.settings());
+  const auto response = client.ask(get(odd));
+  REQUIRE(response);
+  CHECK(response->status == 200);
+  CHECK(response->body == "content");
+  const auto log = server.log();
+  REQUIRE(log.size() == 1);
+  const std::string authorization = log[0]["headers"]["authorization"];
+  CHECK(authorization.find("SignedHeaders=host;x-amz-content-sha256;x-amz-date,") != authorization.npos);
+}
+
+TEST_CASE("s3: failures that pass are tried again, with a bound") {
+  const AwsEnvironment environment;
+  S3Server server;
+  server.put("key", std::string(5000, 'x'));
+  struct Case {
+    const char* fault;  // without "times"
+    const char* text;   // of the problem, when it does not pass
+    const char* said;
+  };
+  const std::vector<Case> cases = {
+      {R"("act": "error", "status": 500, "code": "InternalError", "text": "We encountered an internal error.")",
+       "the server is in trouble: We encountered an internal error. (500 InternalError, request REQUEST0123456789)",
+       "500 InternalError; attempt 2 of 3"},
+      {R"("act": "error", "status": 502, "code": "BadGateway", "text": "x")", "the server is in trouble", "502"},
+      {R"("act": "error", "status": 503, "code": "SlowDown")",
+       "the server asks for fewer requests and still refuses after 3 attempts (503 SlowDown",
+       "503 SlowDown; attempt 2"},
+      {R"("act": "error", "status": 504, "code": "GatewayTimeout", "text": "x")", "the server is in trouble", "504"},
+      {R"("act": "error", "status": 429, "code": "TooManyRequests")", "the server asks for fewer requests", "429"},
+      {R"("act": "error", "status": 400, "code": "RequestTimeout", "text": "x")", "the server is in trouble",
+       "RequestTimeout"},
+      {R"("act": "error", "status": 503, "code": "SlowDown", "headers": {"Retry-After": "0"})",
+       "the server asks for fewer", "in 0 ms"},
+      {R"("act": "reset")", "the connection broke (", "the connection broke"},
+      {R"("act": "cut")", "the connection broke (", "the connection broke"},
+      {R"("act": "long-length")", "the connection broke (", "the connection broke"},
+      {R"("act": "no-length")", "the answer does not say how long it is", "does not say how long"},
+      {R"("act": "hang")", "the server stopped answering (", "stopped answering"},
+      {R"("act": "trickle")", "the server stopped answering (", "stopped answering"},
+  };
+  for (const Case& each : cases) {
+    CAPTURE(each.fault);
+    Texts texts;
+    Client client(server.settings(texts.options()));
+    const std::string act(each.fault);
+    const bool slow = act.find("hang") != act.npos || act.find("trickle") != act.npos;
+    server.faults("[{" + act + ", \"times\": " + (slow ? "1" : "2") + "}]");
+    (void)server.log();
+    const auto passing = client.ask(get("key"));
+    REQUIRE(passing);
+    CHECK(passing->body.size() == 5000);
+    CHECK(server.log().size() == (slow ? 2 : 3));
+    CHECK(texts.has(each.said));
+    CHECK(texts.has("GET s3://bucket/key: "));
+
+    server.faults("[{" + act + ", \"times\": -1}]");
+    const auto failing = client.ask(get("key"));
+    REQUIRE_FALSE(failing);
+    CHECK(failing.problem().kind == ProblemKind::network);
+    CHECK(failing.problem().file == "the/file");
+    CHECK(failing.problem().text.find(each.text) != std::string::npos);
+    INFO(failing.problem().text);
+    // libcurl by itself goes on to a new connection where one that was used before turns out to be closed.
+    const std::size_t requests = server.log().size();
+    CHECK(requests >= 3);
+    CHECK(requests <= (act.find("reset") != act.npos ? 4 : 3));
+  }
+}
+
+TEST_CASE("s3: refusals are told apart, and not repeated") {
+  const AwsEnvironment environment;
+  environment.set("AWS_SESSION_TOKEN", "THE-TOKEN");
+  S3Server server({"--key", std::string(key_id) + ":" + secret_key + ":THE-TOKEN"});
+  server.put("key", "content");
+  struct Case {
+    const char* fault;
+    ProblemKind kind;
+    const char* text;
+  };
+  const std::vector<Case> cases = {
+      {R"("status": 403, "code": "AccessDenied", "text": "Access Denied")", ProblemKind::access_denied,
+       "access is denied to the credentials of the environment (403 AccessDenied, request REQUEST0123456789)"},
+      {R"("status": 403, "code": "InvalidAccessKeyId", "text": "x")", ProblemKind::access_denied,
+       "the access key of the environment is not known to the server"},
+      {R"("status": 403, "code": "SignatureDoesNotMatch", "text": "x", "more": {"StringToSign": "THE-TOKEN"})",
+       ProblemKind::access_denied, "the secret key of the environment does not belong to its access key"},
+      {R"("status": 400, "code": "ExpiredToken", "text": "x")", ProblemKind::access_denied,
+       "the credentials of the environment have expired; get new ones"},
+      {R"("status": 400, "code": "InvalidToken", "text": "x")", ProblemKind::access_denied,
+       "the session token of the environment is not valid"},
+      {R"("status": 403, "code": "Odd", "text": "you sent THE-TOKEN"})", ProblemKind::access_denied,
+       "you sent *** (403 Odd"},
+      {R"("status": 301, "code": "PermanentRedirect", "text": "elsewhere")", ProblemKind::access_denied,
+       "the bucket is in another region than 'us-east-1', and the server does not say in which; give --region"},
+      {R"("status": 404, "code": "NoSuchBucket", "text": "x")", ProblemKind::not_found, "there is no bucket 'bucket'"},
+      {R"("status": 405, "code": "MethodNotAllowed", "text": "Not allowed.")", ProblemKind::network,
+       "the server refuses: Not allowed. (405 MethodNotAllowed"},
+  };
+  for (const Case& each : cases) {
+    CAPTURE(each.fault);
+    Client client(server.settings());
+    std::string fault(each.fault);
+    if (fault.ends_with('}') && fault.find("more") == fault.npos) {
+      fault.pop_back();
+    }
+    server.faults("[{\"act\": \"error\", \"times\": -1, " + fault + "}]");
+    (void)server.log();
+    const auto refused = client.ask(get("key"));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.problem().kind == each.kind);
+    INFO(refused.problem().text);
+    CHECK(refused.problem().text.find(each.text) != std::string::npos);
+    check_no_secret(refused.problem().text);
+    CHECK(server.log().size() == 1);
+  }
+  server.faults("[]");
+  Client client(server.settings());
+  CHECK(client.ask(get("no/such/key"))->status == 404);
+}
+
+TEST_CASE("s3: wrong keys, as a strict server tells them") {
+  const AwsEnvironment environment;
+  S3Server server;
+  server.put("key", "content");
+  environment.set("AWS_SECRET_ACCESS_KEY", "some-other-secret-key-of-forty-characters");
+  Texts texts;
+  const auto wrong = Client(server.settings(texts.options())).ask(get("key"));
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.problem().text.find("the secret key of the environment does not belong") == 0);
+  CHECK(wrong.problem().text.find("some-other") == std::string::npos);
+  environment.set("AWS_ACCESS_KEY_ID", "AKIDUNKNOWN");
+  const auto unknown = Client(server.settings()).ask(get("key"));
+  CHECK(unknown.problem().text.find("the access key of the environment is not known") == 0);
+}
+
+TEST_CASE("s3: the bucket's region is found out once") {
+  const AwsEnvironment environment;
+  S3Server server({"--bucket-region", "bucket=eu-west-3"});
+  server.put("key", "content");
+  Texts texts;
+  Client client(server.settings(texts.options()));
+  CHECK(client.ask(get("key"))->body == "content");
+  CHECK(client.ask(get("key"))->body == "content");
+  CHECK(server.log().size() == 3);
+  CHECK(texts.has("bucket 'bucket' is in the region eu-west-3"));
+
+  // By a redirect: the session token goes to no other host than the one that was asked.
+  server.faults(R"([{"act": "error", "status": 307, "code": "TemporaryRedirect", "times": 1,
+                     "headers": {"x-amz-bucket-region": "eu-west-3", "Location": "http://127.0.0.1:1/elsewhere"}}])");
+  Client other(server.settings());
+  CHECK(other.ask(get("key"))->body == "content");
+  // Back and forth: once.
+  server.faults(R"([{"act": "error", "status": 301, "code": "PermanentRedirect", "times": -1,
+                     "headers": {"x-amz-bucket-region": "ap-south-1"}}])");
+  (void)server.log();
+  CHECK_FALSE(Client(server.settings()).ask(get("key")));
+  CHECK(server.log().size() == 2);
+}
+
+TEST_CASE("s3: a clock that is off is set right once") {
+  const AwsEnvironment environment;
+  for (const char* const offset : {"-86400", "86400"}) {
+    S3Server server({"--clock-offset", offset});
+    server.put("key", "content");
+    Texts texts;
+    Client client(server.settings(texts.options()));
+    CHECK(client.ask(get("key"))->body == "content");
+    CHECK(client.ask(get("key"))->body == "content");
+    CHECK(server.log().size() == 3);
+    CHECK(texts.has("requests are dated by the server's"));
+    server.faults(R"([{"act": "error", "status": 403, "code": "RequestTimeTooSkewed", "text": "x", "times": -1}])");
+    const auto refused = Client(server.settings()).ask(get("key"));
+    CHECK(refused.problem().text.find("clock") != std::string::npos);
+    CHECK(server.log().size() == 2);
+  }
+}
+
+TEST_CASE("s3: ranges") {
+  const AwsEnvironment environment;
+  S3Server server;
+  std::string content;
+  for (int i = 0; i < 1000; ++i) {
+    content += static_cast<char>('a' + i % 26);
+  }
+  server.put("key", content);
+  std::vector<std::byte> into(100);
+  Ask ask = get("key");
+  ask.into = into;
+  ask.offset = 500;
+  const auto text = [&](std::size_t size) { return std::string(reinterpret_cast<const char*>(into.data()), size); };
+  const auto check = [&](const char* faults, std::size_t requests) {
+    CAPTURE(faults);
+    server.faults(faults);
+    (void)server.log();
+    std::fill(into.begin(), into.end(), std::byte{0});
+    Client client(server.settings());
+    const auto response = client.ask(ask);
+    REQUIRE(response);
+    CHECK(response->into_bytes == 100);
+    CHECK(text(100) == content.substr(500, 100));
+    CHECK(server.log().size() == requests);
+  };
+  check("[]", 1);
+  check(R"([{"act": "ignore-range", "times": 1}])", 1);  // the whole object: cut to measure
+  check(R"([{"act": "other-range", "times": 1}])", 2);
+  check(R"([{"act": "cut", "times": 1}])", 2);
+  check(R"([{"act": "long-length", "times": 1}])", 2);
+
+  server.faults(R"([{"act": "other-range", "times": -1}])");
+  const auto refused = Client(server.settings()).ask(ask);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.problem().kind == ProblemKind::network);
+  CHECK(refused.problem().text == "the answer is another range than the one asked for");
+
+  server.faults("[]");
+  Client client(server.settings());
+  ask.offset = 950;  // past the end
+  CHECK(client.ask(ask)->into_bytes == 50);
+  CHECK(text(50) == content.substr(950));
+  ask.offset = 1000;
+  CHECK(client.ask(ask)->status == 416);
+}
+
+TEST_CASE("s3: what is longer than allowed is not taken") {
+  const AwsEnvironment environment;
+  S3Server server;
+  server.put("key", std::string(3000, 'x'));
+  Ask ask = get("key");
+  ask.most = 2999;
+  Client client(server.settings());
+  const auto refused = client.ask(ask);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.problem().kind == ProblemKind::damaged);
+  CHECK(refused.problem().text == "is longer than 2999 bytes, the most allowed here");
+  ask.most = 3000;
+  CHECK(client.ask(ask)->body.size() == 3000);
+}
+
+TEST_CASE("s3: nobody there") {
+  const AwsEnvironment environment;
+  RemoteOptions options;
+  options.endpoint_url = "http://127.0.0.1:1";
+  auto settings = detail::storage::s3::Settings::make(options, 0);
+  REQUIRE(settings);
+  settings->patience.first_pause = std::chrono::milliseconds(1);
+  const auto refused = Client(*settings).ask(get("key"));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.problem().kind == ProblemKind::network);
+  CHECK(refused.problem().text.find("no connection to the server") == 0);
+}
+
+TEST_CASE("s3: retries stop when too much fails") {
+  const AwsEnvironment environment;
+  S3Server server;
+  server.faults(R"([{"act": "error", "status": 500, "code": "InternalError", "text": "x", "times": -1}])");
+  Texts texts;
+  Client client(server.settings(texts.options()));
+  // 500 tokens, 5 a retry, 2 retries a request: 50 requests with retries, then none.
+  for (int i = 0; i < 60; ++i) {
+    CHECK_FALSE(client.ask(get("key")));
+  }
+  CHECK(server.log().size() == 60 + 100);
+  CHECK(texts.has("too much fails, so it is not tried again"));
+}
+
+TEST_CASE("s3: settings") {
+  const AwsEnvironment environment;
+  using detail::storage::s3::Settings;
+  CHECK(Settings::make({}, 0)->region == "us-east-1");
+  CHECK(Settings::make({}, 0)->in_flight == 16);
+  environment.set("AWS_DEFAULT_REGION", "eu-west-1");
+  CHECK(Settings::make({}, 0)->region == "eu-west-1");
+  environment.set("AWS_REGION", "eu-west-2");
+  CHECK(Settings::make({}, 0)->region == "eu-west-2");
+  RemoteOptions options;
+  options.region = "eu-west-3";
+  CHECK(Settings::make(options, 0)->region == "eu-west-3");
+  CHECK_FALSE(Settings::make({}, 0)->endpoint);
+  environment.set("AWS_ENDPOINT_URL", "http://general:1");
+  CHECK(Settings::make({}, 0)->endpoint->host == "general:1");
+  environment.set("AWS_ENDPOINT_URL_S3", "http://own:1");
+  CHECK(Settings::make({}, 0)->endpoint->host == "own:1");
+  options.endpoint_url = "http://option:1";
+  CHECK(Settings::make(options, 0)->endpoint->host == "option:1");
+  options.endpoint_url = "nonsense";
+  CHECK(Settings::make(options, 0).problem().text == "the endpoint 'nonsense' is no http:// or https:// URL of a host");
+  options = {};
+  options.profile = "nobody";
+  CHECK(Settings::make(options, 0).problem().text.find("there is no profile 'nobody'") == 0);
+  environment.set("AWS_MAX_ATTEMPTS", "0");
+  CHECK_FALSE(Settings::make({}, 0));
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "s3_server.hpp"
+#include "storage/s3/s3_storage.hpp"
+
+using namespace smd;
+using namespace smd::test;
+using detail::Buffer;
+using detail::Outcome;
+using detail::storage::EntryKind;
+using detail::storage::Storage;
+using detail::storage::s3::open_s3;
+
+namespace {
+
+std::unique_ptr<Storage> open(const S3Server& server, const std::string& url = "s3://bucket/trial",
+                              const RemoteOptions& options = {}) {
+  auto storage = open_s3(url, server.settings(options));
+  REQUIRE(storage);
+  return std::move(*storage);
+}
+
+std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string numbered(int number) {
+  std::string digits = std::to_string(number);
+  return std::string(12 - digits.size(), '0') + digits;
+}
+
+}  // namespace
+
+TEST_CASE("s3: what a folder holds") {
+  const AwsEnvironment environment;
+  S3Server server;
+  server.put("trial/index/000000000/a b+&.json", "{}");
+  server.put("trial/index/000000001/x.json", "{}");
+  server.put("trial/training_job_end.ts", "");
+  server.put("trial-2/other", "");
+  const auto storage = open(server);
+  CHECK(storage->root() == "s3://bucket/trial");
+  CHECK(storage->remote());
+  CHECK(storage->watch(std::chrono::milliseconds(1)) == nullptr);
+  CHECK(storage->default_interval() == std::chrono::seconds(5));
+  const auto top = storage->list("");
+  REQUIRE(top);
+  REQUIRE(top->size() == 2);
+  CHECK((*top)[0].name == "training_job_end.ts");
+  CHECK((*top)[0].kind == EntryKind::file);
+  CHECK((*top)[1].name == "index");
+  CHECK((*top)[1].kind == EntryKind::folder);
+  CHECK((*storage->list("index/000000000"))[0].name == "a b+&.json");
+  CHECK(storage->list("nothing").problem().kind == ProblemKind::not_found);
+  CHECK(storage->list("../trial-2").problem().kind == ProblemKind::damaged);
+  CHECK(*storage->list_below("index", "") == std::vector<std::string>{"000000000/a b+&.json", "000000001/x.json"});
+  CHECK(*storage->list_below("index", "000000000/a b+&.json") == std::vector<std::string>{"000000001/x.json"});
+  CHECK(storage->list_below("nothing", "")->empty());
+}
+
+TEST_CASE("s3: what is there") {
+  const AwsEnvironment environment;
+  S3Server server;
+  server.put("trial/index/a.json", "{}");
+  server.put("trial/index-2", "{}");
+  server.put("trial/file", "{}");
+  const auto storage = open(server);
+  (void)server.log();
+  // The listing that opened it answers the first time; whoever asks again wants to know what is new.
+  CHECK(storage->exists("index"));
+  CHECK_FALSE(storage->exists("collections"));
+  CHECK_FALSE(storage->exists("training_job_end.ts"));
+  CHECK(server.log().empty());
+  server.put("trial/training_job_end.ts", "");
+  CHECK(storage->exists("training_job_end.ts"));
+  CHECK(server.log().size() == 1);
+  CHECK(storage->exists("index"));
+  CHECK(storage->exists("index/a.json"));
+  CHECK(storage->exists("file"));
+  CHECK_FALSE(storage->exists("fil"));
+  CHECK_FALSE(storage->exists("index/a"));
+  CHECK_FALSE(storage->exists("../trial/file"));
+  CHECK_FALSE(storage->exists(""));
+}
+
+TEST_CASE("s3: nothing there") {
+  const AwsEnvironment environment;
+  S3Server server;
+  server.put("trial/x", "");
+  CHECK(open_s3("s3://bucket/tria", server.settings()).problem().text ==
+        "there is nothing in the bucket 'bucket' below 'tria/'");
+  CHECK(open_s3("s3://no-bucket/trial", server.settings()).problem().kind == ProblemKind::not_found);
+  CHECK(open_s3("s3://no-bucket/trial", server.settings()).problem().text.find("there is no bucket 'no-bucket'") == 0);
+  CHECK(open_s3("s3://b", server.settings()).problem().kind == ProblemKind::not_found);
+}
+
+TEST_CASE("s3: more names than a page holds") {
+  const AwsEnvironment environment;
+  S3Server server;
+  std::vector<std::string> names;
+  for (int i = 0; i < 2300; ++i) {
+    const std::string folder = numbered(i / 1000).substr(3);
+    names.push_back(folder + "/" + numbered(i) + "_worker_0.json");
+    server.put("trial/index/" + names.back(), "{}");
+  }
+  names.emplace_back("zz.json");
+  server.put("trial/index/zz.json", "{}");
+  const auto storage = open(server);
+  (void)server.log();
+  CHECK(*storage->list_below("index", "") == names);
+  // A page, then the folders, then the rest of the first, the second and the third.
+  CHECK(server.log().size() == 5);
+  CHECK(*storage->list_below("index", names[2299]) == std::vector<std::string>{"zz.json"});
+  CHECK(server.log().size() == 1);
+  CHECK(*storage->list_below("index", names[500]) == std::vector<std::string>(names.begin() + 501, names.end()));
+  CHECK(storage->list("index/000000000")->size() == 1000);
+}
+
+TEST_CASE("s3: listings that make no sense are errors, never an empty trial") {
+  const AwsEnvironment environment;
+  S3Server server;
+  for (int i = 0; i < 1200; ++i) {
+    server.put("trial/index/000000000/" + numbered(i) + "_worker_0.json", "{}");
+  }
+  const auto storage = open(server);
+  struct Case {
+    const char* act;
+    const char* text;
+  };
+  for (const Case& each : {Case{"stuck", "the listing "}, Case{"bad-xml", "the listing is no XML"},
+                           Case{"dtd", "the listing holds a document type, which S3 never sends"}}) {
+    CAPTURE(each.act);
+    server.faults(std::string(R"([{"times": -1, "match": "list-type", "act": ")") + each.act + "\"}]");
+    for (const auto& problem :
+         {storage->list("index/000000000").problem(), storage->list_below("index", "").problem()}) {
+      CHECK(problem.kind == ProblemKind::network);
+      INFO(problem.text);
+      CHECK(problem.text.find(each.text) == 0);
+    }
+  }
+  server.faults(R"([{"times": -1, "match": "list-type", "act": "error", "status": 500, "code": "InternalError"}])");
+  CHECK(storage->list_below("index", "").problem().kind == ProblemKind::network);
+  CHECK(open_s3("s3://bucket/trial", server.settings()).problem().kind == ProblemKind::network);
+}
+
+TEST_CASE("s3: a value is one request") {
+  const AwsEnvironment environment;
+  S3Server server;
+  std::string content(600'000, '\0');
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    content[i] = static_cast<char>(i * 7 + i / 251);
+  }
+  server.put("trial/events/f", content);
+  const auto storage = open(server);
+  (void)server.log();
+  auto file = storage->open_at("events/f", 1000, 300'000);
+  REQUIRE(file);
+  CHECK((*file)->size() == content.size());
+  std::vector<std::byte> into(300'000);
+  CHECK(*(*file)->read_at(1000, into) == into.size());
+  CHECK(text_of(into) == content.substr(1000, into.size()));
+  CHECK(*(*file)->read_at(1500, std::span(into).first(16)) == 16);
+  CHECK(text_of(std::span(into).first(16)) == content.substr(1500, 16));
+  auto log = server.log();
+  REQUIRE(log.size() == 1);
+  CHECK(log[0]["headers"]["range"] == "bytes=1000-300999");
+  CHECK(log[0]["bytes"] == 300'000);
+  // What comes next is read ahead; it must be of the same object.
+  CHECK(*(*file)->read_at(301'000, std::span(into).first(100)) == 100);
+  CHECK(*(*file)->read_at(301'100, std::span(into).first(100)) == 100);
+  CHECK(text_of(std::span(into).first(100)) == content.substr(301'100, 100));
+  log = server.log();
+  REQUIRE(log.size() == 1);
+  CHECK(log[0]["headers"].contains("if-match"));
+  // Elsewhere: exactly what is asked for.
+  CHECK(*(*file)->read_at(5, std::span(into).first(10)) == 10);
+  log = server.log();
+  REQUIRE(log.size() == 1);
+  CHECK(log[0]["headers"]["range"] == "bytes=5-14");
+  CHECK(*(*file)->read_at(content.size(), into) == 0);
+  CHECK(*(*file)->read_at(content.size() - 10, into) == 10);
+}
+
+TEST_CASE("s3: large values go in pieces, straight to where they are wanted") {
+  const AwsEnvironment environment;
+  S3Server server;
+  std::string content(20'000'000, '\0');
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    content[i] = static_cast<char>(i * 7 + i / 251);
+  }
+  server.put("trial/events/f", content);
+  const auto storage = open(server);
+  auto file = storage->open_at("events/f", 0, content.size());
+  (void)server.log();
+  std::vector<std::byte> into(content.size());
+  CHECK(*(*file)->read_at(0, into) == into.size());
+  CHECK(text_of(into) == content);
+  CHECK(server.log().size() == 3);  // 20 MB in pieces of 8 MiB
+}
+
+TEST_CASE("s3: files that are none") {
+  const AwsEnvironment environment;
+  S3Server server;
+  server.put("trial/events/empty", "");
+  server.put("outside", "secret");
+  const auto storage = open(server);
+  CHECK(storage->open("events/no").problem().kind == ProblemKind::not_found);
+  (void)server.log();
+  for (const char* const name : {"", "/outside", "../outside", "events/../../outside", "events/.."}) {
+    CAPTURE(name);
+    CHECK(storage->open(name).problem().kind == ProblemKind::damaged);
+    CHECK(storage->open_at(name, 0, 1).problem().kind == ProblemKind::damaged);
+  }
+  CHECK(server.log().empty());
+  auto empty = storage->open_at("events/empty", 100, 100);
+  REQUIRE(empty);
+  CHECK((*empty)->size() == 0);
+  // Nothing is allocated because an index file says so.
+  CHECK(storage->open_at("events/empty", std::uint64_t{1} << 40, std::uint64_t{1} << 63));
+  auto folder = storage->open_folder("events");
+  Buffer buffer;
+  CHECK((*folder)->read_all("no", buffer, 100).problem().kind == ProblemKind::not_found);
+  CHECK((*folder)->read_all("../x", buffer, 100).problem().kind == ProblemKind::damaged);
+  CHECK((*folder)->read_all("empty", buffer, 100)->empty());
+}
+
+TEST_CASE("s3: an object that is replaced while it is read") {
+  const AwsEnvironment environment;
+  S3Server server;
+  server.put("trial/events/f", std::string(1000, 'a'));
+  const auto storage = open(server);
+  auto file = storage->open_at("events/f", 0, 10);
+  server.put("trial/events/f", std::string(1000, 'b'));
+  std::vector<std::byte> into(10);
+  const auto refused = (*file)->read_at(500, into);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.problem().kind == ProblemKind::io);  // whoever reads opens it once more
+  CHECK(refused.problem().text == "was replaced while it was read; try again");
+}
+
+TEST_CASE("s3: the cache knows objects by their ETag") {
+  const AwsEnvironment environment;
+  const TempDir cache;
+  S3Server server;
+  server.put("trial/index/a.json", "first");
+  server.put("trial/events/f", "0123456789");
+  RemoteOptions options;
+  options.cache = cache.path();
+  const auto read = [&](std::string& index, std::string& event) {
+    const auto storage = open(server, "s3://bucket/trial", options);
+    REQUIRE(storage->list_below("index", ""));
+    (void)server.log();
+    Buffer buffer;
+    index = text_of(*(*storage->open_folder("index"))->read_all("a.json", buffer, 100));
+    auto file = storage->open_at("events/f", 2, 4);
+    REQUIRE(file);
+    CHECK((*file)->size() == 10);
+    std::vector<std::byte> into(4);
+    CHECK(*(*file)->read_at(2, into) == 4);
+    event = text_of(into);
+    return server.log();
+  };
+  std::string index;
+  std::string event;
+  CHECK(read(index, event).size() == 2);
+  CHECK(index == "first");
+  CHECK(event == "2345");
+  // The listing told the index object's ETag: no request. The event object's is asked for: no bytes.
+  auto log = read(index, event);
+  REQUIRE(log.size() == 1);
+  CHECK(log[0]["status"] == 304);
+  CHECK(log[0]["bytes"] == 0);
+  CHECK(index == "first");
+  CHECK(event == "2345");
+  server.put("trial/index/a.json", "second");
+  server.put("trial/events/f", "abcdefghij");
+  CHECK(read(index, event).size() == 2);
+  CHECK(index == "second");
+  CHECK(event == "cdef");
+}
