@@ -14,12 +14,14 @@
 #include <smd/reduction.hpp>
 #include <smd/reduction_config.hpp>
 #include <smd/refresh.hpp>
+#include <smd/remote.hpp>
 #include <smd/rule.hpp>
 #include <smd/rule_config.hpp>
 #include <smd/rule_parameter.hpp>
 #include <smd/rule_plugin.hpp>
 #include <smd/rule_registry.hpp>
 #include <smd/rule_result.hpp>
+#include <smd/sagemaker.hpp>
 #include <smd/save_config.hpp>
 #include <smd/shape.hpp>
 #include <smd/step.hpp>

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/sagemaker.hpp>
+
+#include <smd/error.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "base/escape.hpp"
+#include "storage/s3_module.hpp"
+
+namespace smd {
+namespace {
+
+using nlohmann::json;
+
+constexpr int most_pages = 1000;
+constexpr std::size_t most_matches = 100;
+
+json call(const detail::storage::S3Module& module, const char* action, const json& body, const RemoteOptions& options) {
+  auto answer = module.sagemaker(action, body.dump(-1, ' ', false, json::error_handler_t::replace), options);
+  if (!answer) {
+    throw ReadError(std::move(answer.problem()));
+  }
+  json parsed = json::parse(*answer, nullptr, false);
+  if (!parsed.is_object()) {
+    throw ReadError(
+        {ProblemKind::network, {}, {}, std::string("SageMaker ") + action + ": the answer is no JSON object"});
+  }
+  return parsed;
+}
+
+std::string text_of(const json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// Jobs in progress whose names begin with the prefix; the service itself only finds what contains it.
+std::vector<std::string> jobs_in_progress(const detail::storage::S3Module& module, const std::string& prefix,
+                                          const RemoteOptions& options) {
+  std::vector<std::string> names;
+  json body = {{"StatusEquals", "InProgress"}, {"NameContains", prefix}, {"MaxResults", 100}};
+  for (int page = 0; page < most_pages && names.size() < most_matches; ++page) {
+    const json answer = call(module, "ListTrainingJobs", body, options);
+    const auto jobs = answer.find("TrainingJobSummaries");
+    if (jobs == answer.end() || !jobs->is_array()) {
+      throw ReadError({ProblemKind::network, {}, {}, "SageMaker ListTrainingJobs: the answer lists no jobs"});
+    }
+    for (const json& job : *jobs) {
+      std::string name = job.is_object() ? text_of(job, "TrainingJobName") : std::string();
+      if (name.starts_with(prefix) && text_of(job, "TrainingJobStatus") == "InProgress" &&
+          names.size() < most_matches) {
+        names.push_back(std::move(name));
+      }
+    }
+    const std::string next = text_of(answer, "NextToken");
+    if (next.empty()) {
+      break;
+    }
+    body["NextToken"] = next;
+  }
+  return names;
+}
+
+}  // namespace
+
+StoppedJob stop_training_job(std::string_view prefix, const RemoteOptions& options) {
+  if (prefix.empty()) {
+    throw InvalidArgument("the prefix of a training job's name is empty: it would match every job");
+  }
+  const auto module = detail::storage::s3_module();
+  if (!module) {
+    throw ReadError(module.problem());
+  }
+  StoppedJob result;
+  const std::string text(prefix);
+  result.matches = jobs_in_progress(**module, text, options);
+  const std::string shown = "'" + detail::printable(prefix) + "'";
+  if (result.matches.empty()) {
+    result.text = "no training job in progress has a name that begins with " + shown + "; nothing was stopped";
+    return result;
+  }
+  if (result.matches.size() > 1) {
+    result.text = std::to_string(result.matches.size()) + " training jobs in progress have names that begin with " +
+                  shown + " ('" + detail::printable(result.matches[0]) + "', '" + detail::printable(result.matches[1]) +
+                  "'" + (result.matches.size() > 2 ? ", …" : "") + "); nothing was stopped";
+    return result;
+  }
+  result.name = result.matches.front();
+  call(**module, "StopTrainingJob", {{"TrainingJobName", result.name}}, options);
+  result.stopped = true;
+  result.text = "the training job '" + detail::printable(result.name) + "' was told to stop";
+  return result;
+}
+
+}  // namespace smd
