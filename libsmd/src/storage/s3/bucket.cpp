@@ -143,8 +143,7 @@ Outcome<std::string> Bucket::get(const std::string& name, std::uint64_t most) {
     return problem(ProblemKind::network, name, "the server answers status " + std::to_string(response->status));
   }
   if (cache_) {
-    cache_->keep(cache_name(name, ""),
-                 {std::string(response->header("etag")), response->body.size(), response->body});
+    cache_->keep(cache_name(name, ""), {std::string(response->header("etag")), response->body.size(), response->body});
   }
   return std::move(response->body);
 }
@@ -163,6 +162,10 @@ Outcome<Bucket::Range> Bucket::get_range(const std::string& name, std::uint64_t 
     kept = cache_->find(cache_name(name, part));
     if (kept && kept->data.size() > into.size()) {
       kept.reset();
+    }
+    if (kept && !etag.empty() && kept->etag == etag) {  // of the very object that is being read
+      std::memcpy(into.data(), kept->data.data(), kept->data.size());
+      return Range{kept->etag, kept->object_size, kept->data.size()};
     }
   }
   if (!etag.empty()) {
@@ -198,9 +201,8 @@ Outcome<Bucket::Range> Bucket::get_range(const std::string& name, std::uint64_t 
       Range result{std::string(response->header("etag")), response->status == 206 ? range->total : *length,
                    response->into_bytes};
       if (!part.empty() && result.bytes > 0) {
-        cache_->keep(cache_name(name, part),
-                     {result.etag, result.object_size,
-                      std::string(reinterpret_cast<const char*>(into.data()), result.bytes)});
+        cache_->keep(cache_name(name, part), {result.etag, result.object_size,
+                                              std::string(reinterpret_cast<const char*>(into.data()), result.bytes)});
       }
       return result;
     }

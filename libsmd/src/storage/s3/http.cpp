@@ -73,7 +73,7 @@ std::size_t take_body(char* data, std::size_t one, std::size_t count, void* cont
       response.body.append(data, std::min(size, most_error_body - std::min(most_error_body, response.body.size())));
     } else if (!job.request->into.empty()) {
       fill(job, data, size);
-      if (response.status == 200 && response.into_bytes == job.request->into.size() && job.request->skip > 0) {
+      if (response.status == 200 && response.received + size > job.request->skip + job.request->into.size()) {
         job.enough = true;
       }
       if (response.status == 206 && response.received + size > job.request->into.size()) {
@@ -382,9 +382,9 @@ class HttpPool::Loop {
   const std::string user_agent = std::string("libsmd/") + SMD_VERSION_STRING;
   const unsigned most_;
   mutable std::mutex mutex_;
-  unsigned limit_;          // guarded by mutex_
-  unsigned successes_ = 0;  // guarded by mutex_
-  bool over_ = false;       // guarded by mutex_
+  unsigned limit_;            // guarded by mutex_
+  unsigned successes_ = 0;    // guarded by mutex_
+  bool over_ = false;         // guarded by mutex_
   std::deque<Job*> waiting_;  // guarded by mutex_
   // The thread's own:
   std::string ca_file_;

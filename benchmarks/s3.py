@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""s3.py --tools DIR: requests, bytes and times of reading a trial of 1,000 steps from the test server, with 20 ms before
+each answer. The peers, in the same run: a reader that sends the very same requests one after the other; one that, as the
+reference does, lists the event files for each value; and `curl --parallel --parallel-max 16` for 2,000 objects.
+Needs curl. Nothing leaves this machine."""
+
+import argparse
+import http.client
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODEL = os.path.join(HERE, "..", "tests", "fixtures", "good-pytorch-digits")
+
+
+def make_trial(folder, steps):
+    """One step of a recorded trial, again and again; its index file and what it names are changed to fit."""
+    shutil.copytree(os.path.join(MODEL, "collections"), os.path.join(folder, "collections"))
+    source = os.path.join(MODEL, "index", "000000000", sorted(os.listdir(os.path.join(MODEL, "index", "000000000")))[1])
+    with open(source, encoding="ascii") as file:
+        index = json.load(file)
+    with open(os.path.join(MODEL, index["meta"]["event_file_name"]), "rb") as file:
+        events = file.read()
+    for step in range(steps):
+        name = f"events/{step:012}/{step:012}_worker_0.tfevents"
+        index["meta"] = {"mode": "TRAIN", "mode_step": step, "event_file_name": name}
+        os.makedirs(os.path.join(folder, os.path.dirname(name)))
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(events)
+        path = os.path.join(folder, "index", f"{step // 1000:09}", f"{step:012}_worker_0.json")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as file:
+            json.dump(index, file)
+    with open(os.path.join(folder, "training_job_end.ts"), "w", encoding="ascii"):
+        pass
+    return next(item["tensorname"] for item in index["tensor_payload"] if "oss" in item["tensorname"])
+
+
+class Bench:
+    def __init__(self, options, latency):
+        self.tools = os.path.abspath(options.tools)
+        self.root = options.root
+        self.log_file = os.path.join(options.root, f"log-{latency}")
+        self.process = subprocess.Popen(
+            [sys.executable, "-B", os.path.join(HERE, "..", "tests", "support", "s3_server.py"), self.root,
+             "--anonymous", "--latency", str(latency), "--log", self.log_file], stdout=subprocess.PIPE)
+        self.port = int(self.process.stdout.readline())
+        self.seen = 0
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+    def log(self):
+        with open(self.log_file, encoding="utf-8") as file:
+            entries = [json.loads(line) for line in file]
+        new, self.seen = entries[self.seen:], len(entries)
+        return new
+
+    def command(self, *words):
+        environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "AWS_EC2_METADATA_DISABLED": "true"}
+        start = time.monotonic()
+        done = subprocess.run([os.path.join(self.tools, words[0]), "--endpoint-url", f"http://127.0.0.1:{self.port}",
+                               "--no-sign-request", *words[1:]], env=environment, stdout=subprocess.PIPE, check=True)
+        return time.monotonic() - start, self.log(), done.stdout
+
+    def sequential(self, entries):
+        """The same requests, one after the other over one connection."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
+        start = time.monotonic()
+        for entry in entries:
+            headers = {"Range": entry["headers"]["range"]} if "range" in entry["headers"] else {}
+            connection.request("GET", entry["target"], headers=headers)
+            connection.getresponse().read()
+        connection.close()
+        seconds = time.monotonic() - start
+        self.log()
+        return seconds
+
+    def curl(self, entries):
+        config = os.path.join(self.root, "curl-config")
+        with open(config, "w", encoding="utf-8") as file:
+            for entry in entries:
+                file.write(f'url = "http://127.0.0.1:{self.port}{entry["target"]}"\noutput = "/dev/null"\n')
+        start = time.monotonic()
+        subprocess.run(["curl", "--silent", "--parallel", "--parallel-max", "16", "--config", config], check=True)
+        seconds = time.monotonic() - start
+        self.log()
+        return seconds
+
+
+def row(name, **figures):
+    print(name.ljust(46), "  ".join(f"{key} {value}" for key, value in figures.items()), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tools", required=True, metavar="DIR", help="where smd-ls and smd-tensor are")
+    options = parser.parse_args()
+    options.root = tempfile.mkdtemp()
+    loss = make_trial(os.path.join(options.root, "bench", "trial"), 1000)
+    make_trial(os.path.join(options.root, "bench", "long"), 2000)
+    trial = "s3://bench/trial"
+    bench = Bench(options, 20)
+    try:
+        def figures(entries, seconds):
+            return {"requests": len(entries), "bytes": sum(entry["bytes"] for entry in entries), "s": f"{seconds:.2f}"}
+
+        seconds, log, _ = bench.command("smd-ls", "--summary", trial)
+        row("open a trial of 1,000 steps, all index files", **figures(log, seconds))
+        seconds, log, _ = bench.command("smd-tensor", "-s", "last", trial, loss)
+        row("one value at the last step", **figures(log, seconds))
+        seconds, log, out = bench.command("smd-tensor", "-s", ":", "--tsv", "-H", trial, loss)
+        assert out.count(b"\n") == 1000, out.count(b"\n")
+        row("1,000 values of one scalar", **figures(log, seconds))
+        alone = bench.sequential(log)
+        row("  the same requests one by one", s=f"{alone:.2f}", ratio=f"1/{alone / seconds:.1f}")
+        # The reference: a listing of the event files (a page for each 1,000) before each value.
+        listing = {"target": "/bench/?list-type=2&prefix=trial%2Fevents%2F", "headers": {}}
+        values = [entry for entry in log if "/events/" in entry["target"]]
+        others = [entry for entry in log if "/events/" not in entry["target"]]
+        sample = 50
+        part = bench.sequential([each for value in values[:sample] for each in (listing, value)])
+        whole = bench.sequential(others) + part * len(values) / sample
+        row("  as the reference, listing for each value", s=f"{whole:.2f}", ratio=f"1/{whole / seconds:.1f}")
+        best = min((bench.command("smd-ls", "--summary", "s3://bench/long") for _ in range(3)), key=lambda done: done[0])
+        objects = [entry for entry in best[1] if "/index/" in entry["target"]]
+        assert len(objects) == 2000, len(objects)
+        peer = min(bench.curl(objects) for _ in range(3))
+        row("2,000 objects", s=f"{best[0]:.2f}", curl=f"{peer:.2f}", ratio=f"{best[0] / peer:.2f}")
+    finally:
+        bench.close()
+        shutil.rmtree(options.root)
+
+
+if __name__ == "__main__":
+    main()
