@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Judges rules over a trial as smd-rule --keep-going does, and says what was read and how long it took.
-//   bench_rules TRIAL RULE[,PARAMETER=VALUE]...   (`all`: every built-in rule, with parameters that make it look)
+//   bench_rules TRIAL RULE[,PARAMETER=VALUE]...   (`all`: every built-in rule, with parameters that make it look at
+//   every tensor; `all=RULE`: that one alone, with these parameters)
 #include <smd/smd.hpp>
 
 #include <chrono>
@@ -60,10 +61,17 @@ int main(int argc, char** argv) try {
   }
   std::vector<Named> rules;
   for (int i = 2; i < argc; ++i) {
-    if (argv[i] == std::string("all")) {
+    const std::string argument = argv[i];
+    if (argument == "all") {
       rules = all_rules();
+    } else if (argument.starts_with("all=")) {
+      for (const Named& named : all_rules()) {
+        if (named.first == argument.substr(4)) {
+          rules.push_back(named);
+        }
+      }
     } else {
-      rules.push_back(parse(argv[i]));
+      rules.push_back(parse(argument));
     }
   }
   const auto start = std::chrono::steady_clock::now();

@@ -24,6 +24,7 @@ TRIALS = {
     'huge': ['--steps', '1', '--big', str((1 << 31) - (1 << 16))],  # a record holds no more than 2 GiB
     'mebibytes': ['--steps', '100', '--tensors', '41', '--elements', str(1 << 18)],
     'workers': ['--steps', '500', '--workers', '8', '--tensors', '101', '--elements', '64'],
+    'rules': ['--steps', '1000', '--tensors', '100', '--elements', '1024'],
     'big_crc': ['--steps', '1', '--big', str(1 << 30), '--crc'],
 }
 
@@ -213,6 +214,26 @@ class Bench:
         self.peak('smd-reduce, 20 steps of small tensors, peak memory', small, None)
         self.peak('smd-reduce, tensor of 2 GiB, peak memory', big, 64)
 
+    def rules(self):
+        trial = self.trial('rules')
+        bench = self.program('bench_rules')
+        listing = subprocess.run([bench, trial, 'all'], stdout=subprocess.PIPE, text=True,
+                                 check=True).stdout.splitlines()
+        read, there = re.search(r'bytes read (\d+) of (\d+)', listing[-1]).groups()
+        self.report('all rules, bytes read : sum of record lengths', f'{read:>13} {there:>13}',
+                    int(read) / int(there), 1, {})
+        names = [line.split()[0] for line in listing[:-1]]
+        rounds = max(3, self.options.rounds // 5)
+        together, *single = self.in_turns([[bench, trial, 'all']] + [[bench, trial, f'all={name}'] for name in names],
+                                          rounds)
+        alone = {'best': sum(one['best'] for one in single), 'median': sum(one['median'] for one in single)}
+        self.ratio('all rules at once : one by one', together, alone, 1)
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'peers', 'rule_numpy.py')
+        for name, elements in (('rules', 1 << 10), ('mebibytes', 1 << 18)):
+            ours, numpy = self.in_turns([[bench, self.trial(name), 'VanishingGradient'],
+                                         ['/usr/bin/python3', script, self.trial(name), str(elements)]], rounds)
+            self.at_least(f'NumPy script : VanishingGradient, {name}', numpy['best'], ours['best'], 's', 20)
+
     def kernels(self):
         """By the micro benchmark, which prints GB/s: ours, memcpy's, a reading loop's, measured by turns."""
         numpy = json.loads(subprocess.run(
@@ -266,7 +287,8 @@ class Bench:
             self.at_least(f'crc32c : memcpy, {size} buffer', speeds['crc32c_gb_s'], speeds['memcpy_gb_s'], 'GB/s', 0.5)
 
 
-FIGURES = ('start_up', 'names', 'cold_names', 'last_step', 'history', 'big_tensor', 'reduce', 'kernels', 'hook', 'checksum')
+FIGURES = ('start_up', 'names', 'cold_names', 'last_step', 'history', 'big_tensor', 'reduce', 'rules', 'kernels', 'hook',
+           'checksum')
 
 
 def main():
