@@ -31,6 +31,7 @@ struct Tolerance {
   double rtol = 0;
   double atol = 0;
   bool equal_nan = false;
+  bool any = false;  ///< Whether some pair is far is all that is asked: then not all of them are counted.
 };
 /// Close as numpy.isclose has it: |a - b| <= atol + rtol |b|, equal infinities, and NaN if `equal_nan`.
 [[nodiscard]] Difference compare(const TensorView& a, const TensorView& b, const Tolerance& tolerance);

@@ -15,7 +15,7 @@ class UnchangedTensor final : public Rule {
       : Rule(parameters),
         tensors_(select(selection_of(parameters, false))),
         num_steps_(static_cast<std::size_t>(parameters.integer("num_steps"))),
-        tolerance_{parameters.number("rtol"), parameters.number("atol"), parameters.boolean("equal_nan")} {
+        tolerance_{parameters.number("rtol"), parameters.number("atol"), parameters.boolean("equal_nan"), true} {
     require_selection(parameters);
   }
 
