@@ -46,45 +46,45 @@ void append_numbers(std::string& out, const std::vector<std::int64_t>& numbers) 
 void append_bool(std::string& out, bool truth) { out += truth ? "true" : "false"; }
 
 void append_save_config(std::string& out, const SaveConfigMode& config) {
-  out += "{\"save_interval\": " + std::to_string(config.save_interval) + ", \"save_steps\": ";
+  out += R"({"save_interval": )" + std::to_string(config.save_interval) + R"(, "save_steps": )";
   append_numbers(out, config.save_steps);
-  out += ", \"start_step\": " + std::to_string(config.start_step) +
+  out += R"(, "start_step": )" + std::to_string(config.start_step) +
          ", \"end_step\": " + (config.end_step ? std::to_string(*config.end_step) : "null") + "}";
 }
 
 void append_collection(std::string& out, const Collection& collection) {
-  out += "{\"name\": ";
+  out += R"({"name": )";
   append_json_string(out, collection.name);
-  out += ", \"include_regex\": ";
+  out += R"(, "include_regex": )";
   append_strings(out, collection.include_regex);
-  out += ", \"tensor_names\": ";
+  out += R"(, "tensor_names": )";
   append_strings(out, collection.tensor_names);
-  out += ", \"reduction_config\": ";
+  out += R"(, "reduction_config": )";
   if (const auto& config = collection.reduction_config) {
-    out += "{\"save_raw_tensor\": ";
+    out += R"({"save_raw_tensor": )";
     append_bool(out, config->save_raw_tensor);
-    out += ", \"reductions\": \"" + reference_reduction_list(config->reductions) + "\", \"save_shape\": ";
+    out += R"(, "reductions": ")" + reference_reduction_list(config->reductions) + R"(", "save_shape": )";
     append_bool(out, config->save_shape);
     out += '}';
   } else {
     out += "null";
   }
-  out += ", \"save_config\": ";
+  out += R"(, "save_config": )";
   if (collection.save_config.empty()) {
     out += "null";
   } else {
     out += '{';
     bool first = true;
     for (const auto& [mode, config] : collection.save_config) {
-      out += first ? "\"" : ", \"";
+      out += first ? R"(")" : R"(, ")";
       out += to_string(mode);
-      out += "\": ";
+      out += R"(": )";
       append_save_config(out, config);
       first = false;
     }
     out += '}';
   }
-  out += ", \"save_histogram\": ";
+  out += R"(, "save_histogram": )";
   append_bool(out, collection.save_histogram.value_or(true));
   out += '}';
 }
@@ -132,26 +132,26 @@ void append_json_string(std::string& out, std::string_view text) {
 }
 
 std::string index_text(const IndexContent& content) {
-  std::string out = "{\"meta\": {\"mode\": \"";
+  std::string out = R"({"meta": {"mode": ")";
   out += to_string(content.mode);
-  out += "\", \"mode_step\": " + std::to_string(content.mode_step);
+  out += R"(", "mode_step": )" + std::to_string(content.mode_step);
   if (!content.event_file.empty()) {
-    out += ", \"event_file_name\": ";
+    out += R"(, "event_file_name": )";
     append_json_string(out, content.event_file);
   }
-  out += "}, \"tensor_payload\": ";
+  out += R"(}, "tensor_payload": )";
   append_list(out, content.records, [&out](const RecordEntry& entry) {
-    out += "{\"tensorname\": ";
+    out += R"({"tensorname": )";
     append_json_string(out, entry.tensor);
-    out += ", \"start_idx\": " + std::to_string(entry.start) + ", \"length\": " + std::to_string(entry.length) + "}";
+    out += R"(, "start_idx": )" + std::to_string(entry.start) + R"(, "length": )" + std::to_string(entry.length) + "}";
   });
-  out += ", \"shape_payload\": ";
+  out += R"(, "shape_payload": )";
   append_list(out, content.shapes, [&out](const ShapeEntry& entry) {
-    out += "{\"tensorname\": ";
+    out += R"({"tensorname": )";
     append_json_string(out, entry.tensor);
-    out += ", \"originalname\": ";
+    out += R"(, "originalname": )";
     append_json_string(out, entry.original);
-    out += ", \"shape\": ";
+    out += R"(, "shape": )";
     append_numbers(out, entry.shape);
     out += '}';
   });
@@ -160,7 +160,7 @@ std::string index_text(const IndexContent& content) {
 }
 
 std::string collections_text(const std::map<std::string, Collection>& collections, std::size_t num_workers) {
-  std::string out = "{\"collections\": {";
+  std::string out = R"({"collections": {)";
   bool first = true;
   for (const auto& [name, collection] : collections) {
     out += first ? "" : ", ";
@@ -169,7 +169,7 @@ std::string collections_text(const std::map<std::string, Collection>& collection
     append_collection(out, collection);
     first = false;
   }
-  out += "}, \"_meta\": {\"num_workers\": " + std::to_string(num_workers) + "}}";
+  out += R"(}, "_meta": {"num_workers": )" + std::to_string(num_workers) + "}}";
   return out;
 }
 

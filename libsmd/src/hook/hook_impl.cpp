@@ -236,6 +236,7 @@ void Hook::Impl::save_reductions(std::string_view name, const TensorView& value,
     return;
   }
   std::vector<Reduction> wanted;
+  wanted.reserve(reductions.size());
   for (const std::string& reduction : reductions) {
     wanted.push_back(*parse_reduction(reduction));  // names were checked with the configuration
   }
