@@ -14,6 +14,8 @@ import statistics
 import subprocess
 import sys
 
+import following
+
 MIB = 1024  # in KiB, as the system counts peak memory
 
 TRIALS = {
@@ -286,9 +288,26 @@ class Bench:
         for size, speeds in json.loads(answer.stdout).items():
             self.at_least(f'crc32c : memcpy, {size} buffer', speeds['crc32c_gb_s'], speeds['memcpy_gb_s'], 'GB/s', 0.5)
 
+    def at_most(self, name, ours, limit, unit):
+        """A figure against a limit of its own."""
+        self.report(name, f'{ours:10.4f} {unit} {limit:10.4f} {unit}', ours / limit, 1, {'ours': ours, 'unit': unit})
+
+    def following(self):
+        tools = os.path.join(self.installed, 'bin')
+        times = following.latency(tools)
+        self.at_most('rename : smd-wait is gone, median', statistics.median(times) * 1e3, 5, 'ms')
+        self.at_most('rename : smd-wait is gone, 99th percentile', times[int(len(times) * 0.99) - 1] * 1e3, 20, 'ms')
+        self.at_most('CPU of an idle follower, 30 s', following.idle(tools) * 100, 0.1, '%')
+        points = [seconds * 1e6 for _, seconds in following.curve(tools)]
+        third = len(points) // 3
+        early, late = statistics.median(points[:third]), statistics.median(points[-third:])
+        self.report('CPU a new step, last third of 20,000 : first third', f'{late:10.0f} us {early:10.0f} us',
+                    late / early, 1.25, {'early': early, 'late': late})
+
 
 FIGURES = ('start_up', 'names', 'cold_names', 'last_step', 'history', 'big_tensor', 'reduce', 'rules', 'kernels', 'hook',
-           'checksum')
+           'checksum',
+           'following')
 
 
 def main():

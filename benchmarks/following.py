@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of following: how soon a step is noticed, what an idle follower costs, what each new step costs.
+
+    following.py BIN [latency] [idle] [curve]     BIN: the folder of the commands
+
+`run.py` uses the functions; by itself it prints what it measured.
+"""
+
+import glob
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tests', 'cli'))
+import live_writer  # noqa: E402
+
+
+def cpu_seconds(pid):
+    """CPU time of all threads that live, to the nanosecond."""
+    total = 0
+    for path in glob.glob(f'/proc/{pid}/task/*/schedstat'):
+        with open(path, encoding='ascii') as file:
+            total += int(file.read().split()[0])
+    return total / 1e9
+
+
+class Running:
+    """A trial of a running job, removed at the end."""
+
+    def __init__(self, workers=1):
+        self.workers = workers
+
+    def __enter__(self):
+        self.path = tempfile.mkdtemp(prefix='smd-following-')
+        live_writer.write_collections(self.path, self.workers)
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def step(self, number):
+        for worker in range(self.workers):
+            live_writer.write_step(self.path, number, worker)
+
+
+def follow(tools, trial, *options):
+    return subprocess.Popen([os.path.join(tools, 'smd-ls'), '--steps', '-F', '-H', '--columns', 'step', *options, trial],
+                            stdout=subprocess.PIPE)
+
+
+def latency(tools, steps=200, known=1000):
+    """Seconds from the rename of a step's index file to the exit of an smd-wait that waits for it; sorted."""
+    times = []
+    with Running() as trial:
+        for number in range(known):
+            trial.step(number)
+        for number in range(known, known + steps):
+            waiter = subprocess.Popen([os.path.join(tools, 'smd-wait'), '-q', '-s', str(number), trial.path])
+            time.sleep(0.1)  # until it waits
+            trial.step(number)  # the rename is the last thing it does
+            renamed = time.monotonic()
+            waiter.wait()
+            times.append(time.monotonic() - renamed)
+            if waiter.returncode != 0:
+                sys.exit(f'following.py: status {waiter.returncode} of smd-wait')
+    return sorted(times)
+
+
+def idle(tools, seconds=30, known=1000):
+    """The share of a CPU that a follower takes while nothing happens."""
+    with Running() as trial:
+        for number in range(known):
+            trial.step(number)
+        follower = follow(tools, trial.path, '-s', 'last')
+        follower.stdout.readline()
+        time.sleep(6)  # until folders are known not to have changed
+        before = cpu_seconds(follower.pid)
+        time.sleep(seconds)
+        used = cpu_seconds(follower.pid) - before
+        follower.terminate()
+        follower.wait()
+    return used / seconds
+
+
+def curve(tools, total=20000, window=500, workers=1):
+    """(steps there, seconds of CPU per new step), while a trial grows; each step is noticed by itself."""
+    points = []
+    with Running(workers) as trial:
+        trial.step(0)
+        follower = follow(tools, trial.path)
+        follower.stdout.readline()
+        before = cpu_seconds(follower.pid)
+        for number in range(1, total + 1):
+            trial.step(number)
+            follower.stdout.readline()
+            if number % window == 0:
+                now = cpu_seconds(follower.pid)
+                points.append((number, (now - before) / window))
+                before = now
+        follower.terminate()
+        follower.wait()
+    return points
+
+
+def main():
+    tools, which = sys.argv[1], sys.argv[2:] or ['latency', 'idle', 'curve']
+    if 'latency' in which:
+        times = latency(tools)
+        print(f'rename to exit, {len(times)} steps: median {statistics.median(times) * 1e3:.2f} ms, '
+              f'p99 {times[int(len(times) * 0.99) - 1] * 1e3:.2f} ms, most {times[-1] * 1e3:.2f} ms')
+    if 'idle' in which:
+        print(f'idle follower: {idle(tools) * 100:.4f} % of a CPU over 30 s')
+    if 'curve' in which:
+        for steps, seconds in curve(tools):
+            print(f'{steps:6} steps: {seconds * 1e6:7.0f} us of CPU a new step')
+
+
+if __name__ == '__main__':
+    main()
