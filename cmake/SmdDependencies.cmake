@@ -21,6 +21,8 @@ if(SMD_BUILD_TOOLS)
 endif()
 if(SMD_BUILD_TESTS)
   find_package(doctest REQUIRED)
+endif()
+if(SMD_BUILD_TESTS OR SMD_BUILD_FUZZERS)
   # The system's Python is the one that sees Debian's python3-numpy; another may come first in PATH.
   if(NOT Python3_EXECUTABLE AND EXISTS /usr/bin/python3)
     set(Python3_EXECUTABLE /usr/bin/python3 CACHE FILEPATH "Python of the tests")

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parses the input as a collections file; merges what it holds with itself, which must change nothing; writes it anew.
+#include "layout/collections_file.hpp"
+
+#include "hook/file_text.hpp"
+#include "require.hpp"
+#include "source.hpp"
+
+#include <smd/limits.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+using namespace smd;
+using namespace smd::detail;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::vector<Problem> notes;
+  const auto parsed = layout::parse_collections_file(std::as_bytes(std::span(data, size)), notes);
+  for (const Problem& note : notes) {
+    SMD_REQUIRE(!note.text.empty());
+  }
+  if (!parsed) {
+    SMD_REQUIRE(parsed.problem().kind == ProblemKind::damaged && !parsed.problem().text.empty());
+    SMD_REQUIRE(!parsed.problem().offset || *parsed.problem().offset <= size);
+    return 0;
+  }
+  auto once = parsed->collections;
+  for (const auto& [name, collection] : once) {
+    SMD_REQUIRE(name.size() <= limits::name_bytes);
+    SMD_REQUIRE(collection.name == name);
+  }
+  layout::merge_collections(once, parsed->collections);
+  auto twice = once;
+  layout::merge_collections(twice, parsed->collections);
+  SMD_REQUIRE(once == twice);
+
+  const std::string written = hook::collections_text(parsed->collections, 1);
+  std::vector<Problem> notes_again;
+  const auto again = layout::parse_collections_file(fuzz::bytes_of(written), notes_again);
+  SMD_REQUIRE(again && again->num_workers == 1);
+  SMD_REQUIRE(again->collections.size() == parsed->collections.size());
+  for (const auto& [name, collection] : parsed->collections) {
+    const auto found = again->collections.find(name);
+    SMD_REQUIRE(found != again->collections.end());
+    SMD_REQUIRE(found->second.tensor_names == collection.tensor_names);
+    SMD_REQUIRE(found->second.include_regex == collection.include_regex);
+  }
+  return 0;
+}

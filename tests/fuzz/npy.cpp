@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first byte: the input as a .npy file, as a .npz file, or as elements to be written as one and read back.
+#include <smd/error.hpp>
+#include <smd/limits.hpp>
+
+#include "require.hpp"
+#include "save/array.hpp"
+#include "source.hpp"
+#include "tensor/npy.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace smd;
+using namespace smd::tool;
+
+namespace {
+
+constexpr Dtype dtypes[] = {Dtype::float32, Dtype::float64, Dtype::int32,     Dtype::uint8,      Dtype::int16,
+                            Dtype::int8,    Dtype::string,  Dtype::complex64, Dtype::int64,      Dtype::boolean,
+                            Dtype::uint16,  Dtype::uint32,  Dtype::uint64,    Dtype::complex128, Dtype::float16};
+
+std::string written(const TensorView& view) {
+  const tensor::NpyType type = tensor::npy_type(view);
+  std::string file = tensor::npy_header(type, view.shape());
+  SMD_REQUIRE(file.size() % 64 == 0);  // NumPy's promise: elements are aligned
+  (void)tensor::write_npy_elements(view.dtype(), type, view.bytes(), [&](std::span<const std::byte> part) {
+    file.append(reinterpret_cast<const char*>(part.data()), part.size());
+  });
+  return file;
+}
+
+bool same(const save::Array& array, const TensorView& view) {
+  const auto shape = view.shape();
+  return array.dtype == view.dtype() &&
+         std::equal(array.shape.begin(), array.shape.end(), shape.begin(), shape.end()) &&
+         array.bytes.size() == view.bytes().size() &&
+         std::equal(array.bytes.begin(), array.bytes.end(), view.bytes().begin());
+}
+
+void check(const save::Array& array) {
+  const auto count = element_count(array.shape);
+  SMD_REQUIRE(count && array.shape.size() <= limits::dimensions);
+  if (array.dtype == Dtype::string) {
+    SMD_REQUIRE(strings(array.view()).size() == *count);
+  } else {
+    SMD_REQUIRE(array.bytes.size() == *count * item_size(array.dtype));
+  }
+  // What was read can be written, and is the same when read again.
+  SMD_REQUIRE(same(save::parse_npy(written(array.view()), "again"), array.view()));
+}
+
+void round_trip(fuzz::Source& source) {
+  save::Array array;
+  array.dtype = dtypes[source.number() % std::size(dtypes)];
+  const unsigned axes = source.number() % 5;
+  std::uint64_t count = 1;
+  for (unsigned i = 0; i < axes; ++i) {
+    array.shape.push_back(source.number() % 6);
+    count *= static_cast<std::uint64_t>(array.shape.back());
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (array.dtype == Dtype::string) {
+      // ASCII without a NUL at the end, which NumPy's format cannot tell from padding.
+      std::string text(source.text(source.number() % 9));
+      for (char& letter : text) {
+        letter = static_cast<char>((static_cast<unsigned char>(letter) & 0x7F) | 1);
+      }
+      save::append_string(array.bytes, text);
+      continue;
+    }
+    for (std::size_t k = 0; k < item_size(array.dtype); ++k) {
+      const auto byte = source.number();
+      array.bytes.push_back(static_cast<std::byte>(array.dtype == Dtype::boolean ? byte & 1 : byte));
+    }
+  }
+  SMD_REQUIRE(same(save::parse_npy(written(array.view()), "written"), array.view()));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::Source source(data, size);
+  try {
+    switch (source.number() % 3) {
+      case 0:
+        check(save::parse_npy(source.rest(), "a.npy"));
+        break;
+      case 1:
+        for (const auto& [key, array] : save::parse_npz(source.rest(), "a.npz")) {
+          check(array);
+        }
+        break;
+      default:
+        round_trip(source);
+        break;
+    }
+  } catch (const ReadError& error) {
+    SMD_REQUIRE(error.problem.kind == ProblemKind::damaged && !error.problem.text.empty());
+  }
+  return 0;
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements of a type (the first byte), cut in two (the second): every instruction set against a plain loop for counts,
+// least and greatest, and against one another and against the uncut array for everything else.
+#include <smd/reduction.hpp>
+
+#include "reduce/kernels.hpp"
+#include "require.hpp"
+#include "source.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+using namespace smd;
+using namespace smd::detail::reduce;
+
+namespace {
+
+constexpr Dtype dtypes[] = {Dtype::float32, Dtype::float64, Dtype::float16, Dtype::bfloat16, Dtype::int8,
+                            Dtype::int16,   Dtype::int32,   Dtype::int64,   Dtype::uint8,    Dtype::uint16,
+                            Dtype::uint32,  Dtype::uint64,  Dtype::boolean, Dtype::qint8,    Dtype::quint16};
+
+std::vector<Reduction> all_reductions() {
+  std::vector<Reduction> all;
+  for (const std::string_view name :
+       {"min",     "max",     "median",   "mean",    "std",      "variance", "sum",    "prod",  "l1",     "l2",
+        "abs_min", "abs_max", "abs_mean", "abs_std", "abs_sum",  "abs_prod", "abs_l2", "count", "finite", "nan",
+        "posinf",  "neginf",  "zero",     "p10",     "negative", "p99.9",    "rms",    "inf"}) {
+    const auto reduction = parse_reduction(name);
+    SMD_REQUIRE(reduction.has_value());
+    all.push_back(*reduction);
+  }
+  return all;
+}
+
+double element(Dtype dtype, const std::byte* at) {
+  const auto load = [at]<class T>(T number) {
+    std::memcpy(&number, at, sizeof number);
+    return number;
+  };
+  switch (dtype) {
+    case Dtype::float32:
+      return static_cast<double>(load(float{}));
+    case Dtype::float64:
+      return load(double{});
+    case Dtype::bfloat16:
+      return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(load(std::uint16_t{})) << 16));
+    case Dtype::float16: {
+      const unsigned bits = load(std::uint16_t{});
+      const int exponent = static_cast<int>(bits >> 10 & 31);
+      const double fraction = bits & 1023;
+      const double magnitude = exponent == 31  ? (fraction == 0 ? INFINITY : NAN)
+                               : exponent == 0 ? std::ldexp(fraction, -24)
+                                               : std::ldexp(fraction + 1024, exponent - 25);
+      return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+    }
+    case Dtype::int8:
+    case Dtype::qint8:
+      return load(std::int8_t{});
+    case Dtype::int16:
+      return load(std::int16_t{});
+    case Dtype::int32:
+      return load(std::int32_t{});
+    case Dtype::int64:
+      return static_cast<double>(load(std::int64_t{}));
+    case Dtype::uint8:
+      return load(std::uint8_t{});
+    case Dtype::boolean:
+      return load(std::uint8_t{}) != 0 ? 1 : 0;
+    case Dtype::uint16:
+    case Dtype::quint16:
+      return load(std::uint16_t{});
+    case Dtype::uint32:
+      return load(std::uint32_t{});
+    default:
+      return static_cast<double>(load(std::uint64_t{}));
+  }
+}
+
+/// Counted one by one.
+struct Plain {
+  std::uint64_t count = 0, nan = 0, posinf = 0, neginf = 0, zero = 0, negative = 0;
+  double min = INFINITY, max = -INFINITY;
+
+  Plain(Dtype dtype, std::span<const std::byte> bytes) {
+    for (std::size_t i = 0; i + item_size(dtype) <= bytes.size(); i += item_size(dtype)) {
+      const double x = element(dtype, bytes.data() + i);
+      ++count;
+      nan += std::isnan(x) ? 1 : 0;
+      posinf += x == INFINITY ? 1 : 0;
+      neginf += x == -INFINITY ? 1 : 0;
+      zero += x == 0 ? 1 : 0;
+      negative += x < 0 ? 1 : 0;
+      min = x < min ? x : min;
+      max = x > max ? x : max;
+    }
+  }
+};
+
+/// How many doubles lie between; 0 for two NaN.
+std::uint64_t distance(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) {
+    return std::isnan(a) && std::isnan(b) ? 0 : UINT64_MAX;
+  }
+  const auto place = [](double x) {
+    const auto bits = std::bit_cast<std::int64_t>(x);
+    return bits < 0 ? INT64_MIN - bits : bits;
+  };
+  const std::int64_t low = std::min(place(a), place(b));
+  const std::int64_t high = std::max(place(a), place(b));
+  return static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+}
+
+/// What the header promises: the same to the bit, but for a few within 2 units in the last place.
+bool agree(const Reduction& reduction, const ReducedValue& a, const ReducedValue& b) {
+  if (a.kind != b.kind) {
+    return false;
+  }
+  if (a.kind == ReducedValue::Kind::integer) {
+    return a.high == b.high && a.low == b.low;
+  }
+  const bool loose = reduction.abs || reduction.kind == ReductionKind::variance ||
+                     reduction.kind == ReductionKind::std || reduction.kind == ReductionKind::prod ||
+                     reduction.kind == ReductionKind::l2 || reduction.kind == ReductionKind::rms;
+  return a.kind == ReducedValue::Kind::undefined || distance(a.real, b.real) <= (loose ? 2 : 0);
+}
+
+void check_plain(const Plain& plain, const Reduction& reduction, const ReducedValue& value) {
+  const auto is = [&](std::uint64_t count) {
+    SMD_REQUIRE(value.kind == ReducedValue::Kind::integer && value.high == 0 && value.low == count);
+  };
+  switch (reduction.kind) {
+    case ReductionKind::count:
+      return is(plain.count);
+    case ReductionKind::nan:
+      return is(plain.nan);
+    case ReductionKind::posinf:
+      return is(plain.posinf);
+    case ReductionKind::neginf:
+      return is(plain.neginf);
+    case ReductionKind::inf:
+      return is(plain.posinf + plain.neginf);
+    case ReductionKind::finite:
+      return is(plain.count - plain.nan - plain.posinf - plain.neginf);
+    case ReductionKind::zero:
+      return is(plain.zero);
+    case ReductionKind::negative:
+      return is(plain.negative);
+    default:
+      break;
+  }
+  if (!reduction.abs && plain.count != 0 && plain.nan == 0) {
+    SMD_REQUIRE(reduction.kind != ReductionKind::min || value.real == plain.min);
+    SMD_REQUIRE(reduction.kind != ReductionKind::max || value.real == plain.max);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const std::vector<Reduction> wanted = all_reductions();
+  fuzz::Source source(data, size);
+  const Dtype dtype = dtypes[source.number() % std::size(dtypes)];
+  const unsigned cut = source.number();
+  const unsigned repeat = 1 + source.number() % 4 * 64;  // so that blocks and streams are reached
+  std::vector<std::byte> bytes;
+  for (unsigned i = 0; i < repeat && bytes.size() < 65536; ++i) {
+    const auto more = fuzz::bytes_of(source.rest());
+    bytes.insert(bytes.end(), more.begin(), more.end());
+  }
+  bytes.resize(bytes.size() / item_size(dtype) * item_size(dtype));
+  if (dtype == Dtype::boolean) {
+    for (std::byte& truth : bytes) {
+      truth &= std::byte{1};
+    }
+  }
+  const std::span<const std::byte> all = bytes;
+  const std::size_t first = bytes.size() / item_size(dtype) * cut / 256 * item_size(dtype);
+  const Plain plain(dtype, all);
+
+  std::vector<ReducedValue> reference;
+  for (const Kernels* kernels : available_kernels()) {
+    choose_kernels(*kernels);
+    Reducer whole(wanted);
+    whole.add(dtype, all);
+    Reducer split(wanted);
+    split.add(dtype, all.first(first));
+    Reducer tail(wanted);
+    tail.add(dtype, all.subspan(first));
+    split.merge(tail);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const ReducedValue value = whole.result(wanted[i]);
+      check_plain(plain, wanted[i], value);
+      SMD_REQUIRE(agree(wanted[i], value, split.result(wanted[i])));
+      if (reference.size() == i) {
+        reference.push_back(value);
+      }
+      SMD_REQUIRE(agree(wanted[i], value, reference[i]));
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The small languages of options, one of them by the first byte: steps, slices, bins, reductions, names of types and
+// modes. What is taken must be sound when applied; everything else is refused in words.
+#include <smd/error.hpp>
+#include <smd/limits.hpp>
+#include <smd/reduction.hpp>
+#include <smd/reduction_config.hpp>
+#include <smd/step.hpp>
+
+#include "common/bins.hpp"
+#include "common/errors.hpp"
+#include "common/slice.hpp"
+#include "common/step_spec.hpp"
+#include "reduce/partial_text.hpp"
+#include "reduce/reduction_list.hpp"
+#include "require.hpp"
+#include "save/json_value.hpp"
+#include "source.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+using namespace smd;
+using namespace smd::tool;
+
+namespace {
+
+void steps(fuzz::Source& source) {
+  std::vector<std::int64_t> saved;
+  const unsigned count = source.number() % 8;
+  for (unsigned i = 0; i < count; ++i) {
+    saved.push_back(i % 2 == 0 ? source.number<std::int64_t>() : source.number<std::uint8_t>());
+  }
+  std::sort(saved.begin(), saved.end());
+  const StepSpec spec = StepSpec::parse(source.rest());
+  const StepChoice choice = spec.choose(saved);
+  SMD_REQUIRE(std::is_sorted(choice.indices.begin(), choice.indices.end()));
+  SMD_REQUIRE(std::adjacent_find(choice.indices.begin(), choice.indices.end()) == choice.indices.end());
+  SMD_REQUIRE(choice.indices.empty() || choice.indices.back() < saved.size());
+  SMD_REQUIRE(!spec.all() || choice.indices.size() == saved.size());
+  // What is needed to be read must have all that is chosen.
+  const StepNeed need = spec.need();
+  for (const std::size_t index : choice.indices) {
+    switch (need.kind) {
+      case StepNeed::Kind::everything:
+        break;
+      case StepNeed::Kind::newest: {
+        // Of a number that stands several times all are chosen; the first of them counts.
+        const auto last = std::upper_bound(saved.begin(), saved.end(), saved[index]);
+        SMD_REQUIRE(static_cast<std::size_t>(saved.end() - last) < need.count);
+        break;
+      }
+      case StepNeed::Kind::oldest: {
+        const auto first = std::lower_bound(saved.begin(), saved.end(), saved[index]);
+        SMD_REQUIRE(static_cast<std::size_t>(first - saved.begin()) < need.count);
+        break;
+      }
+      case StepNeed::Kind::windows:
+        SMD_REQUIRE(std::any_of(need.windows.begin(), need.windows.end(), [&](const StepNeed::Window& window) {
+          return saved[index] >= window.first && (!window.end || saved[index] < *window.end);
+        }));
+        break;
+    }
+  }
+}
+
+void slices(fuzz::Source& source) {
+  Shape shape;
+  const unsigned axes = source.number() % 6;
+  std::uint64_t elements = 1;
+  for (unsigned i = 0; i < axes; ++i) {
+    shape.push_back(source.number() % 7);
+    elements *= static_cast<std::uint64_t>(shape.back());
+  }
+  const SliceSpec spec = SliceSpec::parse(source.rest());
+  const StridedLayout part = spec.apply(shape);
+  SMD_REQUIRE(part.shape.size() == part.strides.size() && part.shape.size() <= shape.size());
+  const auto bytes = std::shared_ptr<std::byte[]>(new std::byte[elements]());
+  for (std::uint64_t i = 0; i < elements; ++i) {
+    bytes[i] = static_cast<std::byte>(i);
+  }
+  const TensorValue value = take({Dtype::uint8, shape, bytes, elements}, part);
+  SMD_REQUIRE(value.shape() == part.shape && value.bytes().size() == value.view().size());
+  SMD_REQUIRE(value.bytes().size() <= elements);
+}
+
+void reductions(fuzz::Source& source) {
+  const auto reduction = parse_reduction(source.rest());
+  if (reduction) {
+    SMD_REQUIRE(reduction->percent >= 0 && reduction->percent <= 100);
+    SMD_REQUIRE(parse_reduction(to_string(*reduction)) == *reduction);
+  }
+  (void)tool::reduce::wanted_reductions({std::string(source.rest())}, false, {"mean", "odd name"});
+  (void)ReductionConfig::parse(source.rest());
+}
+
+void partials(fuzz::Source& source) {
+  const auto partial = tool::reduce::parse_partial(source.rest());
+  if (partial) {
+    const std::string text = to_text(*partial);
+    const auto again = tool::reduce::parse_partial(text);
+    SMD_REQUIRE(again && to_text(*again) == text);
+  }
+}
+
+void others(fuzz::Source& source) {
+  const auto mode = parse_mode(source.rest());
+  SMD_REQUIRE(!mode || parse_mode(to_string(*mode)) == mode);
+  const BinSpec bins = BinSpec::parse(source.rest());
+  SMD_REQUIRE(bins.count >= 1 && bins.low.has_value() == bins.high.has_value());
+  SMD_REQUIRE(!bins.low || (std::isfinite(*bins.low) && std::isfinite(*bins.high) && *bins.low <= *bins.high));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::Source source(data, size);
+  using Target = void (*)(fuzz::Source&);
+  constexpr Target targets[] = {steps, slices, reductions, partials, others};
+  try {
+    targets[source.number() % std::size(targets)](source);
+  } catch (const InvalidValue& error) {
+    SMD_REQUIRE(std::strlen(error.what()) != 0);
+  } catch (const UsageError& error) {
+    SMD_REQUIRE(std::strlen(error.what()) != 0);
+  } catch (const InvalidArgument& error) {
+    SMD_REQUIRE(std::strlen(error.what()) != 0);
+  }
+  return 0;
+}

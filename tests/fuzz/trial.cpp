@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole small trial, opened through the public interface. The first byte says how its files are made of the input,
+// the second what is done with it; then come its files: name, newline, content, separator. seeds.py makes such inputs.
+#include <smd/error.hpp>
+#include <smd/evaluator.hpp>
+#include <smd/reduction.hpp>
+#include <smd/rule_registry.hpp>
+#include <smd/trial.hpp>
+
+#include "commands.hpp"
+#include "require.hpp"
+#include "source.hpp"
+#include "wire/framing.hpp"
+#include "work_folder.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+using namespace smd;
+
+namespace {
+
+constexpr std::string_view separator = "%%NEXT%%";
+
+/// Puts the checksums of lengths right, so that what lies behind them is reached.
+std::string repaired(std::string_view events) {
+  std::string result(events);
+  std::size_t at = 0;
+  while (result.size() - at >= 12) {
+    std::string header;
+    const std::string_view length = std::string_view(result).substr(at, 8);
+    detail::wire::append_record(header, fuzz::bytes_of(length), detail::wire::Protection::checksum);
+    std::memcpy(result.data() + at + 8, header.data() + header.size() - 4, 4);
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, result.data() + at, sizeof bytes);
+    if (bytes > result.size() - at) {
+      break;
+    }
+    at = std::min<std::size_t>(result.size(), at + static_cast<std::size_t>(bytes) + 16);
+  }
+  return result;
+}
+
+void write_files(fuzz::Source& source, const fuzz::WorkFolder& folder, bool repair) {
+  for (int files = 0; !source.empty() && files < 24; ++files) {
+    fuzz::Source file(source.piece(separator));
+    const std::string name(file.piece("\n"));
+    const bool events = name.find("tfevents") != std::string::npos;
+    (void)folder.write(name, events && repair ? repaired(file.rest()) : std::string(file.rest()));
+  }
+}
+
+/// Takes blocks in and counts them.
+class Counter final : public BlockSink {
+ public:
+  bool begin(Dtype dtype, const Shape& shape) override {
+    SMD_REQUIRE(!begun);
+    begun = true;
+    elements = element_count(shape).value();
+    fixed = item_size(dtype);
+    return true;
+  }
+  bool block(std::span<const std::byte> part) override {
+    SMD_REQUIRE(begun && (fixed == 0 || part.size() % fixed == 0));
+    bytes += part.size();
+    return true;
+  }
+  bool begun = false;
+  std::uint64_t elements = 0;
+  std::uint64_t bytes = 0;
+  std::size_t fixed = 0;
+};
+
+void check_value(const TensorValue& value) {
+  const auto count = element_count(value.shape());
+  SMD_REQUIRE(count.has_value());
+  if (value.dtype() == Dtype::string) {
+    SMD_REQUIRE(strings(value.view()).size() == *count);
+  } else {
+    SMD_REQUIRE(value.bytes().size() == *count * item_size(value.dtype()));
+    const std::vector<Reduction> wanted = {{ReductionKind::mean}, {ReductionKind::max}, {ReductionKind::median}};
+    SMD_REQUIRE(smd::reduce(value.view(), wanted).size() == wanted.size());
+  }
+}
+
+/// Every record, whole and in blocks: both must come to the same.
+void read_all(const Trial& trial) {
+  std::vector<TensorLocation> locations;
+  std::vector<std::string> names;
+  trial.for_each_entry({.include_incomplete = true}, [&](const TensorEntry& entry) {
+    if (entry.value) {
+      locations.push_back(*entry.value);
+      names.emplace_back(entry.tensor);
+    }
+    for (const SavedReduction& saved : entry.reductions) {
+      locations.push_back(saved.location);
+      names.push_back(reduction_tensor_name(saved.name, entry.tensor));
+    }
+    return locations.size() < 256;
+  });
+  std::size_t results = 0;
+  trial.read(locations, names,
+             [&](std::size_t i, ReadResult&& result) {
+               SMD_REQUIRE(i == results++);
+               SMD_REQUIRE(result.value.has_value() != result.problem.has_value());
+               SMD_REQUIRE(!result.problem || !result.problem->text.empty());
+               Counter counter;
+               const auto problem = trial.read_blocks(locations[i], names[i], counter);
+               SMD_REQUIRE(problem.has_value() == result.problem.has_value());
+               if (result.value) {
+                 check_value(*result.value);
+                 SMD_REQUIRE(counter.begun && counter.bytes == result.value->bytes().size());
+               }
+               return true;
+             },
+             {.jobs = 1});
+  SMD_REQUIRE(results == locations.size());
+}
+
+/// Every query that there is.
+void ask_all(const Trial& trial) {
+  const auto steps = trial.steps(true);
+  SMD_REQUIRE(std::is_sorted(steps.begin(), steps.end()));
+  SMD_REQUIRE(trial.step_infos().size() == steps.size());
+  for (const StepInfo& info : trial.step_infos()) {
+    SMD_REQUIRE(trial.mode(info.step) == info.mode && trial.mode_step(info.step) == info.mode_step);
+    (void)trial.has_passed_step(info.step);
+  }
+  for (const Mode mode : {Mode::train, Mode::eval, Mode::predict, Mode::global}) {
+    (void)trial.steps(mode);
+  }
+  for (const auto& [name, collection] : trial.collections()) {
+    try {
+      (void)trial.tensor_names({.collections = {name}});
+    } catch (const MatchLimit&) {
+    } catch (const InvalidArgument&) {
+    }
+  }
+  const auto names = trial.tensor_names();
+  SMD_REQUIRE(std::is_sorted(names.begin(), names.end()));
+  SMD_REQUIRE(trial.summaries().size() == names.size());
+  for (std::size_t i = 0; i < names.size() && i < 16; ++i) {
+    const Tensor tensor = trial.tensor(names[i]);
+    for (const GlobalStep step : tensor.steps(true)) {
+      try {
+        (void)tensor.shape(step);
+        (void)tensor.reduction_values(step);
+        (void)tensor.reduction_value(step, "mean");
+      } catch (const Error& error) {
+        SMD_REQUIRE(std::strlen(error.what()) != 0);
+      }
+    }
+  }
+}
+
+void judge(const Trial& trial, unsigned number) {
+  const auto rules = rule_descriptions();
+  Evaluator evaluator(trial, {.keep_going = true, .jobs = 1, .now = [] { return 1.7e9; }});
+  for (std::size_t i = 0; i < 4; ++i) {
+    try {
+      evaluator.add(make_rule(rules[(number * 4 + i) % rules.size()].name));
+    } catch (const ConfigurationError&) {  // one that cannot do without parameters
+    }
+  }
+  evaluator.run();
+  SMD_REQUIRE(evaluator.results().size() <= 4);
+}
+
+struct Line {
+  unsigned command;
+  std::vector<std::string> arguments;
+};
+
+void run_command(const Line& line, const std::string& path) {
+  const auto command = fuzz::make_command(line.command);
+  std::vector<std::string> arguments = line.arguments;
+  arguments.push_back(path);
+  tool::Diagnostics messages("smd-fuzz");
+  try {
+    command->setup(tool::CommandLine::parse(command->definition(), arguments));
+    const tool::ExitStatus status = command->run(messages);
+    SMD_REQUIRE(static_cast<int>(status) <= 4);
+  } catch (const tool::UsageError&) {
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const std::vector<Line> lines = {
+      {0, {"-j1", "--json"}},
+      {0, {"-j1", "-l", "-f", "table"}},
+      {0, {"-j1", "--tree"}},
+      {0, {"-j1", "--steps", "-l"}},
+      {0, {"-j1", "--modes", "--csv"}},
+      {0, {"-j1", "--workers"}},
+      {0, {"-j1", "--collections", "--jsonl"}},
+      {0, {"-j1", "--locations", "--incomplete"}},
+      {0, {"-j1", "--check"}},
+      {1, {"-j1", "-s:", "-e.", "--jsonl"}},
+      {1, {"-j1", "-s:", "-e.", "--stat", "-ftable"}},
+      {1, {"-j1", "-e.", "--hist"}},
+      {1, {"-j1", "-e.", "--heatmap", "--ascii"}},
+      {1, {"-j1", "-e.", "--matrix"}},
+      {1, {"-j1", "-e.", "-s:", "--spark"}},
+      {1, {"-j1", "-e.", "-ftable", "--slice", "0:2"}},
+      {2, {"-j1", "-s:", "--json"}},
+      {2, {"-j1", "-s:", "--by", "step", "-r", "min,median,std"}},
+      {2, {"-j1", "-s:", "--pivot", "-r", "l2"}},
+      {2, {"-j1", "-s:", "--hist", "--bins", "4", "--jsonl"}},
+  };
+  fuzz::Source source(data, size);
+  const unsigned flags = source.number();
+  const unsigned work = source.number();
+  const fuzz::WorkFolder& folder = fuzz::empty_work_folder();
+  write_files(source, folder, (flags & 1) != 0);
+  if (work >= 64) {
+    run_command(lines[work % lines.size()], folder.path());
+    return 0;
+  }
+  try {
+    if (work < 8) {
+      const CheckReport report =
+          check_trial(folder.path(), {.jobs = 1}, [](const Problem& problem) { SMD_REQUIRE(!problem.text.empty()); });
+      SMD_REQUIRE(report.unprotected <= report.records);
+      return 0;
+    }
+    const Trial trial = Trial::open(folder.path(), {.jobs = 1, .auto_refresh = (flags & 2) != 0});
+    for (const Problem& problem : trial.problems()) {
+      SMD_REQUIRE(!problem.text.empty());
+    }
+    if (work < 24) {
+      ask_all(trial);
+    } else if (work < 40) {
+      read_all(trial);
+    } else {
+      judge(trial, work);
+    }
+  } catch (const Error& error) {
+    SMD_REQUIRE(std::strlen(error.what()) != 0);
+  }
+  return 0;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace smd::fuzz {
+
+/// A folder of this process's own, in memory where the system has such (/dev/shm); removed when the process ends.
+class WorkFolder {
+ public:
+  WorkFolder();
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  ~WorkFolder();
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// Removes all that is in it.
+  void clear() const;
+  /// Makes a file and the folders above it. False for names that lead out, or that the system refuses.
+  bool write(std::string_view name, std::string_view content) const;
+
+ private:
+  std::string path_;
+};
+
+/// The folder, emptied.
+const WorkFolder& empty_work_folder();
+
+}  // namespace smd::fuzz
