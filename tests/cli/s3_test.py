@@ -229,6 +229,44 @@ class Cached(Case):
                 self.assertNotIn(SECRET.encode(), content)
 
 
+class Following(Case):
+    """A trial that grows: in its bucket an object appears whole, its index file perhaps before its event file."""
+
+    def setUp(self):
+        super().setUp()
+        self.source = os.path.join(OPTIONS.trials, "dtypes")
+        self.trial = os.path.join(self.root, "live", "trial")
+        self.files = sorted(os.path.relpath(os.path.join(folder, name), self.source)
+                            for folder, _, names in os.walk(self.source) for name in names)
+
+    def add(self, part):
+        for name in self.files:
+            if name.startswith(part):
+                os.makedirs(os.path.dirname(os.path.join(self.trial, name)), exist_ok=True)
+                shutil.copyfile(os.path.join(self.source, name), os.path.join(self.trial, name))
+
+    def until_asked(self, process, part, times):
+        """Returns when the command has asked that often, so that it has seen what is there."""
+        seen = 0
+        while seen < times and process.poll() is None:
+            seen += sum(part in entry["target"] for entry in self.server.log())
+        self.assertIsNone(process.poll(), "ended too early")
+
+    def test_wait_and_follow(self):
+        os.makedirs(os.path.join(self.root, "live"))
+        wait = subprocess.Popen(["smd-wait", "--end", "--interval", "0.02", "--timeout", "100", "s3://live/trial"],
+                                env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.until_asked(wait, "/live", 2)  # nothing is there yet
+        self.add("collections/")
+        self.until_asked(wait, "index", 2)
+        self.add("index/")
+        self.until_asked(wait, "index", 2)
+        self.add("events/")
+        self.add("training_job_end.ts")
+        out, err = wait.communicate(timeout=100)
+        self.assertEqual((wait.returncode, err), (0, b""), out)
+
+
 def main():
     global OPTIONS
     parser = argparse.ArgumentParser(description=__doc__)

@@ -30,8 +30,9 @@ class Waiting {
     rows_.set_trial(path);
     try {
       WaitOutcome outcome = WaitOutcome::timed_out;
-      std::optional<Trial> trial =
-          Trial::open_when_there(path, options_.reading.trial_options(range_for(conditions_)), wait_, &outcome);
+      TrialOptions reading = options_.reading.trial_options(range_for(conditions_));
+      say_remote(reading, messages_);
+      std::optional<Trial> trial = Trial::open_when_there(path, reading, wait_, &outcome);
       if (!trial) {
         show(path, nullptr, std::vector<Standing>(conditions_.size()));
         return;

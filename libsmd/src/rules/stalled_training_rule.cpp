@@ -3,6 +3,9 @@
 
 #include "base/escape.hpp"
 
+#include <smd/error.hpp>
+#include <smd/sagemaker.hpp>
+
 #include <fmt/format.h>
 
 namespace smd::detail::rules {
@@ -49,7 +52,7 @@ class StalledTrainingRule final : public Rule {
     const double waited = end.now() - last_->time;
     if (waited >= threshold_) {
       end.fire(finding(waited));
-      warn_of_stop(end);
+      stop_training(end);
     }
   }
 
@@ -66,7 +69,7 @@ class StalledTrainingRule final : public Rule {
       fired_ = true;
       tick.judged();
       tick.fire(finding(waited));
-      warn_of_stop(tick);
+      stop_training(tick);
     }
   }
 
@@ -92,22 +95,42 @@ class StalledTrainingRule final : public Rule {
     return found;
   }
 
+  /// Where the job is still open: stops it, once, if that was asked for and there is exactly one that it can be.
+  template <class Place>
+  void stop_training(Place& place) {
+    if (!parameters().boolean("stop_training_on_fire") || !parameters().has("training_job_name_prefix")) {
+      warn_of_stop(place);
+      return;
+    }
+    if (stop_tried_) {
+      return;
+    }
+    stop_tried_ = true;
+    try {
+      place.warn("StopTraining: " + stop_training_job(parameters().text("training_job_name_prefix")).text);
+    } catch (const Error& error) {
+      place.warn(std::string("StopTraining was asked for and failed: ") + error.what());
+    }
+  }
+
+  /// Of a gap in the past, after which training went on.
   template <class Place>
   void warn_of_stop(Place& place) const {
     if (!parameters().boolean("stop_training_on_fire")) {
       return;
     }
     place.warn(parameters().has("training_job_name_prefix")
-                   ? fmt::format("StopTraining was asked for, of jobs named {}…, and was not performed: outside "
-                                 "SageMaker there is no job to stop",
+                   ? fmt::format("StopTraining was asked for, of jobs named {}…, and was not performed: training "
+                                 "went on",
                                  printable(parameters().text("training_job_name_prefix")))
-                   : "StopTraining was asked for and was not performed: outside SageMaker there is no job to stop");
+                   : "StopTraining was asked for and was not performed: no training_job_name_prefix says which job");
   }
 
   double threshold_;
   std::optional<Seen> last_;
   std::optional<double> waiting_since_;  // of the steady clock
   bool fired_ = false;                   // since the last new data
+  bool stop_tried_ = false;
 };
 
 }  // namespace
@@ -130,8 +153,10 @@ RuleDescription stalled_training_rule_rule() {
                      {.name = "stop_training_on_fire",
                       .type = ParameterType::boolean,
                       .default_text = "False",
-                      .help = "accepted; outside SageMaker there is no job to stop"},
-                     {.name = "training_job_name_prefix", .help = "accepted, for stop_training_on_fire"}},
+                      .help = "stop the training job when it stalls: the only one in progress that "
+                              "training_job_name_prefix names"},
+                     {.name = "training_job_name_prefix",
+                      .help = "how the job's name begins, for stop_training_on_fire"}},
       .create = [](const Parameters& parameters) { return std::make_unique<StalledTrainingRule>(parameters); },
   };
 }
