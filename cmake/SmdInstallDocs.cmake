@@ -32,3 +32,12 @@ foreach(tool ls tensor reduce rule wait save)
       COMPONENT tools)
   endif()
 endforeach()
+
+# Trials to try the commands on: those of the README.
+install(DIRECTORY
+  "${PROJECT_SOURCE_DIR}/tests/fixtures/good-pytorch-digits"
+  "${PROJECT_SOURCE_DIR}/tests/fixtures/good-pytorch-exploding"
+  "${PROJECT_SOURCE_DIR}/tests/fixtures/good-pytorch-two-workers"
+  "${PROJECT_SOURCE_DIR}/tests/fixtures/good-running"
+  "${PROJECT_SOURCE_DIR}/tests/fixtures/bad-flipped-bit"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/smd-tools/examples" COMPONENT tools)

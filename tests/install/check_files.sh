@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # check_files.sh PREFIX LIBDIR VERSION LIST: exactly the files of LIST are installed. LIST says LIBDIR, VERSION and
-# CONFIG for what depends on the build. With SMD_UPDATE=1 in the environment, LIST is rewritten instead.
+# CONFIG for what depends on the build, and TRIAL for the files of a trial. With SMD_UPDATE=1 in the environment, LIST is
+# rewritten instead.
 set -eu
 export LC_ALL=C
 prefix=$1 libdir=$2 version=$3 list=$4
 version_pattern=$(printf '%s' "$version" | sed 's/\./\\./g')
 found=$(cd "$prefix" && find . -type d -empty -o ! -type d | sed -e 's|^\./||' \
   -e "s|^$libdir/|LIBDIR/|" -e "s|\.so\.$version_pattern\$|.so.VERSION|" \
-  -e 's|/smdTargets-[a-z]*\.cmake$|/smdTargets-CONFIG.cmake|' | sort)
+  -e 's|/smdTargets-[a-z]*\.cmake$|/smdTargets-CONFIG.cmake|' \
+  -e 's|\(/examples/[^/]*\)/.*|\1/TRIAL|' | sort -u)
 if [ "${SMD_UPDATE:-}" = 1 ]; then
   printf '%s\n' "$found" >"$list"
 fi

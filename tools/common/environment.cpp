@@ -7,7 +7,7 @@ namespace smd::tool {
 
 namespace {
 
-constexpr std::array<EnvironmentVariable, 11> variables = {{
+constexpr std::array<EnvironmentVariable, 12> variables = {{
     {"NO_COLOR", "If not empty, nothing is coloured, unless --color=always says so."},
     {"TERM", "If it is dumb, nothing is coloured, unless --color=always says so."},
     {"LC_ALL, LC_CTYPE, LANG",
@@ -32,6 +32,8 @@ constexpr std::array<EnvironmentVariable, 11> variables = {{
      "The place among the tasks or array members of a Slurm job, for --shard auto.", "reduce"},
     {"AWS_BATCH_JOB_ARRAY_INDEX, AWS_BATCH_JOB_ARRAY_SIZE", "The place in an AWS Batch array job, for --shard auto.",
      "reduce"},
+    {"SMDEBUG_CONFIG_FILE_PATH", "The hook configuration that decides what is saved, if --config does not name one.",
+     "save"},
 }};
 
 }  // namespace

@@ -72,7 +72,8 @@ std::string option_text(const OptionSpec& spec, const CommandDefinition& definit
   } else if (spec.kind == ValueKind::choice) {
     text += " One of " + listed(spec.choices) + ".";
   }
-  if (spec.repeat == tool::Repeat::adds_up && !spec.metavar.empty()) {
+  const bool said = text.find("again") != std::string::npos || text.find("repeatable") != std::string::npos;
+  if (spec.repeat == tool::Repeat::adds_up && !spec.metavar.empty() && !said) {
     text += spec.split_commas ? " A list parted by commas; may be given again." : " May be given again.";
   }
   return text;

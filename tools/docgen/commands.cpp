@@ -4,6 +4,7 @@
 #include "ls/command.hpp"
 #include "reduce/command.hpp"
 #include "tensor/command.hpp"
+#include "wait/command.hpp"
 
 namespace smd::docgen {
 
@@ -22,6 +23,7 @@ std::vector<const tool::CommandDefinition*> commands() {
       definition_of<tool::ls::LsCommand>(),
       definition_of<tool::tensor::TensorCommand>(),
       definition_of<tool::reduce::ReduceCommand>(),
+      definition_of<tool::wait::WaitCommand>(),
   };
 }
 

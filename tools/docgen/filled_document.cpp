@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "facts.hpp"
 #include "pages.hpp"
+#include "rules.hpp"
 #include "slots.hpp"
 
 namespace smd::docgen {
@@ -50,7 +51,10 @@ std::string note_table(const std::vector<const tool::CommandDefinition*>& comman
 }  // namespace
 
 std::string filled_document(std::string_view text, const std::vector<const tool::CommandDefinition*>& commands) {
-  return filled(text, {{"LIMITS", limit_table()}, {"STATUSES", status_table()}, {"NOTES", note_table(commands)}});
+  return filled(text, {{"LIMITS", limit_table()},
+                       {"STATUSES", status_table()},
+                       {"NOTES", note_table(commands)},
+                       {"RULES", rule_chapters()}});
 }
 
 }  // namespace smd::docgen

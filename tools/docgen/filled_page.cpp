@@ -4,6 +4,7 @@
 #include "facts.hpp"
 #include "pages.hpp"
 #include "roff.hpp"
+#include "rules.hpp"
 #include "slots.hpp"
 
 namespace smd::docgen {
@@ -24,8 +25,10 @@ std::string limit_list() {
 }  // namespace
 
 std::string filled_page(std::string_view page) {
-  return filled(page,
-                {{"DATE", std::string(manual_date)}, {"VERSION", std::string(version())}, {"LIMITS", limit_list()}});
+  return filled(page, {{"DATE", std::string(manual_date)},
+                       {"VERSION", std::string(version())},
+                       {"LIMITS", limit_list()},
+                       {"RULES", rule_sections()}});
 }
 
 }  // namespace smd::docgen

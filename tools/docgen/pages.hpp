@@ -15,7 +15,7 @@ inline constexpr std::string_view manual_date = "November 21, 2026";
 /// The manual page of a command, section 1, in mdoc.
 [[nodiscard]] std::string command_page(const tool::CommandDefinition& definition);
 
-/// A page written by hand, with its slots filled: `@DATE@`, `@VERSION@`, `@LIMITS@`.
+/// A page written by hand, with its slots filled: `@DATE@`, `@VERSION@`, `@LIMITS@`, `@RULES@`.
 /// @throws std::runtime_error for a slot that is not known.
 [[nodiscard]] std::string filled_page(std::string_view page);
 

@@ -1,8 +1,140 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules.hpp"
 
+#include <smd/rule_registry.hpp>
+
+#include "roff.hpp"
+#include "slots.hpp"
+
+#include <algorithm>
+#include <cctype>
+
 namespace smd::docgen {
 
-std::vector<RuleWords> rule_words() { return {}; }
+namespace {
+
+std::vector<RuleDescription> builtin_rules() {
+  std::vector<RuleDescription> rules = rule_descriptions();
+  std::erase_if(rules, [](const RuleDescription& rule) { return !rule.plugin.empty(); });
+  return rules;
+}
+
+/// `Float, default 10.0, >= 1`
+std::string facts_of(const ParameterSpec& parameter) {
+  std::string text(to_string(parameter.type));
+  if (parameter.required) {
+    text += ", required";
+  } else if (parameter.default_text) {
+    text += ", default " + *parameter.default_text;
+  }
+  const std::string range = range_text(parameter);
+  return range.empty() ? text : text + ", " + range;
+}
+
+/// What it looks at, by default, and on what it is of use.
+std::string scope_of(const RuleDescription& rule) {
+  std::string text = "Alias " + rule.alias + ". For " + rule.frameworks + ".";
+  if (!rule.collections.empty()) {
+    text += rule.collections.size() == 1 ? " Collection " : " Collections ";
+    text += joined(rule.collections, ", ") + ".";
+  }
+  if (rule.other_trials > 0) {
+    text += " Needs another trial.";
+  }
+  return text;
+}
+
+/// Lines as paragraphs.
+std::string paragraphs(std::string_view lines) {
+  std::string text;
+  for (const char c : lines) {
+    text += c;
+    if (c == '\n') {
+      text += '\n';
+    }
+  }
+  return text;
+}
+
+/// As a cell of a Markdown table, or in running text.
+std::string markdown(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view("|<*_").find(c) != std::string_view::npos) {
+      out += '\\';
+    }
+    out += c;
+  }
+  return out;
+}
+
+std::string anchor(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return name;
+}
+
+}  // namespace
+
+std::vector<RuleWords> rule_words() {
+  std::vector<RuleWords> words;
+  for (const RuleDescription& rule : builtin_rules()) {
+    RuleWords word = {{rule.name, rule.alias}, {}};
+    for (const ParameterSpec& parameter : rule.parameters) {
+      word.parameters.push_back(parameter.name);
+    }
+    for (const char* const common : {"start_step", "end_step"}) {
+      if (std::find(word.parameters.begin(), word.parameters.end(), common) == word.parameters.end()) {
+        word.parameters.emplace_back(common);
+      }
+    }
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+std::string rule_sections() {
+  Roff page;
+  for (const RuleDescription& rule : builtin_rules()) {
+    page.macro(".Ss " + roff_word(rule.name));
+    page.prose(as_sentence(rule.summary) + " " + scope_of(rule) + "\n\nCondition: " + paragraphs(rule.condition));
+    if (!rule.parameters.empty()) {
+      page.macro(".Bl -tag -width Ds");
+      for (const ParameterSpec& parameter : rule.parameters) {
+        page.macro(".It Cm " + roff_word(parameter.name) + " Pq " + roff_word(facts_of(parameter)));
+        page.prose(as_sentence(parameter.help));
+      }
+      page.macro(".El");
+    }
+    if (const std::string_view choice = rule_choice(rule.name); !choice.empty()) {
+      page.macro(".Pp");
+      page.prose(choice);
+    }
+  }
+  return page.text();
+}
+
+std::string rule_chapters() {
+  const std::vector<RuleDescription> rules = builtin_rules();
+  std::string text = "| Rule | Alias | For | Fires when |\n|---|---|---|---|\n";
+  for (const RuleDescription& rule : rules) {
+    text += "| [" + rule.name + "](#" + anchor(rule.name) + ") | `" + rule.alias + "` | " + markdown(rule.frameworks) +
+            " | " + markdown(rule.summary) + " |\n";
+  }
+  for (const RuleDescription& rule : rules) {
+    text += "\n### " + rule.name + "\n\n" + markdown(as_sentence(rule.summary) + " " + scope_of(rule)) + "\n\n";
+    text += "```\n" + rule.condition + "\n```\n\n";
+    if (!rule.parameters.empty()) {
+      text += "| Parameter | | |\n|---|---|---|\n";
+      for (const ParameterSpec& parameter : rule.parameters) {
+        text +=
+            "| `" + parameter.name + "` | " + markdown(facts_of(parameter)) + " | " + markdown(parameter.help) + " |\n";
+      }
+    }
+    if (const std::string_view choice = rule_choice(rule.name); !choice.empty()) {
+      text += "\n" + markdown(choice) + "\n";
+    }
+  }
+  return text;
+}
 
 }  // namespace smd::docgen

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prose about the rules that no table holds: what was picked where AWS's descriptions are silent or contradict
+// themselves, and what follows for whoever reads a verdict.
+#include "rules.hpp"
+
+#include <array>
+#include <utility>
+
+namespace smd::docgen {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 17> choices = {{
+    {"DeadRelu",
+     "A node is an element rather than a channel, because the layout is not recorded; a dead channel has only dead "
+     "elements, so nothing is missed. With one sample in a batch every silent node counts as dead: give more samples "
+     "or "
+     "raise the threshold."},
+    {"PoorWeightInitialization",
+     "The variances are those of activation inputs, which is what the parameter selects, and the ratio is the largest "
+     "over the smallest. steps counts steps that were analysed, not numbers of steps."},
+    {"SaturatedActivation",
+     "Nodes and samples are counted as by DeadRelu. An input exactly on a bound is saturated. The default pattern "
+     "stands "
+     "even if collection_names is given."},
+    {"WeightUpdateRatio",
+     "AWS does not say how the ratio is taken: it is that of Euclidean norms, relative to the weights before. Weights "
+     "do "
+     "not move between evaluation steps, so those are left out."},
+    {"AllZero",
+     "The threshold is reached at equality. Without collection_names and tensor_regex it is an error, although a "
+     "sentence of AWS's falls back to all tensors."},
+    {"ClassImbalance",
+     "A class that was never seen is unknown to the rule. Counts go on growing after a verdict; labels of training and "
+     "of validation are counted apart. The PyTorch hook saves labels and scores of a cross entropy as "
+     "CrossEntropyLoss_input_1 and CrossEntropyLoss_input_0: use argmax."},
+    {"LossNotDecreasing",
+     "A loss that rose is judged by increase_threshold_percent, one that did not by diff_percent: with the defaults a "
+     "rise of 3 percent passes, while a fall of 0.05 percent fires. Set increase_threshold_percent close to 0 to "
+     "forbid "
+     "rises."},
+    {"Overfit",
+     "Losses are compared as means over phases: validation steps up to the next training step, against the training "
+     "steps before them. Consecutive phases count, so a good one starts over."},
+    {"Overtraining",
+     "What AWS calls a step is taken to be one phase of validation, as in Overfit; both sides are watched."},
+    {"SimilarAcrossRuns",
+     "AWS gives no tolerance: it is that of numpy.isclose, which absorbs sums in another order. The rule fires on "
+     "difference, although its name suggests the contrary."},
+    {"StalledTrainingRule",
+     "Times are those written in the records, because they survive copying. Outside SageMaker there is no job to stop: "
+     "with stop_training_on_fire the result says that this was asked for and was not performed."},
+    {"TensorVariance", "One element has variance 0, and so falls under any positive min_threshold."},
+    {"UnchangedTensor",
+     "All values of the window are held against the newest, not neighbours against each other: a slow drift is a "
+     "change. "
+     "Weights stand still between evaluation steps, so the rule fires there if a phase has num_steps of them."},
+    {"CheckInputImages",
+     "The mean is taken for each channel. The default pattern is MXNet's; the PyTorch hook calls a model's input "
+     "MODEL_input_0."},
+    {"NLPSequenceRatio", "The ratio is a percentage in the sequence, as AWS explains it elsewhere."},
+    {"Confusion",
+     "Both figures divide by the sum of the column: of all that were predicted as a class, how many are. The formula "
+     "that AWS prints for the diagonal would fire on a perfect prediction."},
+    {"TreeDepth",
+     "XGBoost numbers nodes in the order of creation, so for lopsided trees this is a lower bound of the true depth; "
+     "AWS "
+     "defines it so."},
+}};
+
+}  // namespace
+
+std::string_view rule_choice(std::string_view rule) noexcept {
+  for (const auto& [name, text] : choices) {
+    if (name == rule) {
+      return text;
+    }
+  }
+  return {};
+}
+
+}  // namespace smd::docgen
