@@ -25,23 +25,26 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME "${soname_package}")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS_POLICY "=")
+file(WRITE "${PROJECT_BINARY_DIR}/packaging/library/shlibs"
+  "libsmd ${PROJECT_VERSION_MAJOR} ${soname_package} (>= ${PROJECT_VERSION})\n")
+file(WRITE "${PROJECT_BINARY_DIR}/packaging/library/triggers" "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
+  "${PROJECT_BINARY_DIR}/packaging/library/shlibs;${PROJECT_BINARY_DIR}/packaging/library/triggers")
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "reads tensors that Amazon SageMaker Debugger saved
- libsmd reads, reduces and judges what a debugger hook saved of a training job:
- tensors, steps, modes, workers, and the values themselves, also while the job
- still writes. It needs no Python.
- .
- This package contains the shared library.")
+libsmd reads, reduces and judges what a debugger hook saved of a training job:
+tensors, steps, modes, workers, and the values themselves, also while the job
+still writes. It needs no Python.
+
+This package contains the shared library.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libsmd-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${soname_package} (= ${package_version})")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "reads tensors that SageMaker Debugger saved: C++ headers
- libsmd reads, reduces and judges what a debugger hook saved of a training job:
- tensors, steps, modes, workers, and the values themselves.
- .
- This package contains the C++20 headers, and what CMake and pkg-config need.")
+libsmd reads, reduces and judges what a debugger hook saved of a training job:
+tensors, steps, modes, workers, and the values themselves.
+
+This package contains the C++20 headers, and what CMake and pkg-config need.")
 
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME smd-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION utils)
@@ -50,13 +53,13 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/libsmd")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${soname_package} (= ${package_version})")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "bash-completion, jq")
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "look into tensors that SageMaker Debugger saved
- Commands for shells and pipes that read what a debugger hook saved of a
- training job: smd-ls lists it, smd-tensor prints and exports values,
- smd-reduce makes numbers of them. They need no Python, and read a trial also
- while its job still writes.
- .
- Manual pages, completions for bash, zsh and fish, and a small trial to look at
- are included.")
+Commands for shells and pipes that read what a debugger hook saved of a
+training job: smd-ls lists it, smd-tensor prints and exports values,
+smd-reduce makes numbers of them. They need no Python, and read a trial also
+while its job still writes.
+
+Manual pages, completions for bash, zsh and fish, and a small trial to look at
+are included.")
 
 # What Debian's policy asks of each package.
 foreach(component library development tools)

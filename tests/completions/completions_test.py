@@ -89,7 +89,7 @@ class Fish:
         return [line.split("\t")[0] for line in done.stdout.decode().splitlines()]
 
     def offered(self, typed):
-        return self.answers(typed)
+        return [candidate.rstrip("=") for candidate in self.answers(typed)]
 
     def tab(self, typed):
         """Of the words typed and the only candidate, what fish makes: as fish would insert it, read by fish."""
@@ -225,6 +225,16 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.shell.tab("smd-ls odd --name=sing"), ["smd-ls", "odd", "--name=single'quote"])
         self.assertEqual(self.shell.tab("smd-ls run --collection=gra"), ["smd-ls", "run", "--collection=gradients"])
         self.assertEqual(self.shell.tab("smd-ls --format=jsonl"), ["smd-ls", "--format=jsonl"])
+
+    @unittest.skipUnless(any(os.path.exists(os.path.join(folder, "smd-rule")) for folder in BINS), "no smd-rule")
+    def test_rules(self):
+        self.offers("smd-rule -r Over", "Overfit", "Overtraining")
+        self.assertEqual(self.shell.tab("smd-rule run -r vanishing"), ["smd-rule", "run", "-r", "vanishing_gradient"])
+        self.offers("smd-rule run -r DeadRelu -p threshold_", "threshold_inactivity", "threshold_layer")
+        # With several rules the parameter says whose it is.
+        self.offers("smd-rule run -r DeadRelu -r TreeDepth -p TreeDepth.", "TreeDepth.depth", "TreeDepth.start_step",
+                    "TreeDepth.end_step")
+        self.assertEqual(self.shell.tab("smd-rule run -r TreeDepth -p de")[-1], "depth=")
 
     def test_trial_operand(self):
         self.assertEqual(self.shell.tab("smd-ls onl"), ["smd-ls", "only/"])

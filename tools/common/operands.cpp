@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 namespace smd::tool {
@@ -45,6 +46,41 @@ void for_each_item(char separator, const std::function<bool(const std::string&)>
   if (!item.empty()) {
     visit(item);
   }
+}
+
+/// Of a path that is not there: the folders beside it whose names are most like its own.
+std::vector<std::string> nearest_folders(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr std::size_t most_entries = 10'000;
+  const fs::path wanted(path);
+  const fs::path parent = wanted.parent_path();
+  std::error_code error;
+  std::vector<std::string> names;
+  fs::directory_iterator entry(parent.empty() ? fs::path(".") : parent, error);
+  for (; !error && entry != fs::directory_iterator() && names.size() < most_entries; entry.increment(error)) {
+    std::error_code unknown;
+    if (entry->is_directory(unknown)) {
+      names.push_back(entry->path().filename().string());
+    }
+  }
+  std::vector<std::string> nearest = nearest_names(wanted.filename().string(), names);
+  for (std::string& name : nearest) {
+    name = (parent / name).string();
+  }
+  return nearest;
+}
+
+void fail_to_open(const Error& error, const std::string& path, Diagnostics& messages) {
+  std::error_code unknown;
+  if (error.tag() != "NotFound" || std::filesystem::exists(path, unknown) || path.starts_with("s3://")) {
+    messages.fail(error, path);
+    return;
+  }
+  const std::string text = error.what();
+  messages.fail(
+      error.tag(),
+      (text.find(path) == std::string::npos ? path + ": " + text : text) + did_you_mean(nearest_folders(path)),
+      ExitStatus::unreadable);
 }
 
 }  // namespace
@@ -103,7 +139,7 @@ void with_trial(const std::string& path, const TrialOptions& options, Diagnostic
   } catch (const MatchLimit& error) {
     throw UsageError(error.what());
   } catch (const Error& error) {
-    messages.fail(error, path);
+    fail_to_open(error, path, messages);
   }
 }
 
