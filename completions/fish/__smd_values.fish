@@ -2,7 +2,7 @@
 # Values for completing the smd-* commands in fish. The file is loaded when __smd_values is first called.
 
 # Options that take a value, by command, as `command/option`.
-set -g __smd_valued smd-ls/get smd-ls/name smd-ls/n smd-ls/regex smd-ls/e smd-ls/collection smd-ls/c smd-ls/exclude smd-ls/x smd-ls/mode smd-ls/m smd-ls/step smd-ls/s smd-ls/every smd-ls/worker smd-ls/w smd-ls/format smd-ls/f smd-ls/output smd-ls/o smd-ls/columns smd-ls/precision smd-ls/nonfinite smd-ls/color smd-ls/jobs smd-ls/j smd-tensor/slice smd-tensor/bins smd-tensor/regex smd-tensor/e smd-tensor/collection smd-tensor/c smd-tensor/exclude smd-tensor/x smd-tensor/mode smd-tensor/m smd-tensor/step smd-tensor/s smd-tensor/every smd-tensor/worker smd-tensor/w smd-tensor/format smd-tensor/f smd-tensor/output smd-tensor/o smd-tensor/columns smd-tensor/precision smd-tensor/nonfinite smd-tensor/color smd-tensor/jobs smd-tensor/j smd-reduce/reduce smd-reduce/r smd-reduce/source smd-reduce/ddof smd-reduce/nan smd-reduce/by smd-reduce/b smd-reduce/bins smd-reduce/slice smd-reduce/shard smd-reduce/name smd-reduce/n smd-reduce/regex smd-reduce/e smd-reduce/collection smd-reduce/c smd-reduce/exclude smd-reduce/x smd-reduce/mode smd-reduce/m smd-reduce/step smd-reduce/s smd-reduce/every smd-reduce/worker smd-reduce/w smd-reduce/format smd-reduce/f smd-reduce/output smd-reduce/o smd-reduce/columns smd-reduce/precision smd-reduce/nonfinite smd-reduce/color smd-reduce/jobs smd-reduce/j
+set -g __smd_valued smd-ls/get smd-ls/name smd-ls/n smd-ls/regex smd-ls/e smd-ls/collection smd-ls/c smd-ls/exclude smd-ls/x smd-ls/mode smd-ls/m smd-ls/step smd-ls/s smd-ls/every smd-ls/worker smd-ls/w smd-ls/format smd-ls/f smd-ls/output smd-ls/o smd-ls/columns smd-ls/precision smd-ls/nonfinite smd-ls/color smd-ls/jobs smd-ls/j smd-ls/timeout smd-ls/idle smd-ls/interval smd-tensor/slice smd-tensor/bins smd-tensor/regex smd-tensor/e smd-tensor/collection smd-tensor/c smd-tensor/exclude smd-tensor/x smd-tensor/mode smd-tensor/m smd-tensor/step smd-tensor/s smd-tensor/every smd-tensor/worker smd-tensor/w smd-tensor/format smd-tensor/f smd-tensor/output smd-tensor/o smd-tensor/columns smd-tensor/precision smd-tensor/nonfinite smd-tensor/color smd-tensor/jobs smd-tensor/j smd-tensor/timeout smd-tensor/idle smd-tensor/interval smd-reduce/reduce smd-reduce/r smd-reduce/source smd-reduce/ddof smd-reduce/nan smd-reduce/by smd-reduce/b smd-reduce/bins smd-reduce/slice smd-reduce/shard smd-reduce/name smd-reduce/n smd-reduce/regex smd-reduce/e smd-reduce/collection smd-reduce/c smd-reduce/exclude smd-reduce/x smd-reduce/mode smd-reduce/m smd-reduce/step smd-reduce/s smd-reduce/every smd-reduce/worker smd-reduce/w smd-reduce/format smd-reduce/f smd-reduce/output smd-reduce/o smd-reduce/columns smd-reduce/precision smd-reduce/nonfinite smd-reduce/color smd-reduce/jobs smd-reduce/j smd-reduce/timeout smd-reduce/idle smd-reduce/interval smd-wait/step smd-wait/s smd-wait/name smd-wait/n smd-wait/regex smd-wait/e smd-wait/collection smd-wait/c smd-wait/after smd-wait/count smd-wait/mode smd-wait/m smd-wait/format smd-wait/f smd-wait/output smd-wait/o smd-wait/columns smd-wait/precision smd-wait/nonfinite smd-wait/color smd-wait/jobs smd-wait/j smd-wait/timeout smd-wait/interval smd-save/step smd-save/s smd-save/mode smd-save/m smd-save/mode-step smd-save/worker smd-save/w smd-save/workers smd-save/collection smd-save/c smd-save/reduce smd-save/r smd-save/config smd-save/C
 
 function __smd_path --description 'A path with a leading ~ or a plain variable expanded; nothing is executed'
     if string match -qr '^~(/|$)' -- $argv[1]
@@ -94,7 +94,48 @@ end
 
 function __smd_parameters
     switch $argv[1]
-
+        case DeadRelu dead_relu
+            printf '%s\n' tensor_regex threshold_inactivity threshold_layer start_step end_step
+        case ExplodingTensor exploding_tensor
+            printf '%s\n' collection_names tensor_regex only_nan start_step end_step
+        case PoorWeightInitialization poor_weight_initialization
+            printf '%s\n' activation_inputs_regex threshold distribution_range patience steps start_step end_step
+        case SaturatedActivation saturated_activation
+            printf '%s\n' collection_names tensor_regex threshold_tanh_min threshold_tanh_max threshold_sigmoid_min threshold_sigmoid_max threshold_inactivity threshold_layer start_step end_step
+        case VanishingGradient vanishing_gradient
+            printf '%s\n' threshold start_step end_step
+        case WeightUpdateRatio weight_update_ratio
+            printf '%s\n' num_steps large_threshold small_threshold epsilon start_step end_step
+        case AllZero all_zero
+            printf '%s\n' collection_names tensor_regex threshold start_step end_step
+        case ClassImbalance class_imbalance
+            printf '%s\n' threshold_imbalance threshold_misprediction samples argmax labels_regex predictions_regex start_step end_step
+        case LossNotDecreasing loss_not_decreasing
+            printf '%s\n' collection_names tensor_regex use_losses_collection num_steps diff_percent increase_threshold_percent mode start_step end_step
+        case Overfit overfit
+            printf '%s\n' tensor_regex start_step patience ratio_threshold end_step
+        case Overtraining overtraining
+            printf '%s\n' patience_train patience_validation delta start_step end_step
+        case SimilarAcrossRuns similar_across_runs
+            printf '%s\n' other_trial collection_names tensor_regex start_step end_step
+        case StalledTrainingRule stalled_training_rule
+            printf '%s\n' threshold stop_training_on_fire training_job_name_prefix start_step end_step
+        case TensorVariance tensor_variance
+            printf '%s\n' collection_names tensor_regex max_threshold min_threshold start_step end_step
+        case UnchangedTensor unchanged_tensor
+            printf '%s\n' collection_names tensor_regex num_steps rtol atol equal_nan start_step end_step
+        case CheckInputImages check_input_images
+            printf '%s\n' threshold_mean threshold_samples regex channel start_step end_step
+        case NLPSequenceRatio nlp_sequence_ratio
+            printf '%s\n' tensor_regex token_values token_thresholds_percent start_step end_step
+        case Confusion confusion
+            printf '%s\n' category_no labels predictions labels_collection predictions_collection min_diag max_off_diag start_step end_step
+        case FeatureImportanceOverweight feature_importance_overweight
+            printf '%s\n' threshold nfeatures tensor_regex start_step end_step
+        case TreeDepth tree_depth
+            printf '%s\n' depth start_step end_step
+        case Threshold threshold
+            printf '%s\n' reduction abs operator threshold collection_names tensor_regex mode for_steps start_step end_step
     end
 end
 
@@ -138,7 +179,7 @@ function __smd_values
             case mode
                 printf '%s\n' train eval predict global
             case rule
-                printf '%s\n' 
+                printf '%s\n' DeadRelu dead_relu ExplodingTensor exploding_tensor PoorWeightInitialization poor_weight_initialization SaturatedActivation saturated_activation VanishingGradient vanishing_gradient WeightUpdateRatio weight_update_ratio AllZero all_zero ClassImbalance class_imbalance LossNotDecreasing loss_not_decreasing Overfit overfit Overtraining overtraining SimilarAcrossRuns similar_across_runs StalledTrainingRule stalled_training_rule TensorVariance tensor_variance UnchangedTensor unchanged_tensor CheckInputImages check_input_images NLPSequenceRatio nlp_sequence_ratio Confusion confusion FeatureImportanceOverweight feature_importance_overweight TreeDepth tree_depth Threshold threshold
             case rule_parameter
                 set -l rules (__smd_found rule $lines)
                 for rule in $rules

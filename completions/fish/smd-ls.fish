@@ -36,6 +36,10 @@ complete -c smd-ls -l color -d 'colour tables and messages (default: auto)' -x -
 complete -c smd-ls -l ascii -d 'only ASCII in tables and messages'
 complete -c smd-ls -s j -l jobs -d 'threads (default: one for each CPU)' -x
 complete -c smd-ls -l no-verify -d 'do not check the checksums of records'
+complete -c smd-ls -s F -l follow -d 'print rows as steps complete, until the job ends'
+complete -c smd-ls -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
+complete -c smd-ls -l idle -d 'give up (status 124) after D without a new step' -x
+complete -c smd-ls -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x
 complete -c smd-ls -s q -l quiet -d 'print nothing but errors; the exit status answers'
 complete -c smd-ls -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-ls -l progress -d 'show progress even if standard error is no terminal'

@@ -45,3 +45,7 @@ complete -c smd-reduce -s h -l help -d 'print this help'
 complete -c smd-reduce -l version -d 'print the version and what is built in'
 complete -c smd-reduce -s j -l jobs -d 'threads (default: one for each CPU)' -x
 complete -c smd-reduce -l no-verify -d 'do not check the checksums of records'
+complete -c smd-reduce -s F -l follow -d 'print rows as steps complete, until the job ends'
+complete -c smd-reduce -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
+complete -c smd-reduce -l idle -d 'give up (status 124) after D without a new step' -x
+complete -c smd-reduce -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x

@@ -33,6 +33,10 @@ complete -c smd-tensor -l color -d 'colour tables and messages (default: auto)' 
 complete -c smd-tensor -l ascii -d 'only ASCII in tables and messages'
 complete -c smd-tensor -s j -l jobs -d 'threads (default: one for each CPU)' -x
 complete -c smd-tensor -l no-verify -d 'do not check the checksums of records'
+complete -c smd-tensor -s F -l follow -d 'print rows as steps complete, until the job ends'
+complete -c smd-tensor -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
+complete -c smd-tensor -l idle -d 'give up (status 124) after D without a new step' -x
+complete -c smd-tensor -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x
 complete -c smd-tensor -s q -l quiet -d 'print nothing but errors; the exit status answers'
 complete -c smd-tensor -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-tensor -l progress -d 'show progress even if standard error is no terminal'

@@ -25,6 +25,7 @@ def main():
     count = 0
     for path in sorted((root / "man").glob("*.1")):
         for example in examples(path.read_text(encoding="utf-8")):
+            # What needs a network, or programs that need not be here.
             if "aws " in example or "s3://" in example or "gnuplot" in example or "mlr " in example:
                 continue
             count += 1
@@ -34,12 +35,16 @@ def main():
                     shutil.copytree(root / "tests/fixtures/good-pytorch-digits", os.path.join(work, name))
                 environment = {"PATH": os.pathsep.join([sys.argv[2], "/usr/bin", "/bin"]), "LC_ALL": "C.UTF-8",
                                "HOME": work, "TRIAL": "run"}
+                prepare = ("smd-tensor run DigitNet_fc.weight -f npy -o weight.npy\nsmd-save fresh --init\n"
+                           "train.R() { echo '{\"step\": 1, \"tensor\": \"loss\", \"value\": 0.5}'; }\n")
+                if path.name == "smd-save.1":  # a trial whose job has ended takes nothing more
+                    example = prepare + re.sub(r"\brun\b", "fresh", example)
                 done = subprocess.run(["bash", "-c", example], cwd=work, env=environment, timeout=60, check=False,
                                       capture_output=True)
             finally:
                 shutil.rmtree(work)
-            # What the example names may not be in this trial: that is status 1, said so, and no wrong usage.
-            if done.returncode not in (0, 1, 123) or b"Usage" in done.stderr or b"NotFound" in done.stderr:
+            # What the example names may not be in this trial: that is status 1 or 6, said so, and no wrong usage.
+            if done.returncode not in (0, 1, 6, 123) or b"Usage" in done.stderr or b"NotFound" in done.stderr:
                 failed = True
                 print(f"{path.name}: {example}status {done.returncode}\n{done.stderr.decode()}")
     if count < 3:

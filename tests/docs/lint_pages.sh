@@ -11,7 +11,8 @@ status=0
 for page in *.[1-8]; do
   [ -s "$page" ] || status=1
   # mandoc's own exit status stays 0 for matters of style: what it prints counts.
-  found=$(mandoc -Tlint -W style "$page" 2>&1) || true
+  # Whether pages of ours are installed does not matter; whether they are here is looked at below.
+  found=$(mandoc -Tlint -W style "$page" 2>&1 | grep -v 'referenced manual not found: Xr smd-') || true
   [ -z "$found" ] || {
     printf '%s\n' "$found"
     status=1

@@ -48,13 +48,21 @@ void for_each_item(char separator, const std::function<bool(const std::string&)>
   }
 }
 
-/// Of a path that is not there: the folders beside it whose names are most like its own.
-std::vector<std::string> nearest_folders(const std::string& path) {
+/// Of a path that is not there: those that are, whose names at the first place that is wrong are most like its own.
+std::vector<std::string> nearest_folders(std::string path) {
   namespace fs = std::filesystem;
   constexpr std::size_t most_entries = 10'000;
-  const fs::path wanted(path);
-  const fs::path parent = wanted.parent_path();
+  while (path.size() > 1 && path.back() == '/') {
+    path.pop_back();
+  }
   std::error_code error;
+  fs::path wanted(path);
+  fs::path rest;
+  while (!wanted.parent_path().empty() && !fs::exists(wanted.parent_path(), error)) {
+    rest = rest.empty() ? wanted.filename() : wanted.filename() / rest;
+    wanted = wanted.parent_path();
+  }
+  const fs::path parent = wanted.parent_path();
   std::vector<std::string> names;
   fs::directory_iterator entry(parent.empty() ? fs::path(".") : parent, error);
   for (; !error && entry != fs::directory_iterator() && names.size() < most_entries; entry.increment(error)) {
@@ -65,7 +73,8 @@ std::vector<std::string> nearest_folders(const std::string& path) {
   }
   std::vector<std::string> nearest = nearest_names(wanted.filename().string(), names);
   for (std::string& name : nearest) {
-    name = (parent / name).string();
+    const fs::path folder = parent / name;
+    name = (!rest.empty() && fs::exists(folder / rest, error) ? folder / rest : folder).string();
   }
   return nearest;
 }

@@ -202,11 +202,18 @@ std::string command_page(const CommandDefinition& definition) {
       "directory that only holds debug-output, that is taken. A trial may still be written to. If it cannot be read, "
       "that is said, and the others go on. The operand - stands for a list of operands on standard input, one a line.");
   options(page, definition);
-  for (const tool::Prose& prose : definition.prose) {
-    page.macro(".Sh " + std::string(prose.title));
-    page.prose(prose.text);
-  }
+  // FILES has its place by convention; sections of our own come before.
+  const auto prose_sections = [&](bool files) {
+    for (const tool::Prose& prose : definition.prose) {
+      if ((prose.title == "FILES") == files) {
+        page.macro(".Sh " + std::string(prose.title));
+        page.prose(prose.text);
+      }
+    }
+  };
+  prose_sections(false);
   environment(page, definition);
+  prose_sections(true);
   exit_statuses(page, definition);
   examples(page, definition);
   see_also(page, definition);
