@@ -34,8 +34,13 @@ complete -c smd-ls -l precision -d 'significant digits (default: 6 in tables, el
 complete -c smd-ls -l nonfinite -d 'NaN and infinities in JSON (default: string)' -x -a '(__smd_values choice string null)'
 complete -c smd-ls -l color -d 'colour tables and messages (default: auto)' -x -a '(__smd_values choice auto always never)'
 complete -c smd-ls -l ascii -d 'only ASCII in tables and messages'
-complete -c smd-ls -s j -l jobs -d 'threads (default: one for each CPU)' -x
+complete -c smd-ls -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 16)' -x
 complete -c smd-ls -l no-verify -d 'do not check the checksums of records'
+complete -c smd-ls -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
+complete -c smd-ls -l endpoint-url -d 'ask this server instead of AWS for trials on S3' -x
+complete -c smd-ls -l region -d 'the region of the buckets (default: as the AWS CLI, else found out)' -x
+complete -c smd-ls -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
+complete -c smd-ls -l no-sign-request -d 'ask S3 without credentials, for public buckets'
 complete -c smd-ls -s F -l follow -d 'print rows as steps complete, until the job ends'
 complete -c smd-ls -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
 complete -c smd-ls -l idle -d 'give up (status 124) after D without a new step' -x

@@ -31,8 +31,13 @@ complete -c smd-tensor -l precision -d 'significant digits (default: 6 in tables
 complete -c smd-tensor -l nonfinite -d 'NaN and infinities in JSON (default: string)' -x -a '(__smd_values choice string null)'
 complete -c smd-tensor -l color -d 'colour tables and messages (default: auto)' -x -a '(__smd_values choice auto always never)'
 complete -c smd-tensor -l ascii -d 'only ASCII in tables and messages'
-complete -c smd-tensor -s j -l jobs -d 'threads (default: one for each CPU)' -x
+complete -c smd-tensor -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 16)' -x
 complete -c smd-tensor -l no-verify -d 'do not check the checksums of records'
+complete -c smd-tensor -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
+complete -c smd-tensor -l endpoint-url -d 'ask this server instead of AWS for trials on S3' -x
+complete -c smd-tensor -l region -d 'the region of the buckets (default: as the AWS CLI, else found out)' -x
+complete -c smd-tensor -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
+complete -c smd-tensor -l no-sign-request -d 'ask S3 without credentials, for public buckets'
 complete -c smd-tensor -s F -l follow -d 'print rows as steps complete, until the job ends'
 complete -c smd-tensor -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
 complete -c smd-tensor -l idle -d 'give up (status 124) after D without a new step' -x

@@ -13,8 +13,8 @@ def main():
     root = pathlib.Path(sys.argv[1])
     table = root / "tools/common/environment.cpp"
     documented = set()
-    for names in re.findall(r'\{"([A-Z0-9_, *]+)",', table.read_text(encoding="utf-8")):
-        documented.update(names.split(", "))
+    for names in re.findall(r'\{((?:"[A-Z0-9_, ]+"\s*)+),', table.read_text(encoding="utf-8")):
+        documented.update(re.findall(r"[A-Z0-9_]+", names))
     read = {}
     for folder in ("libsmd/src", "tools"):
         for path in sorted((root / folder).rglob("*.[ch]pp")):
