@@ -130,7 +130,7 @@ class Completion(unittest.TestCase):
 
     def test_options(self):
         self.offers("smd-ls --col", "--collection", "--collections", "--color", "--columns")
-        self.offers("smd-tensor --no-", "--no-header", "--no-progress", "--no-verify")
+        self.offers("smd-tensor --he", "--heatmap", "--help")
         self.offers("smd-reduce --sl", "--slice")
 
     def test_formats_and_choices(self):
