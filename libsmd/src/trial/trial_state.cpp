@@ -350,7 +350,9 @@ void TrialState::load_snapshot() {
     next->due = *quiet_since_ + limits_.end_delay;
   }
   for (const auto& [file, half] : half_written_) {
-    next->due = std::min(next->due.value_or(half.since + limits_.half_written), half.since + limits_.half_written);
+    if (const auto given_up = half.since + limits_.half_written; given_up > now) {
+      next->due = std::min(next->due.value_or(given_up), given_up);
+    }
   }
   if (options_.strict) {
     for (const auto& failure : next->failures) {
@@ -428,8 +430,8 @@ void TrialState::load(Snapshot& snapshot) {
       const auto seen = half_written_.find(failure.file);
       const bool same = seen != half_written_.end() && seen->second.problem == failure.problem;
       const auto since = same ? seen->second.since : now;
+      half_written[failure.file] = {failure.problem, since};
       if (now - since < limits_.half_written) {
-        half_written[failure.file] = {failure.problem, since};
         failure.problem.kind = ProblemKind::not_yet;
       }
     }
