@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <type_traits>
@@ -129,7 +130,8 @@ double inactive_percent(const TensorView& view, double low, std::optional<double
 
 Difference compare(const TensorView& a, const TensorView& b, const Tolerance& tolerance) {
   Difference found;
-  if (a.dtype() == b.dtype() && std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end())) {
+  if (a.dtype() == b.dtype() && a.bytes().size() == b.bytes().size() &&
+      std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0) {
     found.far = tolerance.equal_nan ? 0 : count_nan(a);
     return found;
   }
