@@ -26,12 +26,12 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME "${soname_package}")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
 file(WRITE "${PROJECT_BINARY_DIR}/packaging/library/shlibs"
-  "libsmd ${PROJECT_VERSION_MAJOR} ${soname_package} (>= ${PROJECT_VERSION})\n")
+  "libsmd ${PROJECT_VERSION_MAJOR} ${soname_package} (>= ${PROJECT_VERSION})\n"
+  "libsmd-s3 ${PROJECT_VERSION_MAJOR} ${soname_package} (>= ${PROJECT_VERSION})\n")
 file(WRITE "${PROJECT_BINARY_DIR}/packaging/library/triggers" "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
   "${PROJECT_BINARY_DIR}/packaging/library/shlibs;${PROJECT_BINARY_DIR}/packaging/library/triggers")
-set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "reads tensors that Amazon SageMaker Debugger saved
-libsmd reads, reduces and judges what a debugger hook saved of a training job:
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "libsmd reads, reduces and judges what a debugger hook saved of a training job:
 tensors, steps, modes, workers, and the values themselves, also while the job
 still writes. It needs no Python.
 
@@ -40,8 +40,7 @@ This package contains the shared library.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libsmd-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${soname_package} (= ${package_version})")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "reads tensors that SageMaker Debugger saved: C++ headers
-libsmd reads, reduces and judges what a debugger hook saved of a training job:
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "libsmd reads, reduces and judges what a debugger hook saved of a training job:
 tensors, steps, modes, workers, and the values themselves.
 
 This package contains the C++20 headers, and what CMake and pkg-config need.")
@@ -52,11 +51,11 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/libsmd")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${soname_package} (= ${package_version})")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "bash-completion, jq")
-set(CPACK_COMPONENT_TOOLS_DESCRIPTION "look into tensors that SageMaker Debugger saved
-Commands for shells and pipes that read what a debugger hook saved of a
+set(CPACK_COMPONENT_TOOLS_DESCRIPTION "Commands for shells and pipes that read what a debugger hook saved of a
 training job: smd-ls lists it, smd-tensor prints and exports values,
-smd-reduce makes numbers of them. They need no Python, and read a trial also
-while its job still writes.
+smd-reduce makes numbers of them, smd-rule judges them, smd-wait waits for
+them, and smd-save writes them. They need no Python, and read a trial also
+while its job still writes, from a disk or from S3.
 
 Manual pages, completions for bash, zsh and fish, and a small trial to look at
 are included.")
