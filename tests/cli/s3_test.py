@@ -229,6 +229,45 @@ class Cached(Case):
                 self.assertNotIn(SECRET.encode(), content)
 
 
+class SecondOpinion(Case):
+    """What botocore makes of the server: else client and server might share a mistake."""
+
+    def test_botocore(self):
+        try:
+            import botocore.exceptions
+            import botocore.session
+        except ImportError:
+            self.skipTest("python3-botocore is not installed")
+
+        def client(secret):
+            return botocore.session.get_session().create_client(
+                "s3", region_name="us-east-1", endpoint_url=self.server.url, aws_access_key_id=KEY,
+                aws_secret_access_key=secret)
+
+        odd = "odd/a b+%&=?~'()*,;:@$\u00e9"
+        os.makedirs(os.path.join(self.root, "bucket", "odd"))
+        with open(os.path.join(self.root, "bucket", odd), "wb") as file:
+            file.write(b"0123456789")
+        for number in range(5):
+            open(os.path.join(self.root, "bucket", f"key-{number}"), "wb").close()
+        s3 = client(SECRET)
+        self.assertEqual(s3.get_object(Bucket="bucket", Key=odd, Range="bytes=2-4")["Body"].read(), b"234")
+        self.assertEqual(s3.head_object(Bucket="bucket", Key=odd)["ContentLength"], 10)
+        pages = list(s3.get_paginator("list_objects_v2").paginate(Bucket="bucket", PaginationConfig={"PageSize": 2}))
+        self.assertEqual([item["Key"] for page in pages for item in page["Contents"]],
+                         [f"key-{number}" for number in range(5)] + [odd])
+        self.assertEqual(len(pages), 3)
+        level = s3.list_objects_v2(Bucket="bucket", Delimiter="/", StartAfter="key-3")
+        self.assertEqual([item["Key"] for item in level["Contents"]], ["key-4"])
+        self.assertEqual([item["Prefix"] for item in level["CommonPrefixes"]], ["odd/"])
+        for refused, code in ((lambda: client("wrong").list_objects_v2(Bucket="bucket"), "SignatureDoesNotMatch"),
+                              (lambda: s3.get_object(Bucket="bucket", Key="none"), "NoSuchKey"),
+                              (lambda: s3.list_objects_v2(Bucket="none"), "NoSuchBucket")):
+            with self.assertRaises(botocore.exceptions.ClientError) as raised:
+                refused()
+            self.assertEqual(raised.exception.response["Error"]["Code"], code)
+
+
 class Following(Case):
     """A trial that grows: in its bucket an object appears whole, its index file perhaps before its event file."""
 
@@ -249,7 +288,8 @@ class Following(Case):
         """Returns when the command has asked that often, so that it has seen what is there."""
         seen = 0
         while seen < times and process.poll() is None:
-            seen += sum(part in entry["target"] for entry in self.server.log())
+            self.asked = self.server.log()
+            seen += sum(part in entry["target"] for entry in self.asked)
         self.assertIsNone(process.poll(), "ended too early")
 
     def test_wait_and_follow(self):
@@ -261,6 +301,8 @@ class Following(Case):
         self.until_asked(wait, "index", 2)
         self.add("index/")
         self.until_asked(wait, "index", 2)
+        self.until_asked(wait, "start-after", 2)  # what is known is not listed again
+        self.assertEqual([entry["target"] for entry in self.asked if "/index/" in entry["target"]], [])
         self.add("events/")
         self.add("training_job_end.ts")
         out, err = wait.communicate(timeout=100)
