@@ -7,6 +7,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
@@ -16,6 +17,8 @@ namespace smd::tool {
 namespace {
 
 constexpr std::size_t shown_repeats = 3;
+
+thread_local std::string last_failure_of_thread;
 
 Level level_from_environment() noexcept {
   struct Name {
@@ -65,6 +68,7 @@ Diagnostics::~Diagnostics() {
 
 void Diagnostics::fail(std::string_view tag, std::string_view text, ExitStatus status) {
   raise(status);
+  last_failure_of_thread = text;
   write(Level::error, tag, text);
 }
 
@@ -117,9 +121,18 @@ void Diagnostics::report_once(const Problem& problem, std::string_view trial) {
   report(problem, trial);
 }
 
+std::string Diagnostics::last_failure() { return last_failure_of_thread; }
+
+void Diagnostics::forgive(ExitStatus status) {
+  const std::lock_guard lock(mutex_);
+  forgiven_.push_back(status);
+}
+
 void Diagnostics::raise(ExitStatus status) noexcept {
   const std::lock_guard lock(mutex_);
-  status_ = combine(status_, status);
+  if (std::find(forgiven_.begin(), forgiven_.end(), status) == forgiven_.end()) {
+    status_ = combine(status_, status);
+  }
 }
 
 ExitStatus Diagnostics::status() const noexcept {

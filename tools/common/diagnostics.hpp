@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "exit_status.hpp"
 
@@ -57,6 +58,10 @@ class Diagnostics {
   /// The same, unless it was said before.
   void report_once(const Problem& problem, std::string_view trial);
 
+  /// The text of this thread's last failure; empty if there was none.
+  [[nodiscard]] static std::string last_failure();
+  /// From now on this status does not count.
+  void forgive(ExitStatus status);
   /// Counts a status without a message.
   void raise(ExitStatus status) noexcept;
   /// What all that was said so far adds up to.
@@ -86,6 +91,7 @@ class Diagnostics {
   std::map<std::pair<std::string, std::string>, Repeated> repeats_;  // by tag and text
   std::set<std::string> reported_;
   ExitStatus status_ = ExitStatus::yes;
+  std::vector<ExitStatus> forgiven_;
 };
 
 /// The status that a library error gives a command: the one table of them.

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+
+#include <array>
+
+namespace smd::tool::rule {
+
+namespace {
+
+constexpr std::array<OperandSpec, 1> operands = {
+    {{.metavar = "TRIAL", .kind = ValueKind::trial, .required = false, .repeats = true}}};
+
+constexpr std::array<Example, 3> examples = {{
+    {.purpose = "do gradients vanish?", .command = "smd-rule run -r VanishingGradient"},
+    {.purpose = "two rules, one with a parameter",
+     .command = "smd-rule run -r Overfit -r LossNotDecreasing -p Overfit.patience=3"},
+    {.purpose = "the rules of a SageMaker job, in CI",
+     .command = "smd-rule run -C job.json -f github --report junit=smd.xml"},
+}};
+
+constexpr std::array<Example, 4> more_examples = {{
+    {.purpose = "Which rules are there, and what does one need?",
+     .command = "smd-rule --list; smd-rule --describe Overfit"},
+    {.purpose = "Every finding, not only the first step, as JSON lines",
+     .command = "smd-rule run -r ExplodingTensor -k --jsonl"},
+    {.purpose = "Many runs at once; xargs ends with 123 if a rule triggered in any",
+     .command = "smd-ls --find runs -0 | xargs -0 -P8 -n1 smd-rule -C rules.json --jsonl"},
+    {.purpose = "Without writing a rule: gradients that stay below a bound for three steps",
+     .command = "smd-rule run -r Threshold -p collection_names=gradients -p reduction=mean -p abs=True -p 'operator=<' "
+                "-p threshold=1e-7 -p for_steps=3"},
+}};
+
+constexpr std::array<ExitNote, 6> exit_notes = {{
+    {ExitStatus::yes, "every rule was evaluated and none triggered"},
+    {ExitStatus::no, "a rule triggered, or something named is not there"},
+    {ExitStatus::usage, "wrong usage, an unknown rule or parameter, or a bad value; the other rules were evaluated"},
+    {ExitStatus::unreadable, "a trial cannot be read, or a report not written"},
+    {ExitStatus::damaged, "damaged data; the rest was judged"},
+    {ExitStatus::nothing_evaluated, "a rule had nothing to look at: silence is no health"},
+}};
+
+constexpr std::array<Prose, 4> prose = {{
+    {.title = "RULES",
+     .text =
+         "A rule is invoked at each complete step, in order, and may look back at earlier ones. Tensors that were not "
+         "saved at a step are passed over; saved reductions are used where they suffice. All rules are evaluated in "
+         "one pass in which each value is read once. --list names the rules; --describe tells the condition and the "
+         "parameters of one. Parameters have the names and defaults of SageMaker's built-in rules.\n\n"
+         "start_step and end_step are parameters of every rule; -s wins over them. base_trial, rule_to_invoke and "
+         "action_json are accepted and not used."},
+    {.title = "RECORDS",
+     .text =
+         "One result a rule and trial, at its end, has record, trial, rule (the configuration's name, else the "
+         "rule's), rule_to_invoke, status, then step, mode, mode_step, tensor, worker, check, value, threshold and "
+         "message of the first finding, params (those in effect), tensors_matched, steps_evaluated, steps_skipped, "
+         "findings (their number), first_step and last_step (the range evaluated), elapsed (seconds in the rule "
+         "itself), kind and parameter (of a configuration error) and warnings. With -k, each finding comes ahead of "
+         "it with record, trial, rule and step to message. record tells them apart: finding or result.\n\n"
+         "status is NoIssuesFound, IssuesFound, Error, InProgress or NotEvaluated: nothing was ever judged, so the "
+         "message says what was looked for and what the trial holds. kind is unknown_rule, unknown_parameter, "
+         "bad_value, missing_parameter, bad_config, bad_trial or custom_rule."},
+    {.title = "REPORTS",
+     .text =
+         "text (the same as table) has a line a result: status, rule, step, finding. junit has a test suite for each "
+         "trial and a test case for each rule; rules that were not evaluated are skipped. tap is version 13. github "
+         "prints workflow commands, which GitHub shows as annotations. sagemaker prints "
+         "DebugRuleEvaluationStatuses as describe-training-job does, where NotEvaluated is an error.\n\n"
+         "With -q standard output stays empty; reports are written all the same."},
+    {.title = "STOPPING A JOB",
+     .text =
+         "StalledTrainingRule can ask that its job be stopped (stop_training_on_fire). Here that is what --on-trigger "
+         "is for; without it, a warning says that nothing was stopped."},
+}};
+
+constexpr std::array<std::string_view, 4> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-reduce(1)", "smd-trial(5)"};
+
+}  // namespace
+
+const CommandDefinition& RuleCommand::definition() const {
+  static const CommandDefinition definition = {
+      .name = "smd-rule",
+      .synopsis = "[OPTION]... TRIAL... -r RULE",
+      .summary = "Judges by rules whether training is healthy: the rules of Amazon SageMaker Debugger, and your own.",
+      .brief = "judge the health of a training job by rules",
+      .operands = operands,
+      .examples = examples,
+      .option_tables = {RuleCommandOptions::table(), RuleCommandOptions::step_table(), OutputOptions::table(),
+                        MessageOptions::table(), ReadingOptions::table()},
+      .formats = report_formats(),
+      .exit_notes = exit_notes,
+      .prose = prose,
+      .see_also = see_also,
+      .more_examples = more_examples,
+  };
+  return definition;
+}
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// github: workflow commands, which GitHub Actions shows as annotations.
+#include "report.hpp"
+
+namespace smd::tool::rule {
+
+namespace {
+
+/// As GitHub decodes it: % CR LF everywhere, in properties : and , too.
+std::string encoded(std::string_view text, bool property) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '%':
+        out += "%25";
+        break;
+      case '\r':
+        out += "%0D";
+        break;
+      case '\n':
+        out += "%0A";
+        break;
+      case ':':
+        out += property ? "%3A" : ":";
+        break;
+      case ',':
+        out += property ? "%2C" : ",";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+class GithubReport : public Report {
+ public:
+  explicit GithubReport(const ReportContext& context) : context_(context) {}
+
+  void result(const Record& record) override {
+    const char* command = nullptr;
+    switch (record.result.status) {
+      case RuleStatus::issues_found:
+      case RuleStatus::error:
+        command = "::error";
+        break;
+      case RuleStatus::not_evaluated:
+        command = "::warning";
+        break;
+      case RuleStatus::no_issues_found:
+      case RuleStatus::in_progress:
+        return;  // an annotation for each healthy rule would hide the others: GitHub shows ten
+    }
+    context_.out.write(std::string(command) + " title=" + encoded(record.result.name, true) +
+                       "::" + encoded(record.trial, false) + ": " + encoded(result_text(record), false) + "\n");
+    context_.out.flush();
+  }
+
+ private:
+  ReportContext context_;
+};
+
+}  // namespace
+
+std::unique_ptr<Report> make_github_report(const ReportContext& context) {
+  return std::make_unique<GithubReport>(context);
+}
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// json: one array of records; jsonl: the same objects, one a line. Findings and results have keys of their own.
+#include "common/errors.hpp"
+#include "common/text.hpp"
+#include "report.hpp"
+
+#include <algorithm>
+
+namespace smd::tool::rule {
+
+namespace {
+
+std::vector<std::size_t> chosen_keys(const std::vector<std::string>& columns) {
+  const std::vector<RecordKey>& keys = record_keys();
+  std::vector<std::size_t> chosen;
+  for (const std::string& name : columns) {
+    const auto key = std::find_if(keys.begin(), keys.end(), [&](const RecordKey& k) { return k.name == name; });
+    if (key == keys.end()) {
+      std::string known;
+      for (const RecordKey& k : keys) {
+        known += (known.empty() ? "" : ", ") + std::string(k.name);
+      }
+      throw UsageError("--columns: " + quoted(name) + " is not one of " + known);
+    }
+    chosen.push_back(static_cast<std::size_t>(key - keys.begin()));
+  }
+  return chosen;
+}
+
+class JsonReport : public Report {
+ public:
+  JsonReport(const ReportContext& context, bool lines)
+      : context_(context), lines_(lines), chosen_(chosen_keys(context.options.columns)) {}
+
+  void finding(const Record& record) override { write(record); }
+  void result(const Record& record) override { write(record); }
+
+  void end() override {
+    if (!lines_) {
+      context_.out.write(any_ ? "\n]\n" : "[]\n");
+    }
+  }
+
+ private:
+  void write(const Record& record) {
+    const std::string json = record_json(record, chosen_, context_.options.precision, context_.options.nonfinite);
+    if (lines_) {
+      context_.out.write(json + "\n");
+      context_.out.flush();
+    } else {
+      context_.out.write((any_ ? ",\n" : "[\n") + json);
+    }
+    any_ = true;
+  }
+
+  ReportContext context_;
+  bool lines_;
+  bool any_ = false;
+  std::vector<std::size_t> chosen_;
+};
+
+}  // namespace
+
+std::unique_ptr<Report> make_json_report(const ReportContext& context) {
+  return std::make_unique<JsonReport>(context, context.options.format == "jsonl");
+}
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge.hpp"
+
+#include "common/progress.hpp"
+#include "trigger.hpp"
+
+#include <algorithm>
+
+namespace smd::tool::rule {
+
+std::optional<PlainRange> plain_range(const SelectionOptions& selection) {
+  const bool all_modes = selection.modes.size() == 1 && selection.modes.front() == Mode::global;
+  if (!all_modes) {
+    return std::nullopt;
+  }
+  PlainRange range;
+  if (!selection.steps || selection.steps->all()) {
+    return range;
+  }
+  const std::vector<StepTerm>& terms = selection.steps->terms();
+  const auto negative = [](const std::optional<std::int64_t>& bound) { return bound && *bound < 0; };
+  if (terms.size() != 1 || terms[0].single || terms[0].stride != 1 || negative(terms[0].start) ||
+      negative(terms[0].stop)) {
+    return std::nullopt;
+  }
+  range.start = GlobalStep(terms[0].start.value_or(0));
+  if (terms[0].stop) {
+    range.end = GlobalStep(*terms[0].stop);
+  }
+  return range;
+}
+
+StepRange range_to_judge(const SelectionOptions& selection) {
+  const std::optional<PlainRange> range = plain_range(selection);
+  return range && range->end ? StepRange::between(GlobalStep(0), range->end) : StepRange();
+}
+
+EvaluationOptions evaluation_options(const Judgement& judgement, Trial& trial) {
+  const SelectionOptions& selection = judgement.options.selection;
+  EvaluationOptions options;
+  options.keep_going = judgement.options.keep_going;
+  options.jobs = judgement.options.reading.jobs;
+  if (judgement.options.now) {
+    options.now = [now = *judgement.options.now] { return now; };
+  }
+  static_cast<void>(check_worker(trial, selection, judgement.messages));
+  if (selection.worker) {
+    options.workers = {*selection.worker};
+  }
+  if (const std::optional<PlainRange> range = plain_range(selection)) {
+    options.start = range->start;
+    options.end = range->end;
+    return options;
+  }
+  const std::vector<Mode> saved = trial.modes();
+  if (!selection.steps && selection.modes.size() == 1 &&
+      std::find(saved.begin(), saved.end(), selection.modes.front()) != saved.end()) {
+    options.mode = selection.modes.front();
+    return options;
+  }
+  std::vector<GlobalStep> steps;
+  for (const SelectedStep& step : select_steps(trial, selection, StepSpec(), judgement.messages)) {
+    steps.push_back(step.step);
+  }
+  // Rules may look back at what lies before the steps chosen.
+  trial.cover(StepRange());
+  options.steps = std::move(steps);
+  return options;
+}
+
+TrialJudge::TrialJudge(const Judgement& judgement, Trial& trial, std::string_view name, EvaluationOptions options,
+                       Reports* reports)
+    : judgement_(judgement), trial_(trial), name_(name), reports_(reports) {
+  if (reports != nullptr) {
+    options.on_finding = [this](std::size_t rule, const Finding& finding) { found(rule, finding); };
+  }
+  evaluator_.emplace(trial, std::move(options));
+  for (const RuleRequest& request : judgement.requests) {
+    add(request);
+  }
+  triggered_.resize(judgement.requests.size());
+}
+
+void TrialJudge::add(const RuleRequest& request) {
+  const RuleConfiguration& configuration = request.configuration;
+  if (request.error) {
+    evaluator_->add_error(configuration.name, configuration.rule_to_invoke, *request.error);
+    return;
+  }
+  std::unique_ptr<Rule> rule = request.make();
+  std::vector<const Trial*> others;
+  if (request.other_trials > 0) {
+    std::string why;
+    const Trial* const other = judgement_.others.open(rule->parameters().text("other_trial"), why);
+    if (other == nullptr) {
+      evaluator_->add_error(configuration.name, rule->name(),
+                            ConfigurationError(ConfigurationErrorKind::bad_trial, why, "other_trial"));
+      return;
+    }
+    others.push_back(other);
+  }
+  evaluator_->add(std::move(rule), configuration.name, std::move(others));
+}
+
+void TrialJudge::found(std::size_t rule, const Finding& finding) {
+  const Record record = {RecordKind::finding, name_, evaluator_->results()[rule], &finding};
+  if (judgement_.options.keep_going) {
+    reports_->finding(record);
+  }
+  // One command a step, however many tensors it concerns.
+  const GlobalStep step = finding.step.value_or(GlobalStep(-1));
+  if (judgement_.options.on_trigger && triggered_[rule] != step) {
+    triggered_[rule] = step;
+    run_on_trigger(*judgement_.options.on_trigger, record, judgement_.messages);
+  }
+}
+
+void TrialJudge::conclude(bool running) {
+  Diagnostics& messages = judgement_.messages;
+  for (const RuleResult& known : evaluator_->results()) {
+    RuleResult result = known;
+    if (running && !result.error_kind &&
+        (result.status == RuleStatus::no_issues_found || result.status == RuleStatus::not_evaluated)) {
+      result.status = RuleStatus::in_progress;
+    }
+    for (const std::string& warning : result.warnings) {
+      messages.warning((judgement_.several_trials ? name_ + ": " : std::string()) + result.name + ": " + warning);
+    }
+    for (const Problem& problem : result.problems) {
+      messages.report(problem, trial_.path());
+      messages.raise(status_of(problem.kind));
+    }
+    if (result.status == RuleStatus::issues_found) {
+      messages.raise(ExitStatus::no);
+    } else if (result.status == RuleStatus::not_evaluated) {
+      messages.raise(ExitStatus::nothing_evaluated);
+    }
+    const Finding* const first = result.findings.empty() ? nullptr : &result.findings.front();
+    reports_->result({RecordKind::result, name_, result, first});
+  }
+}
+
+void judge_trial(const Judgement& judgement, Trial& trial, std::string_view name, Reports& reports) {
+  EvaluationOptions options = evaluation_options(judgement, trial);
+  Progress progress("judging steps", 0);
+  options.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.at(done, total); };
+  const std::optional<GlobalStep> end = options.end;
+  TrialJudge judge(judgement, trial, name, std::move(options), &reports);
+  judge.evaluator().offer();
+  // Steps beyond a range need not have been read for the rules to know that they are there.
+  const std::vector<GlobalStep> listed = trial.listed_steps();
+  judge.evaluator().finish(!(end && !listed.empty() && listed.back() >= *end));
+  judge.conclude();
+}
+
+void report_unread(const Judgement& judgement, std::string_view name, const std::string& why, Reports& reports) {
+  for (const RuleRequest& request : judgement.requests) {
+    const RuleConfiguration& configuration = request.configuration;
+    RuleResult result;
+    result.name = request.name();
+    result.rule = configuration.rule_to_invoke;
+    result.status = RuleStatus::error;
+    result.error_kind = ConfigurationErrorKind::bad_trial;
+    result.message = why;
+    if (request.error) {
+      result.error_kind = request.error->kind;
+      result.error_parameter = request.error->parameter;
+      result.message = request.error->what();
+      if (request.error->kind == ConfigurationErrorKind::custom_rule) {
+        result.status = RuleStatus::not_evaluated;
+        judgement.messages.raise(ExitStatus::nothing_evaluated);
+      }
+    }
+    reports.result({RecordKind::result, name, result, nullptr});
+  }
+}
+
+}  // namespace smd::tool::rule

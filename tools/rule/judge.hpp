@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/evaluator.hpp>
+#include <smd/trial.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/diagnostics.hpp"
+#include "options.hpp"
+#include "other_trials.hpp"
+#include "reports.hpp"
+#include "requests.hpp"
+
+namespace smd::tool::rule {
+
+/// What judging needs, whatever the trial.
+struct Judgement {
+  const RuleCommandOptions& options;
+  const std::vector<RuleRequest>& requests;
+  OtherTrials& others;
+  Diagnostics& messages;
+  bool several_trials;
+};
+
+/// Which steps -s, -m and -w mean in a trial. What cannot be had is said, with its status.
+[[nodiscard]] EvaluationOptions evaluation_options(const Judgement& judgement, Trial& trial);
+/// What of a trial must be read for that: no more than up to the end of a range.
+[[nodiscard]] StepRange range_to_judge(const SelectionOptions& selection);
+/// -s as one plain range of global steps, half open, if it is one (or is not given: no bounds).
+struct PlainRange {
+  std::optional<GlobalStep> start;
+  std::optional<GlobalStep> end;
+};
+[[nodiscard]] std::optional<PlainRange> plain_range(const SelectionOptions& selection);
+
+/// The rules asked for, over one trial: adds them to an evaluator and reports what they find.
+class TrialJudge {
+ public:
+  /// `reports` null: nothing is judged (--explain).
+  TrialJudge(const Judgement& judgement, Trial& trial, std::string_view name, EvaluationOptions options,
+             Reports* reports);
+  TrialJudge(const TrialJudge&) = delete;
+  TrialJudge& operator=(const TrialJudge&) = delete;
+
+  [[nodiscard]] Evaluator& evaluator() noexcept { return *evaluator_; }
+  /// Reports the results; the evaluation is over. `running`: it was given up before the trial's end, so that rules that
+  /// found nothing are still in progress.
+  void conclude(bool running = false);
+
+ private:
+  void add(const RuleRequest& request);
+  void found(std::size_t rule, const Finding& finding);
+
+  const Judgement& judgement_;
+  Trial& trial_;
+  std::string name_;
+  Reports* reports_;
+  std::optional<Evaluator> evaluator_;
+  std::vector<std::optional<GlobalStep>> triggered_;  // by rule: the step for which the command ran last
+};
+
+/// Judges what is there.
+void judge_trial(const Judgement& judgement, Trial& trial, std::string_view name, Reports& reports);
+/// Results for a trial that cannot be read, or need not be: `why` empty if no rule could be judged anyway.
+void report_unread(const Judgement& judgement, std::string_view name, const std::string& why, Reports& reports);
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// junit: a test suite for each trial, a test case for each rule, as Ant's junitreport and CI systems read it.
+#include <smd/version.hpp>
+
+#include "common/number_format.hpp"
+#include "common/text.hpp"
+#include "report.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+namespace smd::tool::rule {
+
+namespace {
+
+/// Text that XML can hold: what is no UTF-8 or a control character is shown as `\xNN`.
+std::string xml(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string attribute(std::string_view name, std::string_view value) {
+  return " " + std::string(name) + "=\"" + xml(value) + "\"";
+}
+
+/// Seconds without exponent, which the schemas do not know.
+std::string seconds_text(double seconds) {
+  const auto microseconds = static_cast<std::uint64_t>(std::max(seconds, 0.0) * 1e6 + 0.5);
+  std::string fraction = std::to_string(microseconds % 1000000);
+  return std::to_string(microseconds / 1000000) + "." + std::string(6 - fraction.size(), '0') + fraction;
+}
+
+std::string time_stamp() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text = {};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts)};
+}
+
+std::string host_name() {
+  std::array<char, 256> name = {};
+  return gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0' ? std::string(name.data()) : "localhost";
+}
+
+/// One test case, kept until the numbers of its suite are known.
+struct Case {
+  std::string name;
+  std::string rule;
+  RuleStatus status;
+  std::string type;
+  std::string message;
+  std::string params;
+  double elapsed;
+};
+
+struct Suite {
+  std::string trial;
+  std::vector<Case> cases;
+};
+
+class JunitReport : public Report {
+ public:
+  explicit JunitReport(const ReportContext& context) : context_(context), started_(time_stamp()) {}
+
+  void result(const Record& record) override {
+    const RuleResult& result = record.result;
+    // Trials that are followed at once take turns.
+    auto suite = std::find_if(suites_.begin(), suites_.end(), [&](const Suite& s) { return s.trial == record.trial; });
+    if (suite == suites_.end()) {
+      suite = suites_.insert(suites_.end(), {std::string(record.trial), {}});
+    }
+    std::string type = record.finding != nullptr ? record.finding->check
+                       : result.error_kind       ? std::string(to_string(*result.error_kind))
+                                                 : std::string(to_string(result.status));
+    std::string params;
+    for (const auto& [name, text] : result.params) {
+      params += text ? name + "=" + *text + " " : "";
+    }
+    suite->cases.push_back({result.name, result.rule.empty() ? result.name : result.rule, result.status,
+                            std::move(type), result_text(record), std::move(params), result.elapsed});
+  }
+
+  void end() override {
+    OutputFile& out = context_.out;
+    out.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+    for (std::size_t i = 0; i < suites_.size(); ++i) {
+      write(suites_[i], i);
+    }
+    out.write("</testsuites>\n");
+  }
+
+ private:
+  static std::size_t count(const Suite& suite, RuleStatus status) {
+    return static_cast<std::size_t>(
+        std::count_if(suite.cases.begin(), suite.cases.end(), [&](const Case& one) { return one.status == status; }));
+  }
+
+  void write(const Suite& suite, std::size_t id) {
+    double elapsed = 0;
+    for (const Case& one : suite.cases) {
+      elapsed += one.elapsed;
+    }
+    std::string text = "  <testsuite";
+    text += attribute("name", suite.trial.empty() ? "-" : suite.trial) + attribute("package", "smd-rule");
+    text += attribute("id", std::to_string(id)) + attribute("timestamp", started_) + attribute("hostname", host_name());
+    text += attribute("tests", std::to_string(suite.cases.size()));
+    text += attribute("failures", std::to_string(count(suite, RuleStatus::issues_found)));
+    text += attribute("errors", std::to_string(count(suite, RuleStatus::error)));
+    text += attribute("skipped",
+                      std::to_string(count(suite, RuleStatus::not_evaluated) + count(suite, RuleStatus::in_progress)));
+    text += attribute("time", seconds_text(elapsed)) + ">\n    <properties>\n      <property";
+    text += attribute("name", "smd-rule") + attribute("value", version()) + "/>\n    </properties>\n";
+    for (const Case& one : suite.cases) {
+      append(text, one);
+    }
+    text += "    <system-out></system-out>\n    <system-err></system-err>\n  </testsuite>\n";
+    context_.out.write(text);
+  }
+
+  static void append(std::string& text, const Case& one) {
+    text += "    <testcase" + attribute("name", one.name) + attribute("classname", one.rule) +
+            attribute("time", seconds_text(one.elapsed));
+    const char* element = nullptr;
+    switch (one.status) {
+      case RuleStatus::issues_found:
+        element = "failure";
+        break;
+      case RuleStatus::error:
+        element = "error";
+        break;
+      case RuleStatus::not_evaluated:
+      case RuleStatus::in_progress:
+        text += ">\n      <skipped" + attribute("message", one.message) + "/>\n    </testcase>\n";
+        return;
+      case RuleStatus::no_issues_found:
+        text += "/>\n";
+        return;
+    }
+    text += ">\n      <" + std::string(element) + attribute("message", one.message) + attribute("type", one.type) +
+            ">" +
+            xml(one.message + (one.params.empty() ? "" : " with " + one.params.substr(0, one.params.size() - 1))) +
+            "</" + element + ">\n    </testcase>\n";
+  }
+
+  ReportContext context_;
+  std::string started_;
+  std::vector<Suite> suites_;
+};
+
+}  // namespace
+
+std::unique_ptr<Report> make_junit_report(const ReportContext& context) {
+  return std::make_unique<JunitReport>(context);
+}
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include "common/text.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace smd::tool::rule {
+
+namespace {
+
+constexpr std::string_view rules_group = "Rules";
+
+constexpr std::array<OptionSpec, 15> own_options = {{
+    {.short_name = 'r',
+     .name = "rule",
+     .metavar = "NAME",
+     .help = "judge by this rule: VanishingGradient or vanishing_gradient; may be given again",
+     .group = rules_group,
+     .kind = ValueKind::rule,
+     .repeat = Repeat::adds_up,
+     .manual = "Judge by this rule, named as VanishingGradient or vanishing_gradient."},
+    {.short_name = 'p',
+     .name = "param",
+     .metavar = "K=V",
+     .help = "set a parameter of the rule; with several rules RULE.K=V",
+     .group = rules_group,
+     .kind = ValueKind::rule_parameter,
+     .repeat = Repeat::adds_up,
+     .manual = "Set a parameter of the rule; with several rules, RULE.K=V says of which. It wins over what a file of "
+               "configurations says. An empty V stands for the default."},
+    {.short_name = 'C',
+     .name = "config",
+     .metavar = "FILE",
+     .help = "judge by the rules in FILE: JSON with SageMaker's DebugRuleConfigurations",
+     .group = rules_group,
+     .kind = ValueKind::file,
+     .repeat = Repeat::adds_up,
+     .manual =
+         "Judge by the rules of a JSON document: one rule configuration of SageMaker, a list of them, or an object "
+         "with DebugRuleConfigurations, such as a CreateTrainingJob request or what describe-training-job prints. "
+         "Names, rules and parameters are used; images, instances and paths are ignored. Rules in Python "
+         "(source_s3_uri) are not evaluated, and actions (action_json) not performed."},
+    {.name = "other",
+     .metavar = "TRIAL",
+     .help = "the trial to compare with, for SimilarAcrossRuns",
+     .group = rules_group,
+     .kind = ValueKind::trial,
+     .manual = "The trial to compare with, for SimilarAcrossRuns: the same as its parameter other_trial."},
+    {.name = "plugin",
+     .metavar = "FILE",
+     .help = "a shared object with further rules; may be given again",
+     .group = rules_group,
+     .kind = ValueKind::file,
+     .repeat = Repeat::adds_up,
+     .manual = "A shared object with further rules. It is code that runs with your rights: load only what you trust."},
+    {.name = "list", .help = "list the rules; no TRIAL", .group = group::view},
+    {.name = "describe",
+     .metavar = "RULE",
+     .help = "what a rule looks at, its condition and its parameters; no TRIAL",
+     .group = group::view,
+     .kind = ValueKind::rule},
+    {.name = "explain",
+     .help = "print the tensors and steps that each rule would read; judge nothing",
+     .group = group::view},
+    {.name = "check-config",
+     .help = "only check that rules and parameters are valid; no TRIAL is needed",
+     .group = group::view},
+    {.short_name = 'k',
+     .name = "keep-going",
+     .help = "go on after a step that triggered, and print every finding",
+     .group = rules_group,
+     .manual = "Go on after a step at which a rule triggered, and print every finding as it is made, ahead of the "
+               "result. By default a rule is done with the first step that triggered, as in SageMaker."},
+    {.name = "now",
+     .metavar = "TIME",
+     .help = "the present, for StalledTrainingRule: seconds since 1970 or 2024-05-01T12:00:00Z (default: the clock)",
+     .group = rules_group,
+     .kind = ValueKind::text},
+    {.name = "on-trigger",
+     .metavar = "CMD",
+     .help = "run CMD by sh each time a rule triggers, with the finding as JSON on its standard input",
+     .group = rules_group,
+     .kind = ValueKind::text,
+     .manual = "Run sh -c CMD for each step at which a rule triggers. The first finding of the step is on its standard "
+               "input, as JSON, and in SMD_RULE, SMD_RULE_TRIAL, SMD_RULE_STEP, SMD_RULE_MODE, SMD_RULE_TENSOR, "
+               "SMD_RULE_VALUE and SMD_RULE_MESSAGE (empty where there is none); names are never pasted into CMD. What "
+               "it prints goes to standard error. If it fails, a warning says so."},
+    {.name = "report",
+     .metavar = "F=FILE",
+     .help = "write a further report of format F to FILE, which appears once it is whole; may be given again",
+     .group = group::output,
+     .kind = ValueKind::text,
+     .repeat = Repeat::adds_up},
+    {.name = "allow-empty", .help = "status 0 instead of 5 if a rule had nothing to look at", .group = rules_group},
+    {.name = "exit-zero", .help = "status 0 instead of 1 and 5", .group = rules_group},
+}};
+
+constexpr std::array<OptionSpec, 3> step_options = {{
+    {.short_name = 's',
+     .name = "step",
+     .metavar = "SPEC",
+     .help = "judge at these steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end",
+     .group = group::selection,
+     .kind = ValueKind::step,
+     .repeat = Repeat::adds_up,
+     .split_commas = true,
+     .manual = "Judge only at these steps, counted in the mode. Rules that look back may still read earlier ones. Wins "
+               "over the parameters start_step and end_step."},
+    {.short_name = 'm',
+     .name = "mode",
+     .metavar = "M[,M]",
+     .help = "judge at steps of these modes: train, eval, predict or global (default: global, all steps)",
+     .group = group::selection,
+     .kind = ValueKind::mode,
+     .repeat = Repeat::adds_up,
+     .split_commas = true},
+    {.short_name = 'w',
+     .name = "worker",
+     .metavar = "W",
+     .help = "judge what this worker saved (default: all)",
+     .group = group::selection,
+     .kind = ValueKind::worker},
+}};
+
+ReportSpec report_from(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals + 1 == text.size()) {
+    throw InvalidValue(quoted(text) + " is not FORMAT=FILE, such as junit=smd.xml");
+  }
+  ReportSpec spec = {text.substr(0, equals), text.substr(equals + 1)};
+  const std::span<const std::string_view> formats = report_formats();
+  if (std::find(formats.begin(), formats.end(), spec.format) == formats.end()) {
+    std::string known;
+    for (const std::string_view format : formats) {
+      known += (known.empty() ? "" : ", ") + std::string(format);
+    }
+    throw InvalidValue(quoted(spec.format) + " is not one of " + known);
+  }
+  return spec;
+}
+
+ParameterOption parameter_from(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw InvalidValue(quoted(text) + " is not K=V, such as threshold=1e-6");
+  }
+  ParameterOption option = {{}, text.substr(0, equals), text.substr(equals + 1)};
+  // Names of configurations may have dots, names of parameters have none.
+  if (const std::size_t dot = option.name.rfind('.'); dot != std::string::npos) {
+    option.rule = option.name.substr(0, dot);
+    option.name.erase(0, dot + 1);
+    if (option.rule.empty() || option.name.empty()) {
+      throw InvalidValue(quoted(text) + " is not RULE.K=V, such as Overfit.patience=3");
+    }
+  }
+  return option;
+}
+
+Task task_from(const CommandLine& line) {
+  constexpr std::array<std::pair<std::string_view, Task>, 4> flags = {{{"list", Task::list},
+                                                                       {"describe", Task::describe},
+                                                                       {"explain", Task::explain},
+                                                                       {"check-config", Task::check_config}}};
+  Task task = Task::judge;
+  std::string_view chosen;
+  for (const auto& [name, kind] : flags) {
+    if (line.has(name)) {
+      if (!chosen.empty()) {
+        throw UsageError("--" + std::string(chosen) + " and --" + std::string(name) + " exclude each other");
+      }
+      chosen = name;
+      task = kind;
+    }
+  }
+  return task;
+}
+
+void check(const RuleCommandOptions& options) {
+  const bool about_rules = options.task == Task::list || options.task == Task::describe;
+  if (about_rules && !options.operands.empty()) {
+    throw UsageError(std::string(options.task == Task::list ? "--list" : "--describe") +
+                     " is about rules: it takes no TRIAL, and there is " + quoted(options.operands.front()));
+  }
+  if (about_rules && (!options.rules.empty() || !options.configs.empty())) {
+    throw UsageError(options.task == Task::list ? "--list lists all rules: it takes no -r and no -C"
+                                                : "--describe RULE takes no -r and no -C");
+  }
+  if (about_rules) {
+    return;
+  }
+  if (options.rules.empty() && options.configs.empty()) {
+    throw UsageError("no rule is given: choose with -r RULE (--list shows them) or -C FILE");
+  }
+  if (options.operands.empty() && options.task != Task::check_config) {
+    throw UsageError("TRIAL is missing");
+  }
+}
+
+}  // namespace
+
+std::span<const OptionSpec> RuleCommandOptions::table() noexcept { return own_options; }
+std::span<const OptionSpec> RuleCommandOptions::step_table() noexcept { return step_options; }
+
+RuleCommandOptions RuleCommandOptions::from(const CommandLine& line) {
+  RuleCommandOptions options;
+  options.operands = line.operands();
+  options.selection = SelectionOptions::from(line);
+  options.output = OutputOptions::from(line);
+  options.messages = MessageOptions::from(line);
+  options.reading = ReadingOptions::from(line);
+  options.task = task_from(line);
+  options.described = line.value("describe").value_or("");
+  options.rules = line.values("rule");
+  options.parameters = line.convert_all("param", parameter_from);
+  options.configs = line.values("config");
+  options.other = line.value("other");
+  options.keep_going = line.has("keep-going");
+  options.now = line.convert("now", [](const std::string& text) { return parse_time(text); });
+  options.plugins = line.values("plugin");
+  options.reports = line.convert_all("report", report_from);
+  options.on_trigger = line.value("on-trigger");
+  options.allow_empty = line.has("allow-empty");
+  options.exit_zero = line.has("exit-zero");
+  check(options);
+  return options;
+}
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/command_line.hpp"
+#include "common/output_options.hpp"
+#include "common/reading_options.hpp"
+#include "common/selection.hpp"
+
+namespace smd::tool::rule {
+
+/// `--report F=FILE`.
+struct ReportSpec {
+  std::string format;
+  std::string file;
+};
+
+/// `-p K=V` or `-p RULE.K=V`.
+struct ParameterOption {
+  std::string rule;  ///< Empty: of the only one.
+  std::string name;
+  std::string value;
+};
+
+enum class Task : std::uint8_t { judge, list, describe, explain, check_config };
+
+/// CLI.md, section 9, as an option table and as values, with the shared options beside them.
+struct RuleCommandOptions {
+  std::vector<std::string> operands;
+  SelectionOptions selection;  ///< Only -s, -m and -w.
+  OutputOptions output;
+  MessageOptions messages;
+  ReadingOptions reading;
+  Task task = Task::judge;
+  std::string described;  ///< Of --describe.
+  std::vector<std::string> rules;
+  std::vector<ParameterOption> parameters;
+  std::vector<std::string> configs;
+  std::optional<std::string> other;
+  bool keep_going = false;
+  std::optional<double> now;  ///< Seconds since 1970.
+  std::vector<std::string> plugins;
+  std::vector<ReportSpec> reports;
+  std::optional<std::string> on_trigger;
+  bool allow_empty = false;
+  bool exit_zero = false;
+
+  static std::span<const OptionSpec> table() noexcept;
+  static std::span<const OptionSpec> step_table() noexcept;
+  /// @throws UsageError, also for options that contradict each other.
+  static RuleCommandOptions from(const CommandLine& line);
+};
+
+/// What -f and --report take.
+[[nodiscard]] std::span<const std::string_view> report_formats() noexcept;
+
+/// Seconds since 1970: a number, or RFC 3339 (`2024-05-01T12:00:00Z`). @throws InvalidValue.
+[[nodiscard]] double parse_time(std::string_view text);
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record.hpp"
+
+#include "common/escape.hpp"
+#include "common/selection.hpp"
+
+namespace smd::tool::rule {
+
+namespace {
+
+template <class Number>
+Cell step_cell(const std::optional<Number>& step) {
+  return step ? Cell(step->value) : Cell();
+}
+
+Cell text_cell(const std::optional<std::string>& text) { return text ? Cell(*text) : Cell(); }
+
+Cell or_missing(std::string_view text) { return text.empty() ? Cell() : Cell(text); }
+
+std::string params_json(const RuleResult& result) {
+  std::string json = "{";
+  for (const auto& [name, text] : result.params) {
+    json += json.size() > 1 ? "," : "";
+    append_json(json, name);
+    json += ':';
+    if (text) {
+      append_json(json, *text);
+    } else {
+      json += "null";
+    }
+  }
+  return json + "}";
+}
+
+}  // namespace
+
+const std::vector<RecordKey>& record_keys() {
+  static const std::vector<RecordKey> keys = {
+      {"record", true, false},
+      {"trial", true, false},
+      {"rule", true, false},
+      {"rule_to_invoke", false, false},
+      {"status", false, false},
+      {"step", true, true},
+      {"mode", true, false},
+      {"mode_step", true, true},
+      {"tensor", true, false},
+      {"worker", true, false},
+      {"check", true, false},
+      {"value", true, true},
+      {"threshold", true, true},
+      {"message", true, false},
+      {"params", false, false},
+      {"tensors_matched", false, true},
+      {"steps_evaluated", false, true},
+      {"steps_skipped", false, true},
+      {"findings", false, true},
+      {"first_step", false, true},
+      {"last_step", false, true},
+      {"elapsed", false, true},
+      {"kind", false, false},
+      {"parameter", false, false},
+      {"warnings", false, false},
+  };
+  return keys;
+}
+
+const std::vector<Cell>& RecordCells::fill(const Record& record) {
+  const RuleResult& result = record.result;
+  const Finding* const finding = record.finding;
+  const bool whole = record.kind == RecordKind::result;
+  const bool placed = finding != nullptr && finding->step.has_value();
+  params_.clear();
+  for (const auto& [name, text] : result.params) {
+    params_.push_back(name + "=" + text.value_or("None"));
+  }
+  cells_.clear();
+  cells_.emplace_back(whole ? "result" : "finding");
+  cells_.emplace_back(record.trial);
+  cells_.emplace_back(result.name);
+  cells_.push_back(whole ? or_missing(result.rule) : Cell());
+  cells_.push_back(whole ? Cell(to_string(result.status)) : Cell());
+  cells_.push_back(finding != nullptr ? step_cell(finding->step) : Cell());
+  cells_.push_back(placed ? Cell(to_string(finding->mode)) : Cell());
+  cells_.push_back(placed ? Cell(finding->mode_step.value) : Cell());
+  cells_.push_back(finding != nullptr ? text_cell(finding->tensor) : Cell());
+  cells_.push_back(finding != nullptr ? text_cell(finding->worker) : Cell());
+  cells_.push_back(finding != nullptr ? Cell(finding->check) : Cell());
+  cells_.push_back(finding != nullptr ? Cell(finding->value) : Cell());
+  cells_.push_back(finding != nullptr ? Cell(finding->threshold) : Cell());
+  cells_.push_back(or_missing(finding != nullptr ? finding->message : result.message));
+  if (!whole) {
+    cells_.resize(record_keys().size());
+    return cells_;
+  }
+  cells_.emplace_back(ListCell{params_});
+  cells_.emplace_back(result.tensors_matched);
+  cells_.emplace_back(result.steps_evaluated);
+  cells_.emplace_back(result.steps_skipped);
+  cells_.emplace_back(result.findings.size());
+  cells_.push_back(step_cell(result.first_step));
+  cells_.push_back(step_cell(result.last_step));
+  cells_.emplace_back(result.elapsed);
+  cells_.push_back(result.error_kind ? Cell(to_string(*result.error_kind)) : Cell());
+  cells_.push_back(or_missing(result.error_parameter));
+  cells_.emplace_back(ListCell{result.warnings});
+  return cells_;
+}
+
+std::string record_json(const Record& record, const std::vector<std::size_t>& chosen, int precision,
+                        NonFinite nonfinite) {
+  RecordCells filled;
+  const std::vector<Cell>& cells = filled.fill(record);
+  const std::vector<RecordKey>& keys = record_keys();
+  std::string json;
+  const auto add = [&](std::size_t i) {
+    json += json.empty() ? "{" : ",";
+    append_json(json, keys[i].name);
+    json += ':';
+    if (keys[i].name == "params" && !cells[i].missing()) {
+      json += params_json(record.result);
+    } else {
+      append_json_cell(json, cells[i], precision, nonfinite);
+    }
+  };
+  for (const std::size_t i : chosen) {
+    add(i);
+  }
+  for (std::size_t i = 0; chosen.empty() && i < keys.size(); ++i) {
+    if (record.kind == RecordKind::result || keys[i].in_finding) {
+      add(i);
+    }
+  }
+  return json + "}";
+}
+
+std::string place_text(const Finding& finding) {
+  if (!finding.step) {
+    return {};
+  }
+  std::string text = "step " + std::to_string(finding.step->value);
+  if (finding.mode != Mode::global) {
+    text += " (" + std::string(mode_text(finding.mode)) + " " + std::to_string(finding.mode_step.value) + ")";
+  }
+  return text;
+}
+
+std::string result_text(const Record& record) {
+  const RuleResult& result = record.result;
+  if (record.finding != nullptr) {
+    std::string text = place_text(*record.finding);
+    text += text.empty() ? "" : "  ";
+    text += record.finding->message;
+    const std::size_t more = record.kind == RecordKind::result ? result.findings.size() - 1 : 0;
+    return more == 0 ? text : text + " (and " + std::to_string(more) + " more)";
+  }
+  if (!result.message.empty()) {
+    return result.message;
+  }
+  std::string text =
+      std::to_string(result.steps_evaluated) + (result.steps_evaluated == 1 ? " step" : " steps") + " judged";
+  if (result.first_step && result.last_step) {
+    text += ", from " + std::to_string(result.first_step->value) + " to " + std::to_string(result.last_step->value);
+  }
+  return text;
+}
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <smd/rule_result.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/cell.hpp"
+
+namespace smd::tool::rule {
+
+enum class RecordKind : std::uint8_t { finding, result };
+
+/// What is reported: one finding, or what became of one rule on one trial. Borrows everything.
+struct Record {
+  RecordKind kind = RecordKind::result;
+  std::string_view trial;
+  const RuleResult& result;  ///< Of a finding: only its names are known for sure.
+  const Finding* finding;    ///< Of a result: the first, or null.
+};
+
+/// A key of records, in the order of CLI.md, section 9.
+struct RecordKey {
+  std::string_view name;
+  bool in_finding;
+  bool right;  ///< How tables align it.
+};
+
+[[nodiscard]] const std::vector<RecordKey>& record_keys();
+
+/// The cells of a record, one for each key, and what they borrow. Made anew by `fill`.
+class RecordCells {
+ public:
+  const std::vector<Cell>& fill(const Record& record);
+
+ private:
+  std::vector<Cell> cells_;
+  std::vector<std::string> params_;
+};
+
+/// A record as a JSON object, of these keys (indices into `record_keys`; none given: those of its kind). Strings that
+/// are not UTF-8 lose what is none.
+[[nodiscard]] std::string record_json(const Record& record, const std::vector<std::size_t>& chosen, int precision,
+                                      NonFinite nonfinite);
+
+/// `step 120 (train 118)`, `step 120` where no mode was set, or nothing.
+[[nodiscard]] std::string place_text(const Finding& finding);
+/// What a person is told of a result: place and finding, or why there is none.
+[[nodiscard]] std::string result_text(const Record& record);
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/diagnostics.hpp"
+#include "common/output_file.hpp"
+#include "common/output_options.hpp"
+#include "record.hpp"
+
+namespace smd::tool::rule {
+
+/// One report in one format. Records come trial by trial; a finding ahead of its result. A new format is a file that
+/// makes one, and a line in the table of `reports.cpp`.
+class Report {
+ public:
+  virtual ~Report() = default;
+  /// Only with -k.
+  virtual void finding(const Record&) {}
+  virtual void result(const Record& record) = 0;
+  /// After the last record. Does not close the file.
+  virtual void end() {}
+};
+
+/// What a report is made from; everything outlives the report.
+struct ReportContext {
+  OutputFile& out;
+  const OutputOptions& options;
+  bool several_trials;
+  std::size_t rule_width;  ///< Of the longest name.
+  Diagnostics& messages;
+};
+
+std::unique_ptr<Report> make_text_report(const ReportContext& context);
+std::unique_ptr<Report> make_rows_report(const ReportContext& context);
+std::unique_ptr<Report> make_json_report(const ReportContext& context);
+std::unique_ptr<Report> make_junit_report(const ReportContext& context);
+std::unique_ptr<Report> make_tap_report(const ReportContext& context);
+std::unique_ptr<Report> make_github_report(const ReportContext& context);
+std::unique_ptr<Report> make_sagemaker_report(const ReportContext& context);
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace smd::tool::rule {
+
+namespace {
+
+struct KnownFormat {
+  std::string_view name;
+  std::unique_ptr<Report> (*make)(const ReportContext&);
+};
+
+// The one table of formats.
+constexpr std::array<KnownFormat, 10> formats = {{
+    {"text", make_text_report},
+    {"table", make_text_report},
+    {"tsv", make_rows_report},
+    {"csv", make_rows_report},
+    {"json", make_json_report},
+    {"jsonl", make_json_report},
+    {"junit", make_junit_report},
+    {"tap", make_tap_report},
+    {"github", make_github_report},
+    {"sagemaker", make_sagemaker_report},
+}};
+
+constexpr std::array<std::string_view, formats.size()> names = [] {
+  std::array<std::string_view, formats.size()> all;
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    all[i] = formats[i].name;
+  }
+  return all;
+}();
+
+const KnownFormat& find(std::string_view name) {
+  for (const KnownFormat& format : formats) {
+    if (format.name == name) {
+      return format;
+    }
+  }
+  return formats.front();  // names were checked with the command line
+}
+
+}  // namespace
+
+std::span<const std::string_view> report_formats() noexcept { return names; }
+
+Reports::Reports(const RuleCommandOptions& options, bool several_trials, std::size_t rule_width,
+                 Diagnostics& messages) {
+  destinations_.push_back({options.output, options.output.open()});
+  for (const ReportSpec& spec : options.reports) {
+    OutputOptions own = options.output;
+    own.format = spec.format;
+    own.file = spec.file;
+    own.columns.clear();
+    OutputFile out = own.open();
+    destinations_.push_back({std::move(own), std::move(out)});
+  }
+  for (Destination& to : destinations_) {
+    to.report = find(to.options.format).make({to.out, to.options, several_trials, rule_width, messages});
+  }
+}
+
+Reports::~Reports() = default;
+
+void Reports::finding(const Record& record) {
+  for (Destination& to : destinations_) {
+    to.report->finding(record);
+  }
+}
+
+void Reports::result(const Record& record) {
+  for (Destination& to : destinations_) {
+    to.report->result(record);
+  }
+}
+
+void Reports::close() {
+  for (Destination& to : destinations_) {
+    to.report->end();
+    to.out.close();
+  }
+}
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string_view>
+
+#include "common/diagnostics.hpp"
+#include "options.hpp"
+#include "report.hpp"
+
+namespace smd::tool::rule {
+
+/// Standard output (or -o) and all --report files: each record goes to all of them.
+class Reports {
+ public:
+  /// Makes the files, so that what cannot be written is known before work is done. `rule_width`: the longest rule's
+  /// name.
+  /// @throws UsageError, OutputError.
+  Reports(const RuleCommandOptions& options, bool several_trials, std::size_t rule_width, Diagnostics& messages);
+  Reports(const Reports&) = delete;
+  Reports& operator=(const Reports&) = delete;
+  ~Reports();
+
+  void finding(const Record& record);
+  void result(const Record& record);
+  /// After the last record: puts all files in their places. @throws OutputError.
+  void close();
+
+ private:
+  struct Destination {
+    OutputOptions options;
+    OutputFile out;
+    std::unique_ptr<Report> report = nullptr;
+  };
+  std::deque<Destination> destinations_;
+};
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "requests.hpp"
+
+#include <smd/rule_registry.hpp>
+
+#include "common/errors.hpp"
+#include "common/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <system_error>
+
+namespace smd::tool::rule {
+
+namespace {
+
+constexpr std::string_view other_parameter = "other_trial";
+// No document of rules is near this; a file named by mistake may be of any size.
+constexpr std::size_t largest_document = std::size_t{64} << 20;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+
+std::string read_file(const std::string& path) {
+  const auto fail = [&](int error) -> ReadError {
+    return ReadError({error == ENOENT                     ? ProblemKind::not_found
+                      : error == EACCES || error == EPERM ? ProblemKind::access_denied
+                                                          : ProblemKind::io,
+                      {},
+                      {},
+                      path + ": " + std::generic_category().message(error)});
+  };
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rbe"));
+  if (!file) {
+    throw fail(errno);
+  }
+  std::string text;
+  std::array<char, 65536> block;
+  while (const std::size_t got = std::fread(block.data(), 1, block.size(), file.get())) {
+    text.append(block.data(), got);
+    if (text.size() > largest_document) {
+      throw ConfigurationError(ConfigurationErrorKind::bad_config, "larger than 64 MiB: not a file of rules");
+    }
+  }
+  if (std::ferror(file.get()) != 0) {
+    throw fail(errno);
+  }
+  return text;
+}
+
+std::vector<RuleRequest> requests_of(const std::string& file) {
+  std::vector<RuleRequest> requests;
+  try {
+    for (RuleConfiguration& configuration : parse_rule_configurations(read_file(file))) {
+      requests.push_back({.configuration = std::move(configuration), .file = file, .error = {}});
+    }
+  } catch (const ConfigurationError& error) {
+    RuleRequest request;
+    request.configuration.name = file;
+    request.file = file;
+    request.error = error;
+    requests.push_back(std::move(request));
+  }
+  return requests;
+}
+
+/// Whether -p RULE.K=V means this one.
+bool means(const std::string& rule, const RuleRequest& request) {
+  if (rule == request.configuration.name || rule == request.configuration.rule_to_invoke) {
+    return true;
+  }
+  try {
+    return describe_rule(rule).name == describe_rule(request.configuration.rule_to_invoke).name;
+  } catch (const ConfigurationError&) {
+    return false;
+  }
+}
+
+void set_parameters(std::vector<RuleRequest>& requests, const std::vector<ParameterOption>& parameters) {
+  for (const ParameterOption& parameter : parameters) {
+    bool used = false;
+    for (RuleRequest& request : requests) {
+      if (parameter.rule.empty() ? requests.size() == 1 : means(parameter.rule, request)) {
+        request.configuration.parameters[parameter.name] = parameter.value;
+        used = true;
+      }
+    }
+    if (used) {
+      continue;
+    }
+    std::vector<std::string> names;
+    for (const RuleRequest& request : requests) {
+      if (std::find(names.begin(), names.end(), request.name()) == names.end()) {
+        names.push_back(request.name());
+      }
+    }
+    if (parameter.rule.empty() && !requests.empty()) {
+      throw UsageError("--param: " + quoted(parameter.name + "=" + parameter.value) +
+                       " does not say of which rule: give -p " + names.front() + "." + parameter.name + "=" +
+                       parameter.value);
+    }
+    if (!requests.empty()) {
+      const std::vector<std::string> nearest = nearest_names(parameter.rule, names, 1);
+      throw UsageError("--param: " + quoted(parameter.rule) + " is none of the rules asked for" +
+                       (nearest.empty() ? ", which are " + quoted_list(names) : did_you_mean(nearest)));
+    }
+  }
+}
+
+bool takes_other(const RuleDescription& description) {
+  return std::any_of(description.parameters.begin(), description.parameters.end(),
+                     [](const ParameterSpec& spec) { return spec.name == other_parameter; });
+}
+
+void check(RuleRequest& request, const std::optional<std::string>& other) {
+  RuleConfiguration& configuration = request.configuration;
+  const std::string where = request.file.empty() ? std::string() : request.file + ": ";
+  try {
+    if (!configuration.error && configuration.source_s3_uri.empty()) {
+      const RuleDescription description = describe_rule(configuration.rule_to_invoke);
+      if (request.file.empty()) {
+        configuration.rule_to_invoke = description.name;
+      }
+      request.other_trials = description.other_trials;
+      if (other && takes_other(description)) {
+        configuration.parameters[std::string(other_parameter)] = *other;
+      }
+      if (request.other_trials > 1) {
+        throw ConfigurationError(ConfigurationErrorKind::bad_trial, configuration.rule_to_invoke + " needs " +
+                                                                        std::to_string(request.other_trials) +
+                                                                        " other trials; smd-rule has one, --other");
+      }
+    }
+    static_cast<void>(make_rule(configuration));
+  } catch (const ConfigurationError& error) {
+    const bool placed = configuration.position.empty() ||
+                        std::string_view(error.what()).find(configuration.position) != std::string_view::npos;
+    request.error.emplace(error.kind, where + (placed ? "" : configuration.position + ": ") + error.what(),
+                          error.parameter, error.nearest);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Rule> RuleRequest::make() const { return make_rule(configuration); }
+
+std::vector<RuleRequest> rule_requests(const RuleCommandOptions& options, Diagnostics& messages) {
+  std::vector<RuleRequest> requests;
+  for (const std::string& rule : options.rules) {
+    RuleRequest request;
+    request.configuration.rule_to_invoke = rule;
+    requests.push_back(std::move(request));
+  }
+  for (const std::string& file : options.configs) {
+    try {
+      std::vector<RuleRequest> more = requests_of(file);
+      std::move(more.begin(), more.end(), std::back_inserter(requests));
+    } catch (const ReadError& error) {
+      messages.fail(error);
+    }
+  }
+  set_parameters(requests, options.parameters);
+  for (RuleRequest& request : requests) {
+    if (!request.error) {
+      check(request, options.other);
+    } else if (request.error->kind == ConfigurationErrorKind::bad_config) {
+      request.error.emplace(request.error->kind, request.file + ": " + request.error->what());
+    }
+  }
+  return requests;
+}
+
+void report_requests(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options,
+                     Diagnostics& messages) {
+  bool other_used = false;
+  for (const RuleRequest& request : requests) {
+    const RuleConfiguration& configuration = request.configuration;
+    other_used = other_used || configuration.parameters.contains(std::string(other_parameter));
+    if (request.error && request.error->kind == ConfigurationErrorKind::custom_rule) {
+      messages.warning(request.error->what());
+      continue;
+    }
+    if (request.error) {
+      const std::string rule = request.file.empty() && request.error->kind != ConfigurationErrorKind::unknown_rule
+                                   ? request.name() + ": "
+                                   : "";
+      messages.fail("Usage", rule + request.error->what(), ExitStatus::usage);
+      continue;
+    }
+    if (!configuration.action_json.empty()) {
+      messages.note(request.name() + ": its action_json is not performed here" +
+                    (options.on_trigger ? "" : "; --on-trigger CMD runs a command"));
+    }
+    const std::unique_ptr<Rule> rule = request.make();
+    if (!options.on_trigger && rule->parameters().has("stop_training_on_fire") &&
+        rule->parameters().boolean("stop_training_on_fire")) {
+      messages.warning(request.name() +
+                       ": stop_training_on_fire has nothing to stop the job with: give --on-trigger CMD, a command "
+                       "that stops it");
+    }
+  }
+  if (options.other && !other_used) {
+    messages.warning("--other: no rule asked for compares two trials");
+  }
+}
+
+}  // namespace smd::tool::rule

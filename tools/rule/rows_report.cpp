@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// tsv, csv, and tables of chosen columns: findings and results as rows of one table.
+#include "common/row_writer.hpp"
+#include "report.hpp"
+
+namespace smd::tool::rule {
+
+namespace {
+
+constexpr std::size_t trial_key = 1;
+
+std::vector<Column> columns() {
+  std::vector<Column> all;
+  for (const RecordKey& key : record_keys()) {
+    if (key.name != "trial") {  // RowWriter's own
+      all.push_back({key.name, key.right ? Align::right : Align::left});
+    }
+  }
+  return all;
+}
+
+class RowsReport : public Report {
+ public:
+  explicit RowsReport(const ReportContext& context)
+      : out_(context.out), rows_(context.out, context.options, columns(), context.several_trials, context.messages) {}
+
+  void finding(const Record& record) override { row(record); }
+  void result(const Record& record) override { row(record); }
+  void end() override { rows_.finish(); }
+
+ private:
+  void row(const Record& record) {
+    std::vector<Cell> cells = cells_.fill(record);
+    cells.erase(cells.begin() + trial_key);
+    rows_.set_trial(record.trial);
+    rows_.row(cells);
+    rows_.end_step();
+    out_.flush();
+  }
+
+  OutputFile& out_;
+  RowWriter rows_;
+  RecordCells cells_;
+};
+
+}  // namespace
+
+std::unique_ptr<Report> make_rows_report(const ReportContext& context) { return std::make_unique<RowsReport>(context); }
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rule_views.hpp"
+
+#include <smd/rule_registry.hpp>
+
+#include "common/row_writer.hpp"
+#include "common/terminal.hpp"
+#include "common/text.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace smd::tool::rule {
+
+namespace {
+
+constexpr std::array<Column, 6> list_columns = {{{.name = "rule"},
+                                                 {.name = "alias"},
+                                                 {.name = "frameworks"},
+                                                 {.name = "collections", .in_text = false},
+                                                 {.name = "plugin", .in_text = false},
+                                                 {.name = "summary"}}};
+constexpr std::array<Column, 7> parameter_columns = {{{.name = "rule"},
+                                                      {.name = "parameter"},
+                                                      {.name = "type"},
+                                                      {.name = "default"},
+                                                      {.name = "required"},
+                                                      {.name = "range"},
+                                                      {.name = "help"}}};
+constexpr std::array<Column, 7> check_columns = {{{.name = "rule"},
+                                                  {.name = "rule_to_invoke"},
+                                                  {.name = "file"},
+                                                  {.name = "position"},
+                                                  {.name = "kind"},
+                                                  {.name = "parameter"},
+                                                  {.name = "message"}}};
+
+Cell or_missing(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
+
+/// The columns of all rows but `trial`, which they have none of.
+OutputOptions without_trial(OutputOptions options, std::span<const Column> columns) {
+  options.with_trial = false;
+  if (options.columns.empty()) {
+    for (const Column& column : columns) {
+      if (options.json() ? column.in_json : column.in_text) {
+        options.columns.emplace_back(column.name);
+      }
+    }
+  }
+  return options;
+}
+
+std::string facts_of(const ParameterSpec& spec) {
+  std::string text(to_string(spec.type));
+  const std::string range = range_text(spec);
+  text += range.empty() ? "" : ", " + range;
+  text += spec.required ? ", required" : ", default " + (spec.default_text ? *spec.default_text : "None");
+  return text;
+}
+
+void append_parameters(std::string& text, const std::vector<ParameterSpec>& parameters, std::size_t width) {
+  for (const ParameterSpec& spec : parameters) {
+    text += "  " + spec.name + "  (" + facts_of(spec) + ")\n";
+    std::string help = spec.help;
+    if (!spec.other_name.empty()) {
+      help += (help.empty() ? "" : "; ") + std::string("also accepted as ") + spec.other_name;
+    }
+    if (!help.empty()) {
+      text += wrapped(help, width, 6);
+    }
+  }
+}
+
+/// Lines broken as the author broke them, and where they are too long.
+std::string indented(std::string_view text, std::size_t width) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out += wrapped(text.substr(0, end), width, 2);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+std::string description_text(const RuleDescription& rule, std::size_t width) {
+  std::string text = rule.name + (rule.alias.empty() ? "" : " (" + rule.alias + ")") + "\n";
+  text += indented(rule.summary, width);
+  text += "\nCondition:\n" + indented(rule.condition, width);
+  std::string facts;
+  if (!rule.frameworks.empty()) {
+    facts += "  For: " + rule.frameworks + "\n";
+  }
+  if (!rule.collections.empty()) {
+    std::string names;
+    for (const std::string& name : rule.collections) {
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    facts += wrapped("Looks at: " + names + " (default)", width, 2);
+  }
+  if (!rule.plugin.empty()) {
+    facts += "  Plug-in: " + rule.plugin + "\n";
+  }
+  text += facts.empty() ? "" : "\n" + facts;
+  text += "\nParameters:\n";
+  append_parameters(text, rule.parameters, width);
+  if (rule.parameters.empty()) {
+    text += "  none of its own\n";
+  }
+  std::vector<ParameterSpec> common;
+  for (const ParameterSpec& spec : common_parameters()) {
+    const bool own = std::any_of(rule.parameters.begin(), rule.parameters.end(),
+                                 [&](const ParameterSpec& other) { return other.name == spec.name; });
+    if (!own && (spec.name == "start_step" || spec.name == "end_step")) {
+      common.push_back(spec);
+    }
+  }
+  if (!common.empty()) {
+    text += "\nOf every rule:\n";
+    append_parameters(text, common, width);
+  }
+  return text;
+}
+
+}  // namespace
+
+void list_rules(const RuleCommandOptions& options, OutputFile& out, Diagnostics& messages) {
+  const OutputOptions output = without_trial(options.output, list_columns);
+  RowWriter rows(out, output, list_columns, false, messages);
+  for (const RuleDescription& rule : rule_descriptions()) {
+    rows.row({Cell(rule.name), or_missing(rule.alias), or_missing(rule.frameworks), Cell(ListCell{rule.collections}),
+              or_missing(rule.plugin), Cell(rule.summary)});
+  }
+  rows.finish();
+}
+
+void describe(const RuleCommandOptions& options, OutputFile& out, Diagnostics& messages) {
+  const RuleDescription rule = describe_rule(options.described);
+  const std::string& format = options.output.format;
+  if (options.output.columns.empty() && (!options.output.format_given || format == "text" || format == "table")) {
+    out.write(description_text(rule, terminal_width(STDOUT_FILENO)));
+    return;
+  }
+  const OutputOptions output = without_trial(options.output, parameter_columns);
+  RowWriter rows(out, output, parameter_columns, false, messages);
+  for (const ParameterSpec& spec : rule.parameters) {
+    const std::string range = range_text(spec);
+    rows.row({Cell(rule.name), Cell(spec.name), Cell(to_string(spec.type)),
+              spec.default_text ? Cell(*spec.default_text) : Cell(), Cell(spec.required), or_missing(range),
+              Cell(spec.help)});
+  }
+  rows.finish();
+}
+
+void check_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options, OutputFile& out,
+                  Diagnostics& messages) {
+  const OutputOptions output = without_trial(options.output, check_columns);
+  RowWriter rows(out, output, check_columns, false, messages);
+  for (const RuleRequest& request : requests) {
+    const RuleConfiguration& configuration = request.configuration;
+    const auto& error = request.error;
+    rows.row({Cell(request.name()), or_missing(configuration.rule_to_invoke), or_missing(request.file),
+              or_missing(configuration.position), error ? Cell(to_string(error->kind)) : Cell(),
+              error ? or_missing(error->parameter) : Cell(), error ? Cell(error->what()) : Cell("valid")});
+  }
+  rows.finish();
+}
+
+}  // namespace smd::tool::rule

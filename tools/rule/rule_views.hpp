@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "common/diagnostics.hpp"
+#include "common/output_file.hpp"
+#include "options.hpp"
+#include "requests.hpp"
+
+namespace smd::tool::rule {
+
+/// --list.
+void list_rules(const RuleCommandOptions& options, OutputFile& out, Diagnostics& messages);
+/// --describe: text for people, or the parameters as rows if a format was asked for. @throws ConfigurationError.
+void describe(const RuleCommandOptions& options, OutputFile& out, Diagnostics& messages);
+/// --check-config.
+void check_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options, OutputFile& out,
+                  Diagnostics& messages);
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// text: a line for each result, for people.
+#include "common/text.hpp"
+#include "report.hpp"
+
+#include <unistd.h>
+
+namespace smd::tool::rule {
+
+namespace {
+
+constexpr std::size_t status_width = 13;  // of NoIssuesFound
+
+class TextReport : public Report {
+ public:
+  explicit TextReport(const ReportContext& context)
+      : context_(context), color_(!context.options.file && use_color(context.options.color, STDOUT_FILENO)) {}
+
+  void finding(const Record& record) override { line("finding", "", record); }
+  void result(const Record& record) override {
+    line(to_string(record.result.status), color_of(record.result.status), record);
+  }
+
+ private:
+  static std::string_view color_of(RuleStatus status) {
+    switch (status) {
+      case RuleStatus::no_issues_found:
+        return "\x1b[32m";
+      case RuleStatus::issues_found:
+      case RuleStatus::error:
+        return "\x1b[31m";
+      case RuleStatus::not_evaluated:
+        return "\x1b[33m";
+      case RuleStatus::in_progress:
+        break;
+    }
+    return {};
+  }
+
+  void line(std::string_view status, std::string_view color, const Record& record) {
+    const bool colored = color_ && !color.empty();
+    std::string text(colored ? color : "");
+    text += status;
+    text += colored ? "\x1b[0m" : "";
+    text.append(status_width - std::min(status_width, status.size()) + 2, ' ');
+    if (context_.several_trials || context_.options.with_trial) {
+      append_printable(text, record.trial, context_.options.ascii);
+      text += "  ";
+    }
+    const std::string rule = printable(record.result.name, context_.options.ascii);
+    text += rule;
+    text.append(context_.rule_width - std::min(context_.rule_width, display_width(rule)) + 2, ' ');
+    append_printable(text, result_text(record), context_.options.ascii);
+    context_.out.write(text + "\n");
+    context_.out.flush();
+  }
+
+  ReportContext context_;
+  bool color_;
+};
+
+}  // namespace
+
+std::unique_ptr<Report> make_text_report(const ReportContext& context) {
+  // Columns are for tables.
+  return context.options.columns.empty() ? std::make_unique<TextReport>(context) : make_rows_report(context);
+}
+
+}  // namespace smd::tool::rule

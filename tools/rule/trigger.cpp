@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trigger.hpp"
+
+#include "common/number_format.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+extern char** environ;
+
+namespace smd::tool::rule {
+
+namespace {
+
+/// An open file without a name that holds a text: unlike a pipe, nobody has to read it.
+class TextFile {
+ public:
+  explicit TextFile(std::string_view text) : descriptor_(memfd_create("smd-rule", MFD_CLOEXEC)) {
+    while (descriptor_ >= 0 && !text.empty()) {
+      const ssize_t written = write(descriptor_, text.data(), text.size());
+      if (written < 0 && errno != EINTR) {
+        close(descriptor_);
+        descriptor_ = -1;
+      } else if (written > 0) {
+        text.remove_prefix(static_cast<std::size_t>(written));
+      }
+    }
+    if (descriptor_ >= 0) {
+      lseek(descriptor_, 0, SEEK_SET);
+    }
+  }
+  TextFile(const TextFile&) = delete;
+  TextFile& operator=(const TextFile&) = delete;
+  ~TextFile() {
+    if (descriptor_ >= 0) {
+      close(descriptor_);
+    }
+  }
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+std::vector<std::string> environment_of(const Record& record) {
+  const Finding& finding = *record.finding;
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (!text.starts_with("SMD_RULE=") && !text.starts_with("SMD_RULE_")) {
+      variables.emplace_back(text);
+    }
+  }
+  const auto add = [&](std::string_view name, std::string_view value) {
+    // A name with NUL cannot be: index files hold none, and the environment neither.
+    variables.push_back("SMD_RULE" + std::string(name) + "=" + std::string(value.substr(0, value.find('\0'))));
+  };
+  add("", record.result.name);
+  add("_TRIAL", record.trial);
+  add("_STEP", finding.step ? std::to_string(finding.step->value) : "");
+  add("_MODE", finding.step ? to_string(finding.mode) : "");
+  add("_TENSOR", finding.tensor.value_or(""));
+  add("_VALUE", number_text(finding.value));
+  add("_MESSAGE", finding.message);
+  return variables;
+}
+
+/// Starts it; gives an error number.
+int start(const std::string& command, const std::vector<std::string>& environment, int input, pid_t& child) {
+  std::vector<char*> variables;
+  variables.reserve(environment.size() + 1);
+  for (const std::string& variable : environment) {
+    variables.push_back(const_cast<char*>(variable.c_str()));
+  }
+  variables.push_back(nullptr);
+  const std::array<const char*, 4> arguments = {"sh", "-c", command.c_str(), nullptr};
+
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+  // The command gets signals as any command does, whatever we do with ours.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  sigset_t standard = none;
+  sigaddset(&standard, SIGINT);
+  sigaddset(&standard, SIGTERM);
+  sigaddset(&standard, SIGPIPE);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &standard);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  const int error =
+      posix_spawn(&child, "/bin/sh", &files, &attributes, const_cast<char* const*>(arguments.data()), variables.data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  return error;
+}
+
+}  // namespace
+
+void run_on_trigger(const std::string& command, const Record& finding, Diagnostics& messages) {
+  const TextFile input(record_json(finding, {}, 0, NonFinite::string) + "\n");
+  if (input.descriptor() < 0) {
+    messages.warning("--on-trigger: not run: " + std::generic_category().message(errno));
+    return;
+  }
+  pid_t child = 0;
+  if (const int error = start(command, environment_of(finding), input.descriptor(), child); error != 0) {
+    messages.warning("--on-trigger: not run: " + std::generic_category().message(error));
+    return;
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) {
+      return;
+    }
+  }
+  if (WIFSIGNALED(status)) {
+    messages.warning("--on-trigger: the command was ended by signal " + std::to_string(WTERMSIG(status)));
+  } else if (WEXITSTATUS(status) != 0) {
+    messages.warning("--on-trigger: the command failed with status " + std::to_string(WEXITSTATUS(status)));
+  }
+}
+
+}  // namespace smd::tool::rule
