@@ -8,6 +8,7 @@
 #include "common/text.hpp"
 #include "explain.hpp"
 #include "judge.hpp"
+#include "live.hpp"
 #include "requests.hpp"
 #include "rule_views.hpp"
 
@@ -39,20 +40,26 @@ class Runner {
                     messages_);
     const bool any_good = std::any_of(judgement_.requests.begin(), judgement_.requests.end(),
                                       [](const RuleRequest& request) { return !request.error; });
+    if (any_good && options_.following.follow) {
+      judge_live(judgement_, all_operands(options_.operands, options_.output.null_separated), reports);
+      reports.close();
+      return;
+    }
     for_each_operand(options_.operands, options_.output.null_separated, [&](const std::string& operand) {
       if (!any_good) {
         report_unread(judgement_, operand, {}, reports);
         return true;
       }
       bool judged = false;
+      bool go_on = true;
       visit(operand, [&](Trial& trial) {
-        judge_trial(judgement_, trial, operand, reports);
+        go_on = judge_trial(judgement_, trial, operand, reports);
         judged = true;
       });
       if (!judged) {
-        report_unread(judgement_, operand, messages_.last_failure(), reports);
+        report_unread(judgement_, operand, Diagnostics::last_failure(), reports);
       }
-      return true;
+      return go_on;
     });
     reports.close();
   }

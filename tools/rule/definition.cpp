@@ -18,7 +18,10 @@ constexpr std::array<Example, 3> examples = {{
      .command = "smd-rule run -C job.json -f github --report junit=smd.xml"},
 }};
 
-constexpr std::array<Example, 4> more_examples = {{
+constexpr std::array<Example, 5> more_examples = {{
+    {.purpose = "Stop a running job at the first NaN",
+     .command = "smd-rule \"$T\" -r ExplodingTensor -F --on-trigger 'aws sagemaker stop-training-job "
+                "--training-job-name \"$J\"'"},
     {.purpose = "Which rules are there, and what does one need?",
      .command = "smd-rule --list; smd-rule --describe Overfit"},
     {.purpose = "Every finding, not only the first step, as JSON lines",
@@ -30,16 +33,17 @@ constexpr std::array<Example, 4> more_examples = {{
                 "-p threshold=1e-7 -p for_steps=3"},
 }};
 
-constexpr std::array<ExitNote, 6> exit_notes = {{
+constexpr std::array<ExitNote, 7> exit_notes = {{
     {ExitStatus::yes, "every rule was evaluated and none triggered"},
     {ExitStatus::no, "a rule triggered, or something named is not there"},
     {ExitStatus::usage, "wrong usage, an unknown rule or parameter, or a bad value; the other rules were evaluated"},
     {ExitStatus::unreadable, "a trial cannot be read, or a report not written"},
     {ExitStatus::damaged, "damaged data; the rest was judged"},
     {ExitStatus::nothing_evaluated, "a rule had nothing to look at: silence is no health"},
+    {ExitStatus::timed_out, "with --follow, the job went on after --timeout, or no step came within --idle"},
 }};
 
-constexpr std::array<Prose, 4> prose = {{
+constexpr std::array<Prose, 5> prose = {{
     {.title = "RULES",
      .text =
          "A rule is invoked at each complete step, in order, and may look back at earlier ones. Tensors that were not "
@@ -66,6 +70,13 @@ constexpr std::array<Prose, 4> prose = {{
          "prints workflow commands, which GitHub shows as annotations. sagemaker prints "
          "DebugRuleEvaluationStatuses as describe-training-job does, where NotEvaluated is an error.\n\n"
          "With -q standard output stays empty; reports are written all the same."},
+    {.title = "FOLLOWING",
+     .text =
+         "With -F, each rule sees each step once it is complete, in order, until the job has ended or no rule wants "
+         "to see more; the verdicts are those of an evaluation after the fact. A result is reported when its rule is "
+         "done. StalledTrainingRule goes by this machine's clock, which starts when the command does. Several "
+         "trials are followed at once. A signal ends it with whole reports; rules that found nothing are then "
+         "InProgress."},
     {.title = "STOPPING A JOB",
      .text =
          "StalledTrainingRule can ask that its job be stopped (stop_training_on_fire). Here that is what --on-trigger "
@@ -85,7 +96,7 @@ const CommandDefinition& RuleCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {RuleCommandOptions::table(), RuleCommandOptions::step_table(), OutputOptions::table(),
-                        MessageOptions::table(), ReadingOptions::table()},
+                        MessageOptions::table(), FollowingOptions::table(), ReadingOptions::table()},
       .formats = report_formats(),
       .exit_notes = exit_notes,
       .prose = prose,

@@ -1,34 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge.hpp"
 
+#include "common/interruption.hpp"
 #include "common/progress.hpp"
 #include "trigger.hpp"
 
 #include <algorithm>
 
 namespace smd::tool::rule {
-
-std::optional<PlainRange> plain_range(const SelectionOptions& selection) {
-  const bool all_modes = selection.modes.size() == 1 && selection.modes.front() == Mode::global;
-  if (!all_modes) {
-    return std::nullopt;
-  }
-  PlainRange range;
-  if (!selection.steps || selection.steps->all()) {
-    return range;
-  }
-  const std::vector<StepTerm>& terms = selection.steps->terms();
-  const auto negative = [](const std::optional<std::int64_t>& bound) { return bound && *bound < 0; };
-  if (terms.size() != 1 || terms[0].single || terms[0].stride != 1 || negative(terms[0].start) ||
-      negative(terms[0].stop)) {
-    return std::nullopt;
-  }
-  range.start = GlobalStep(terms[0].start.value_or(0));
-  if (terms[0].stop) {
-    range.end = GlobalStep(*terms[0].stop);
-  }
-  return range;
-}
 
 StepRange range_to_judge(const SelectionOptions& selection) {
   const std::optional<PlainRange> range = plain_range(selection);
@@ -38,12 +17,15 @@ StepRange range_to_judge(const SelectionOptions& selection) {
 EvaluationOptions evaluation_options(const Judgement& judgement, Trial& trial) {
   const SelectionOptions& selection = judgement.options.selection;
   EvaluationOptions options;
+  options.follow = judgement.options.following.follow;
   options.keep_going = judgement.options.keep_going;
   options.jobs = judgement.options.reading.jobs;
   if (judgement.options.now) {
     options.now = [now = *judgement.options.now] { return now; };
   }
-  static_cast<void>(check_worker(trial, selection, judgement.messages));
+  if (!options.follow) {
+    static_cast<void>(check_worker(trial, selection, judgement.messages));
+  }
   if (selection.worker) {
     options.workers = {*selection.worker};
   }
@@ -53,8 +35,8 @@ EvaluationOptions evaluation_options(const Judgement& judgement, Trial& trial) {
     return options;
   }
   const std::vector<Mode> saved = trial.modes();
-  if (!selection.steps && selection.modes.size() == 1 &&
-      std::find(saved.begin(), saved.end(), selection.modes.front()) != saved.end()) {
+  const bool one_mode = !selection.steps && selection.modes.size() == 1;
+  if (one_mode && (options.follow || std::find(saved.begin(), saved.end(), selection.modes.front()) != saved.end())) {
     options.mode = selection.modes.front();
     return options;
   }
@@ -78,7 +60,9 @@ TrialJudge::TrialJudge(const Judgement& judgement, Trial& trial, std::string_vie
   for (const RuleRequest& request : judgement.requests) {
     add(request);
   }
+  names_ = evaluator_->results();
   triggered_.resize(judgement.requests.size());
+  reported_.resize(judgement.requests.size());
 }
 
 void TrialJudge::add(const RuleRequest& request) {
@@ -103,7 +87,7 @@ void TrialJudge::add(const RuleRequest& request) {
 }
 
 void TrialJudge::found(std::size_t rule, const Finding& finding) {
-  const Record record = {RecordKind::finding, name_, evaluator_->results()[rule], &finding};
+  const Record record = {RecordKind::finding, name_, names_[rule], &finding};
   if (judgement_.options.keep_going) {
     reports_->finding(record);
   }
@@ -115,42 +99,85 @@ void TrialJudge::found(std::size_t rule, const Finding& finding) {
   }
 }
 
-void TrialJudge::conclude(bool running) {
-  Diagnostics& messages = judgement_.messages;
-  for (const RuleResult& known : evaluator_->results()) {
-    RuleResult result = known;
-    if (running && !result.error_kind &&
-        (result.status == RuleStatus::no_issues_found || result.status == RuleStatus::not_evaluated)) {
-      result.status = RuleStatus::in_progress;
+void TrialJudge::report_finished() {
+  if (judgement_.options.keep_going) {
+    return;  // rules go on, and results with many findings are not made for nothing
+  }
+  const std::vector<RuleResult>& results = evaluator_->results();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!reported_[i] && results[i].status != RuleStatus::in_progress) {
+      report(results[i]);
+      reported_[i] = true;
     }
-    for (const std::string& warning : result.warnings) {
-      messages.warning((judgement_.several_trials ? name_ + ": " : std::string()) + result.name + ": " + warning);
-    }
-    for (const Problem& problem : result.problems) {
-      messages.report(problem, trial_.path());
-      messages.raise(status_of(problem.kind));
-    }
-    if (result.status == RuleStatus::issues_found) {
-      messages.raise(ExitStatus::no);
-    } else if (result.status == RuleStatus::not_evaluated) {
-      messages.raise(ExitStatus::nothing_evaluated);
-    }
-    const Finding* const first = result.findings.empty() ? nullptr : &result.findings.front();
-    reports_->result({RecordKind::result, name_, result, first});
   }
 }
 
-void judge_trial(const Judgement& judgement, Trial& trial, std::string_view name, Reports& reports) {
+void TrialJudge::conclude(bool running) {
+  const std::vector<RuleResult>& results = evaluator_->results();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (reported_[i]) {
+      continue;
+    }
+    RuleResult result = results[i];
+    if (running && !result.error_kind &&
+        (result.status == RuleStatus::no_issues_found || result.status == RuleStatus::not_evaluated)) {
+      result.status = RuleStatus::in_progress;
+      result.message.clear();
+    }
+    report(result);
+    reported_[i] = true;
+  }
+}
+
+void TrialJudge::report(const RuleResult& result) {
+  Diagnostics& messages = judgement_.messages;
+  for (const std::string& warning : result.warnings) {
+    messages.warning((judgement_.several_trials ? name_ + ": " : std::string()) + result.name + ": " + warning);
+  }
+  for (const Problem& problem : result.problems) {
+    messages.report_once(problem, trial_.path());
+    messages.raise(status_of(problem.kind));
+  }
+  if (result.status == RuleStatus::issues_found) {
+    messages.raise(ExitStatus::no);
+  } else if (result.status == RuleStatus::not_evaluated) {
+    messages.raise(ExitStatus::nothing_evaluated);
+  }
+  const Finding* const first = result.findings.empty() ? nullptr : &result.findings.front();
+  reports_->result({RecordKind::result, name_, result, first});
+}
+
+namespace {
+
+/// Leaves an evaluation between two of its parts.
+struct Interrupted {};
+
+}  // namespace
+
+bool judge_trial(const Judgement& judgement, Trial& trial, std::string_view name, Reports& reports) {
+  const Interruption interruption;
   EvaluationOptions options = evaluation_options(judgement, trial);
   Progress progress("judging steps", 0);
-  options.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.at(done, total); };
+  options.progress = [&](std::uint64_t done, std::uint64_t total) {
+    progress.at(done, total);
+    if (interruption.token().stop_requested()) {
+      throw Interrupted();
+    }
+  };
   const std::optional<GlobalStep> end = options.end;
   TrialJudge judge(judgement, trial, name, std::move(options), &reports);
-  judge.evaluator().offer();
+  try {
+    judge.evaluator().offer();
+  } catch (const Interrupted&) {
+    judge.evaluator().finish(false);
+    judge.conclude(true);
+    return false;
+  }
   // Steps beyond a range need not have been read for the rules to know that they are there.
   const std::vector<GlobalStep> listed = trial.listed_steps();
   judge.evaluator().finish(!(end && !listed.empty() && listed.back() >= *end));
   judge.conclude();
+  return !interruption.token().stop_requested();
 }
 
 void report_unread(const Judgement& judgement, std::string_view name, const std::string& why, Reports& reports) {

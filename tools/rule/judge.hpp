@@ -30,13 +30,6 @@ struct Judgement {
 [[nodiscard]] EvaluationOptions evaluation_options(const Judgement& judgement, Trial& trial);
 /// What of a trial must be read for that: no more than up to the end of a range.
 [[nodiscard]] StepRange range_to_judge(const SelectionOptions& selection);
-/// -s as one plain range of global steps, half open, if it is one (or is not given: no bounds).
-struct PlainRange {
-  std::optional<GlobalStep> start;
-  std::optional<GlobalStep> end;
-};
-[[nodiscard]] std::optional<PlainRange> plain_range(const SelectionOptions& selection);
-
 /// The rules asked for, over one trial: adds them to an evaluator and reports what they find.
 class TrialJudge {
  public:
@@ -50,21 +43,26 @@ class TrialJudge {
   /// Reports the results; the evaluation is over. `running`: it was given up before the trial's end, so that rules that
   /// found nothing are still in progress.
   void conclude(bool running = false);
+  /// Reports the results of rules that want to see nothing more.
+  void report_finished();
 
  private:
   void add(const RuleRequest& request);
   void found(std::size_t rule, const Finding& finding);
+  void report(const RuleResult& result);
 
   const Judgement& judgement_;
   Trial& trial_;
   std::string name_;
   Reports* reports_;
   std::optional<Evaluator> evaluator_;
+  std::vector<RuleResult> names_;                     // by rule: results with nothing but the names
+  std::vector<bool> reported_;                        // by rule
   std::vector<std::optional<GlobalStep>> triggered_;  // by rule: the step for which the command ran last
 };
 
-/// Judges what is there.
-void judge_trial(const Judgement& judgement, Trial& trial, std::string_view name, Reports& reports);
+/// Judges what is there. Returns false if a signal asked to stop; what was found by then is reported.
+bool judge_trial(const Judgement& judgement, Trial& trial, std::string_view name, Reports& reports);
 /// Results for a trial that cannot be read, or need not be: `why` empty if no rule could be judged anyway.
 void report_unread(const Judgement& judgement, std::string_view name, const std::string& why, Reports& reports);
 

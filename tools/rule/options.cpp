@@ -196,9 +196,40 @@ void check(const RuleCommandOptions& options) {
   if (options.operands.empty() && options.task != Task::check_config) {
     throw UsageError("TRIAL is missing");
   }
+  if (!options.following.follow) {
+    return;
+  }
+  if (options.task != Task::judge) {
+    throw UsageError("--follow judges: it takes no --explain and no --check-config");
+  }
+  const SelectionOptions& selection = options.selection;
+  if (!plain_range(selection) && (selection.steps || selection.modes.size() > 1)) {
+    throw UsageError("--follow takes one mode, or steps as one range A:B of global steps");
+  }
 }
 
 }  // namespace
+
+std::optional<PlainRange> plain_range(const SelectionOptions& selection) {
+  if (selection.modes.size() != 1 || selection.modes.front() != Mode::global) {
+    return std::nullopt;
+  }
+  PlainRange range;
+  if (!selection.steps || selection.steps->all()) {
+    return range;
+  }
+  const std::vector<StepTerm>& terms = selection.steps->terms();
+  const auto negative = [](const std::optional<std::int64_t>& bound) { return bound && *bound < 0; };
+  if (terms.size() != 1 || terms[0].single || terms[0].stride != 1 || negative(terms[0].start) ||
+      negative(terms[0].stop)) {
+    return std::nullopt;
+  }
+  range.start = GlobalStep(terms[0].start.value_or(0));
+  if (terms[0].stop) {
+    range.end = GlobalStep(*terms[0].stop);
+  }
+  return range;
+}
 
 std::span<const OptionSpec> RuleCommandOptions::table() noexcept { return own_options; }
 std::span<const OptionSpec> RuleCommandOptions::step_table() noexcept { return step_options; }
@@ -210,6 +241,7 @@ RuleCommandOptions RuleCommandOptions::from(const CommandLine& line) {
   options.output = OutputOptions::from(line);
   options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
+  options.following = FollowingOptions::from(line);
   options.task = task_from(line);
   options.described = line.value("describe").value_or("");
   options.rules = line.values("rule");

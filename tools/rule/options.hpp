@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/command_line.hpp"
+#include "common/following_options.hpp"
 #include "common/output_options.hpp"
 #include "common/reading_options.hpp"
 #include "common/selection.hpp"
@@ -37,6 +38,7 @@ struct RuleCommandOptions {
   OutputOptions output;
   MessageOptions messages;
   ReadingOptions reading;
+  FollowingOptions following;
   Task task = Task::judge;
   std::string described;  ///< Of --describe.
   std::vector<std::string> rules;
@@ -59,6 +61,14 @@ struct RuleCommandOptions {
 
 /// What -f and --report take.
 [[nodiscard]] std::span<const std::string_view> report_formats() noexcept;
+
+/// -s as one plain range of global steps, half open; not given: no bounds.
+struct PlainRange {
+  std::optional<GlobalStep> start;
+  std::optional<GlobalStep> end;
+};
+/// Nothing if it is no such range, or if -m chooses a mode.
+[[nodiscard]] std::optional<PlainRange> plain_range(const SelectionOptions& selection);
 
 /// Seconds since 1970: a number, or RFC 3339 (`2024-05-01T12:00:00Z`). @throws InvalidValue.
 [[nodiscard]] double parse_time(std::string_view text);

@@ -154,11 +154,11 @@ std::string result_text(const Record& record) {
     const std::size_t more = record.kind == RecordKind::result ? result.findings.size() - 1 : 0;
     return more == 0 ? text : text + " (and " + std::to_string(more) + " more)";
   }
-  if (!result.message.empty()) {
+  if (!result.message.empty() && result.status != RuleStatus::in_progress) {
     return result.message;
   }
-  std::string text =
-      std::to_string(result.steps_evaluated) + (result.steps_evaluated == 1 ? " step" : " steps") + " judged";
+  std::string text(result.status == RuleStatus::in_progress ? "the job goes on; so far " : "");
+  text += std::to_string(result.steps_evaluated) + (result.steps_evaluated == 1 ? " step" : " steps") + " judged";
   if (result.first_step && result.last_step) {
     text += ", from " + std::to_string(result.first_step->value) + " to " + std::to_string(result.last_step->value);
   }

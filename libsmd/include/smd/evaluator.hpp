@@ -92,7 +92,8 @@ class SMD_EXPORT Evaluator {
 
   /// Whether no rule wants to see another step.
   [[nodiscard]] bool all_done() const noexcept;
-  /// One a rule, in the order in which they were added. `InProgress` until the end.
+  /// One a rule, in the order in which they were added. `InProgress` until the end, or
+  /// until the rule wants to see nothing more.
   /// Valid until the next call of a member that is not const.
   [[nodiscard]] const std::vector<RuleResult>& results() const;
   [[nodiscard]] ReadCounters counters() const noexcept;

@@ -46,6 +46,7 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   std::size_t plan_window(const std::vector<const detail::trial::Step*>& steps, std::size_t first);
   void judge_window();
   void report_new();
+  void settle();
 
   const Trial& base;
   EvaluationOptions options;
@@ -157,6 +158,15 @@ void Evaluator::Impl::report_new() {
   }
 }
 
+/// Results of rules that want to see nothing more are final before the others' are.
+void Evaluator::Impl::settle() {
+  for (RuleRun& run : runs) {
+    if (run.result().status == RuleStatus::in_progress && !run.active()) {
+      run.finish(false, views.front().snapshot().ended);
+    }
+  }
+}
+
 void Evaluator::Impl::judge_available(std::optional<GlobalStep> last) {
   freeze();
   const detail::trial::Snapshot& snapshot = views.front().snapshot();
@@ -230,6 +240,7 @@ void Evaluator::run() {
 void Evaluator::offer(std::optional<GlobalStep> last) {
   impl_->changed = true;
   impl_->judge_available(last);
+  impl_->settle();
 }
 
 void Evaluator::tick(double seconds, bool new_data) {
@@ -239,6 +250,7 @@ void Evaluator::tick(double seconds, bool new_data) {
     run.tick(seconds, new_data);
   }
   impl_->report_new();
+  impl_->settle();
 }
 
 void Evaluator::finish(bool complete) {

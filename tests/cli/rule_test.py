@@ -1,0 +1,474 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""rule_test.py --tools DIR... --trials DIR: smd-rule against the recorded verdicts (cases.json), its reports against
+the programs that read them, and what it does when it is interrupted or follows a job."""
+
+import argparse
+import csv
+import io
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+TRIALS = ''
+HERE = os.path.dirname(os.path.abspath(__file__))
+ENVIRONMENT = {'LC_ALL': 'C.UTF-8', 'TERM': 'dumb', 'TZ': 'UTC'}
+NON_FINITE = {'NaN': math.nan, 'Infinity': math.inf, '-Infinity': -math.inf}
+ODD_NAME = '100% a:b,c\nd\re # x'
+
+
+def rule(*arguments, status=None, **more):
+    done = subprocess.run(('smd-rule',) + arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                          env=ENVIRONMENT, timeout=120, **more)
+    if status is not None and done.returncode != status:
+        raise AssertionError(f'{arguments}: {done.returncode}, not {status}: {done.stderr.decode()}')
+    return done
+
+
+def trial(name):
+    return os.path.join(TRIALS, 'rules', name)
+
+
+def number(value):
+    return NON_FINITE.get(value, value) if isinstance(value, str) else value
+
+
+def same(found, expected):
+    found, expected = number(found), number(expected)
+    return found == expected or (math.isnan(found) and math.isnan(expected)) or (
+        abs(found - expected) <= 1e-6 * abs(expected))
+
+
+class RecordedVerdicts(unittest.TestCase):
+    """RULES.md, section 9."""
+
+    with_rules = None
+
+    @classmethod
+    def setUpClass(cls):
+        with open(trial('cases.json'), encoding='utf-8') as file:
+            cls.cases = json.load(file)['cases']
+
+    def command(self, case):
+        words = [trial(case['trial'])]
+        if 'config' in case:
+            words += ['-C', trial(case['config'])]
+        else:
+            words += ['-r', case['rule']] + [f'-p{name}={text}' for name, text in case['params'].items()]
+        if 'other_trial' in case:
+            words += ['--other', trial(case['other_trial'])]
+        if 'start' in case or 'end' in case:
+            words += ['-s', f'{case.get("start", 0)}:{case.get("end", "")}']
+        if 'now' in case:
+            words += ['--now', str(case['now'])]
+        return words
+
+    def compare_finding(self, found, expected):
+        for key in ('step', 'mode', 'tensor', 'worker', 'check'):
+            self.assertEqual(found[key], expected[key], (found, expected))
+        for key in ('value', 'threshold'):
+            self.assertTrue(same(found[key], expected[key]), (found, expected))
+        self.assertTrue(found['message'])
+
+    def compare(self, records, expected):
+        """The records of one rule; gives the status that it alone would have."""
+        result = records[-1]
+        self.assertEqual(result['record'], 'result')
+        self.assertEqual(result['rule'], expected.get('name', expected['rule']))
+        self.assertEqual(result['rule_to_invoke'], expected['rule'])
+        if 'error' in expected:
+            kind = expected['error']['kind']
+            self.assertEqual(result['kind'], kind)
+            if kind != 'custom_rule':
+                self.assertEqual(result['parameter'], expected['error']['parameter'])
+            self.assertEqual(result['status'], 'NotEvaluated' if kind == 'custom_rule' else 'Error')
+            return 5 if kind == 'custom_rule' else 3 if kind == 'bad_trial' else 2
+        self.assertIsNone(result['kind'])
+        findings = records[:-1]
+        self.assertEqual(len(findings), len(expected['fired']))
+        self.assertEqual(result['findings'], len(findings))
+        for found, wanted in zip(findings, expected['fired']):
+            self.assertEqual(found['record'], 'finding')
+            self.compare_finding(found, wanted)
+        self.assertEqual(result['step'], expected['first'])
+        self.assertEqual(result['steps_evaluated'], expected['evaluated_steps'])
+        if findings:
+            self.compare_finding(result, expected['fired'][0])
+        status = 'IssuesFound' if findings else 'NoIssuesFound' if expected['evaluated_steps'] else 'NotEvaluated'
+        self.assertEqual(result['status'], status)
+        return {'IssuesFound': 1, 'NoIssuesFound': 0, 'NotEvaluated': 5}[status]
+
+    def test_every_case(self):
+        self.assertGreater(len(self.cases), 150)
+        for case in self.cases:
+            with self.subTest(case['id']):
+                done = rule(*self.command(case), '-k', '--json')
+                records = json.loads(done.stdout)
+                expected = case['expected'].get('rules', [case['expected']])
+                statuses = []
+                for one in expected:
+                    name = one.get('name', one['rule'])
+                    statuses.append(self.compare([r for r in records if r['rule'] == name], one))
+                order = [2, 3, 4, 1, 5, 0]
+                self.assertEqual(done.returncode, min(statuses, key=order.index), done.stderr)
+
+    def test_first_step_ends_a_rule(self):
+        fired = [case for case in self.cases if 'rule' in case and case['expected'].get('fired')]
+        for case in fired:
+            with self.subTest(case['id']):
+                result, = json.loads(rule(*self.command(case), '--json', status=1).stdout)
+                expected = case['expected']['fired']
+                self.compare_finding(result, expected[0])
+                # Findings at the end of the trial all count as made at once.
+                at_first = [one for one in expected if one['step'] == expected[0]['step']]
+                self.assertGreaterEqual(result['findings'], len(at_first))
+
+    def test_rules_together_judge_as_alone(self):
+        alone = {}
+        wanted = [case for case in self.cases if case['trial'] == 'pt-healthy' and 'rule' in case
+                  and not case['params'] and set(case) == {'id', 'trial', 'rule', 'params', 'why', 'expected'}
+                  and 'error' not in case['expected']]
+        self.assertGreater(len(wanted), 3)
+        options = []
+        for case in wanted:
+            options += ['-r', case['rule']]
+            alone[case['rule']] = case['expected']
+        records = json.loads(rule(trial('pt-healthy'), *options, '-k', '--json').stdout)
+        for name, expected in alone.items():
+            self.compare([record for record in records if record['rule'] == name], expected)
+
+
+def sample(*more):
+    """Results of every status, with names that hurt."""
+    return (trial('pt-vanishing'), trial('no:such,trial'), os.path.join(TRIALS, 'names_odd'), '-C', more[0], *more[1:])
+
+
+class Reports(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix='smd-rule-')
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.config = os.path.join(self.folder, 'rules.json')
+        rules = [('vanishing', 'VanishingGradient', {}), (ODD_NAME, 'ExplodingTensor', {}),
+                 ('every', 'TensorVariance', {'tensor_regex': '.', 'min_threshold': '1e300'}),
+                 ('nothing', 'AllZero', {'tensor_regex': 'no such tensor'}),
+                 ('mine', 'MyRule', {'source_s3_uri': 's3://bucket/mine.py'}),
+                 ('wrong <&">', 'VanishingGradient', {'treshold': '1'})]
+        with open(self.config, 'w', encoding='utf-8') as file:
+            json.dump([{'RuleConfigurationName': name, 'RuleParameters': {'rule_to_invoke': invoked, **parameters}}
+                       for name, invoked, parameters in rules], file)
+        self.records = json.loads(rule(*sample(self.config, '--json')).stdout)
+        self.assertEqual(len(self.records), 18)
+        self.assertEqual({record['status'] for record in self.records},
+                         {'IssuesFound', 'NoIssuesFound', 'NotEvaluated', 'Error'})
+
+    def report(self, form):
+        path = os.path.join(self.folder, form)
+        done = rule(*sample(self.config, '-q', '--report', f'{form}={path}'), status=2)
+        self.assertEqual(done.stdout, b'')
+        with open(path, 'rb') as file:
+            return file.read()
+
+    def test_junit_is_valid(self):
+        text = self.report('junit')
+        subprocess.run(['xmllint', '--noout', '--schema', os.path.join(HERE, 'rule', 'junit.xsd'), '-'], input=text,
+                       check=True, stderr=subprocess.DEVNULL)
+        suites = ElementTree.fromstring(text).findall('testsuite')
+        self.assertEqual(len(suites), 3)
+        found = []
+        for suite in suites:
+            kinds = {'failure': 0, 'error': 0, 'skipped': 0}
+            for case in suite.findall('testcase'):
+                child = case[0].tag if len(case) else None
+                if child:
+                    kinds[child] += 1
+                found.append((suite.get('name'), case.get('classname'), child))
+            self.assertEqual([suite.get(key) for key in ('tests', 'failures', 'errors', 'skipped')],
+                             ['6', *(str(kinds[kind]) for kind in ('failure', 'error', 'skipped'))])
+        children = {'IssuesFound': 'failure', 'Error': 'error', 'NotEvaluated': 'skipped', 'NoIssuesFound': None}
+        self.assertEqual(found, [(record['trial'], record['rule_to_invoke'], children[record['status']])
+                                 for record in self.records])
+
+    def test_schema_refuses_what_it_should(self):
+        text = self.report('junit')
+        for wrong in (text.replace(b'<testcase ', b'<testcase wrong="" ', 1), text.replace(b' time="', b' tim="', 1)):
+            done = subprocess.run(['xmllint', '--noout', '--schema', os.path.join(HERE, 'rule', 'junit.xsd'), '-'],
+                                  input=wrong, check=False, stderr=subprocess.DEVNULL)
+            self.assertNotEqual(done.returncode, 0)
+
+    def test_tap_passes_prove(self):
+        path = os.path.join(self.folder, 'tap')
+        text = self.report('tap').decode()
+        done = subprocess.run(['prove', '--exec', 'cat', '-v', path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              check=False)
+        self.assertNotIn(b'Parse errors', done.stdout)
+        self.assertNotIn(b'No plan found', done.stdout)
+        self.assertEqual(done.returncode, 1)  # tests failed
+        bad = [record for record in self.records if record['status'] in ('IssuesFound', 'Error')]
+        self.assertIn(f'Failed {len(bad)}/18 subtests'.encode(), done.stdout)
+        skipped = sum(record['status'] == 'NotEvaluated' for record in self.records)
+        self.assertEqual(text.count('# SKIP'), skipped)
+        self.assertTrue(text.startswith('TAP version 13\n'))
+        # A healthy one passes as a whole.
+        healthy = os.path.join(self.folder, 'healthy')
+        rule(trial('pt-healthy'), '-r', 'VanishingGradient', '-q', '--report', f'tap={healthy}', status=0)
+        subprocess.run(['prove', '-q', '--exec', 'cat', healthy], stdout=subprocess.DEVNULL, check=True)
+
+    def test_github_reads_back(self):
+        lines = self.report('github').decode().splitlines()
+
+        def decoded(text, property_too):
+            codes = {'%25': '%', '%0D': '\r', '%0A': '\n', **({'%3A': ':', '%2C': ','} if property_too else {})}
+            return re.sub('%(25|0D|0A|3A|2C)', lambda m: codes.get(m.group(), m.group()), text)
+
+        shown = [record for record in self.records if record['status'] != 'NoIssuesFound']
+        self.assertEqual(len(lines), len(shown))
+        for line, record in zip(lines, shown):
+            # As the runner parses it: ::COMMAND PROPERTY=VALUE,...::MESSAGE
+            command, properties, message = re.fullmatch('::(error|warning) ([^:]*)::(.*)', line).groups()
+            self.assertEqual(command, 'warning' if record['status'] == 'NotEvaluated' else 'error')
+            (key, title), = (one.split('=', 1) for one in properties.split(','))
+            self.assertEqual(key, 'title')
+            self.assertEqual(decoded(title, True), record['rule'])
+            text = decoded(message, False)
+            self.assertTrue(text.startswith(record['trial'] + ': '))
+            self.assertIn(record['message'], text)
+
+    def test_sagemaker_statuses(self):
+        statuses = json.loads(self.report('sagemaker'))['DebugRuleEvaluationStatuses']
+        self.assertEqual([one['RuleConfigurationName'] for one in statuses], [record['rule'] for record in self.records])
+        for one, record in zip(statuses, self.records):
+            if record['status'] == 'NotEvaluated':
+                self.assertEqual(one['RuleEvaluationStatus'], 'Error')
+                self.assertTrue(one['StatusDetails'].startswith('InsufficientInformationForRuleInvocation: '))
+            else:
+                self.assertEqual(one['RuleEvaluationStatus'], record['status'])
+            if record['status'] == 'IssuesFound':
+                self.assertEqual(one['StatusDetails'],
+                                 f'RuleEvaluationConditionMet: Evaluation of the rule {record["rule_to_invoke"]} at '
+                                 f'step {record["step"]} resulted in the condition being met')
+
+    def test_rows_hold_the_same(self):
+        rows = list(csv.DictReader(io.StringIO(self.report('csv').decode(), newline='')))
+        lines = [json.loads(line) for line in self.report('jsonl').splitlines()]
+        self.assertEqual(len(rows), len(lines))
+        for row, record, line in zip(rows, self.records, lines):
+            for key in ('record', 'trial', 'rule', 'rule_to_invoke', 'status', 'tensor', 'message', 'kind'):
+                self.assertEqual(row[key], 'NA' if record[key] is None else record[key])
+                self.assertEqual(line[key], record[key])
+            self.assertEqual(row['step'], 'NA' if record['step'] is None else str(record['step']))
+
+    def test_a_report_that_cannot_be_written_is_told_first(self):
+        done = rule(trial('pt-healthy'), '-r', 'VanishingGradient', '--report', 'junit=/no/such/folder/x', status=3)
+        self.assertEqual(done.stdout, b'')
+        self.assertIn(b'WriteError', done.stderr)
+
+
+class Triggers(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix='smd-rule-')
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def run_with(self, command, *more, status=1):
+        return rule(trial('pt-vanishing'), '-r', 'vanishing_gradient', '--on-trigger', command, '--jsonl', *more,
+                    status=status, cwd=self.folder)
+
+    def read(self, name):
+        with open(os.path.join(self.folder, name), encoding='utf-8') as file:
+            return file.read()
+
+    def test_the_finding_is_given(self):
+        command = 'cat >>record; printf "%s|" "$SMD_RULE" "$SMD_RULE_TRIAL" "$SMD_RULE_STEP" "$SMD_RULE_MODE" ' \
+                  '"$SMD_RULE_TENSOR" "$SMD_RULE_VALUE" "$SMD_RULE_MESSAGE" >>environment; echo out'
+        done = self.run_with(command)
+        result, = (json.loads(line) for line in done.stdout.splitlines())
+        self.assertEqual(done.stderr, b'out\n')
+        record = json.loads(self.read('record'))
+        self.assertEqual(record['record'], 'finding')
+        for key in ('trial', 'rule', 'step', 'mode', 'mode_step', 'tensor', 'worker', 'check', 'value', 'message'):
+            self.assertEqual(record[key], result[key])
+        keys = ('rule', 'trial', 'step', 'mode', 'tensor', 'value', 'message')
+        self.assertEqual(self.read('environment').split('|')[:-1], [str(result[key]) for key in keys])
+
+    def test_once_a_step(self):
+        done = self.run_with('cat >>record', '-k')
+        steps = [json.loads(line)['step'] for line in self.read('record').splitlines()]
+        findings = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(steps, sorted({record['step'] for record in findings if record['record'] == 'finding'}))
+        self.assertGreater(len(steps), 1)
+
+    def test_nobody_needs_to_read_and_failure_is_a_warning(self):
+        self.assertEqual(self.run_with('true').stderr, b'')
+        self.assertEqual(self.run_with('exit 3').stderr,
+                         b'smd-rule: warning: --on-trigger: the command failed with status 3\n')
+        self.assertIn(b'ended by signal 9', self.run_with('kill -9 $$').stderr)
+
+    def test_names_are_never_code(self):
+        config = os.path.join(self.folder, 'rules.json')
+        with open(config, 'w', encoding='utf-8') as file:
+            json.dump({'RuleConfigurationName': '$(touch bad)`touch bad`;touch bad #',
+                       'RuleParameters': {'rule_to_invoke': 'VanishingGradient'}}, file)
+        rule(trial('pt-vanishing'), '-C', config, '--on-trigger', 'echo "$SMD_RULE" >name', '-q', status=1,
+             cwd=self.folder)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, 'bad')))
+        self.assertEqual(self.read('name'), '$(touch bad)`touch bad`;touch bad #\n')
+
+    def test_stopping_needs_a_command(self):
+        options = ('-r', 'StalledTrainingRule', '-p', 'stop_training_on_fire=True')
+        self.assertIn(b'give --on-trigger', rule(trial('stalled'), *options).stderr)
+        self.assertNotIn(b'give --on-trigger', rule(trial('stalled'), *options, '--on-trigger', 'true').stderr)
+
+
+class RunningJob:
+    """A job that writes the steps of a recorded trial one after another."""
+
+    def __init__(self, source, place):
+        self.source = source
+        self.place = place
+        shutil.copytree(os.path.join(source, 'collections'), os.path.join(place, 'collections'))
+        found = {}
+        for part in ('events', 'index'):
+            for folder, _, files in os.walk(os.path.join(source, part)):
+                for name in files:
+                    path = os.path.relpath(os.path.join(folder, name), source)
+                    found.setdefault(int(name.split('_')[0]), []).append(path)
+        # Index files last, as the hook has it.
+        self.steps = [(step, sorted(paths, key=lambda path: path.startswith('index')))
+                      for step, paths in sorted(found.items())]
+
+    def write(self, paths):
+        for path in paths:
+            target = os.path.join(self.place, path)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copy(os.path.join(self.source, path), target + '.part')
+            os.rename(target + '.part', target)
+
+    def end(self):
+        shutil.copy(os.path.join(self.source, 'training_job_end.ts'), self.place)
+
+
+class Following(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix='smd-rule-')
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def job(self, name):
+        place = os.path.join(self.folder, name)
+        os.makedirs(place)
+        return RunningJob(trial(name), place)
+
+    def start(self, *arguments):
+        process = subprocess.Popen(('smd-rule',) + arguments + ('-F', '--interval', '0.05s'),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_verdicts_are_those_after_the_fact(self):
+        for name, one in (('pt-vanishing', 'VanishingGradient'), ('pt-exploding', 'ExplodingTensor')):
+            with self.subTest(name):
+                job = self.job(name)
+                process = self.start(job.place, '-r', one, '-k', '--jsonl')
+                seen = []
+                for step, paths in job.steps:
+                    job.write(paths)
+                    seen.append(step)
+                job.end()
+                out, err = process.communicate(timeout=120)
+                self.assertEqual(process.returncode, 1, err)
+                live = [json.loads(line) for line in out.splitlines()]
+                after = [json.loads(line) for line in rule(job.source, '-r', one, '-k', '--jsonl').stdout.splitlines()]
+                for record in live + after:
+                    record.pop('elapsed', None)
+                    record.pop('trial')
+                self.assertEqual(live, after)
+
+    def test_ends_when_all_rules_have_triggered(self):
+        job = self.job('pt-vanishing')
+        process = self.start(job.place, '-r', 'VanishingGradient', '--jsonl')
+        job.write(job.steps[0][1])
+        out, err = process.communicate(timeout=120)  # the job goes on
+        self.assertEqual(process.returncode, 1, err)
+        result, = (json.loads(line) for line in out.splitlines())
+        self.assertEqual((result['status'], result['step']), ('IssuesFound', 0))
+
+    def test_time_is_up(self):
+        job = self.job('pt-healthy')
+        job.write(job.steps[0][1])
+        process = self.start(job.place, '-r', 'VanishingGradient', '--jsonl', '--idle', '0.2s')
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 124)
+        self.assertIn(b'no new step came', err)
+        result, = (json.loads(line) for line in out.splitlines())
+        self.assertEqual((result['status'], result['steps_evaluated']), ('InProgress', 1))
+
+    def test_a_stalled_job_is_noticed(self):
+        job = self.job('pt-healthy')
+        job.write(job.steps[0][1])
+        mark = os.path.join(self.folder, 'stopped')
+        process = self.start(job.place, '-r', 'StalledTrainingRule', '-p', 'threshold=1', '--jsonl', '--on-trigger',
+                             f'touch {mark}')
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 1, err)
+        result, = (json.loads(line) for line in out.splitlines())
+        self.assertEqual((result['status'], result['check'], result['step']), ('IssuesFound', 'seconds', 0))
+        self.assertGreaterEqual(result['value'], 1)
+        self.assertTrue(os.path.exists(mark))
+
+    def test_signals_close_reports(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            job = self.job('pt-healthy')
+            job.write(job.steps[0][1])
+            report = os.path.join(self.folder, 'report')
+            process = self.start(job.place, '-r', 'VanishingGradient', '-r', 'Threshold', '-pThreshold.threshold=-1',
+                                 '-pThreshold.tensor_regex=.', '-pThreshold.operator=>', '--jsonl', '--report',
+                                 f'junit={report}')
+            self.assertIn(b'Threshold', process.stdout.readline())  # it has begun
+            process.send_signal(number)
+            out, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, -number, err)
+            self.assertEqual(json.loads(out)['status'], 'InProgress')
+            cases = ElementTree.parse(report).getroot().findall('.//testcase')
+            self.assertEqual([case[0].tag for case in cases], ['failure', 'skipped'])
+            self.assertEqual([name for name in os.listdir(self.folder) if name.startswith('.')], [])
+            shutil.rmtree(job.place)
+
+    def test_several_at_once(self):
+        first, second = self.job('pt-vanishing'), self.job('pt-healthy')
+        process = self.start(first.place, second.place, '-r', 'VanishingGradient', '--jsonl')
+        for step in range(max(len(first.steps), len(second.steps))):
+            for job in (first, second):
+                if step < len(job.steps):
+                    job.write(job.steps[step][1])
+        first.end()
+        second.end()
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 1, err)
+        found = {record['trial']: record['status'] for record in map(json.loads, out.splitlines())}
+        self.assertEqual(found, {first.place: 'IssuesFound', second.place: 'NoIssuesFound'})
+
+
+def main():
+    global TRIALS
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--tools', action='append', default=[], metavar='DIR')
+    parser.add_argument('--trials', required=True, metavar='DIR')
+    parser.add_argument('tests', nargs='*')
+    options = parser.parse_args()
+    TRIALS = os.path.abspath(options.trials)
+    for name in ('ASAN_OPTIONS', 'UBSAN_OPTIONS', 'TSAN_OPTIONS', 'LSAN_OPTIONS', 'LD_LIBRARY_PATH'):
+        if name in os.environ:
+            ENVIRONMENT[name] = os.environ[name]
+    ENVIRONMENT['PATH'] = os.environ['PATH'] = os.pathsep.join(
+        [*map(os.path.abspath, options.tools), os.environ['PATH']])
+    unittest.main(argv=[sys.argv[0], *options.tests])
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live.hpp"
+
+#include <smd/follow.hpp>
+
+#include "common/errors.hpp"
+#include "common/interruption.hpp"
+#include "common/operands.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace smd::tool::rule {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Kind = FollowEvent::Kind;
+
+/// How often rules are told that time goes by, at least.
+constexpr std::chrono::milliseconds longest_pause{1000};
+
+/// Whether a snapshot may hold something new.
+struct Extent {
+  std::size_t listed;
+  std::size_t complete;
+  bool ended;
+
+  explicit Extent(const Trial& trial)
+      : listed(trial.listed_steps().size()), complete(trial.steps().size()), ended(trial.ended()) {}
+  bool operator==(const Extent&) const = default;
+};
+
+class LiveTrial {
+ public:
+  LiveTrial(const Judgement& judgement, Trial& trial, const std::string& name, const WaitOptions& wait,
+            Reports& reports, std::mutex& mutex)
+      : judgement_(judgement), trial_(trial), name_(name), wait_(wait), mutex_(mutex) {
+    const std::lock_guard lock(mutex_);
+    EvaluationOptions options = evaluation_options(judgement, trial);
+    end_ = options.end;
+    judge_.emplace(judgement, trial, name, std::move(options), &reports);
+  }
+
+  /// Rules may be told of trouble with the trial, but not lose what they have found.
+  void run() {
+    try {
+      follow();
+    } catch (const InvalidArgument&) {
+      throw;
+    } catch (const MatchLimit&) {
+      throw;
+    } catch (const Error&) {
+      end(false, true);
+      throw;
+    }
+  }
+
+ private:
+  void follow() {
+    StepFollower follower(trial_, {.wait = wait_});
+    judgement_.messages.info(name_ + ": followed by " + follower.method());
+    Clock::time_point quiet_since = Clock::now();
+    Extent known(trial_);
+    while (true) {
+      std::optional<FollowEvent> event;
+      std::optional<GlobalStep> last;
+      while ((event = follower.poll()) && event->kind == Kind::step) {
+        tell_missing(*event);
+        last = std::max(last, std::optional(event->step));
+      }
+      report_problems();
+      const Clock::time_point now = Clock::now();
+      quiet_since = last ? now : quiet_since;
+      const bool job_over = event.has_value();
+      const Extent extent(trial_);
+      if (judge(last, job_over, extent != known)) {
+        return;
+      }
+      known = extent;
+      const auto& following = judgement_.options.following;
+      if (wait_.stop.stop_requested()) {
+        end(false, true);
+        return;
+      }
+      if (following.idle && now - quiet_since >= *following.idle) {
+        give_up("no new step came");
+        return;
+      }
+      if (wait_.deadline && now >= *wait_.deadline) {
+        give_up("the job has not ended");
+        return;
+      }
+      pause(quiet_since, known);
+    }
+  }
+
+  /// Shows the rules what is new. Returns whether it is over.
+  bool judge(std::optional<GlobalStep> last, bool job_over, bool new_data) {
+    const std::lock_guard lock(mutex_);
+    Evaluator& evaluator = judge_->evaluator();
+    if (last) {
+      judgement_.others.refresh();
+      evaluator.offer(last);
+    }
+    if (job_over) {
+      evaluator.offer();
+      evaluator.finish();
+      judge_->conclude();
+      return true;
+    }
+    evaluator.tick(std::chrono::duration<double>(Clock::now().time_since_epoch()).count(), new_data);
+    judge_->report_finished();
+    if (evaluator.all_done() || (end_ && last && last->value >= end_->value - 1)) {
+      evaluator.finish(false);
+      judge_->conclude();
+      return true;
+    }
+    return false;
+  }
+
+  void pause(Clock::time_point quiet_since, const Extent& known) {
+    WaitOptions wait = wait_;
+    wait.deadline = Clock::now() + longest_pause;
+    if (wait_.deadline) {
+      wait.deadline = std::min(*wait.deadline, *wait_.deadline);
+    }
+    if (const auto& idle = judgement_.options.following.idle) {
+      wait.deadline = std::min(*wait.deadline, quiet_since + std::chrono::duration_cast<Clock::duration>(*idle));
+    }
+    trial_.wait_until([&] { return Extent(trial_) != known; }, wait);
+  }
+
+  void give_up(std::string_view why) {
+    judgement_.messages.fail("Timeout", name_ + ": " + std::string(why), ExitStatus::timed_out);
+    end(false, true);
+  }
+
+  void end(bool complete, bool running) {
+    const std::lock_guard lock(mutex_);
+    judge_->evaluator().finish(complete);
+    judge_->conclude(running);
+  }
+
+  void tell_missing(const FollowEvent& event) {
+    for (const std::string& file : event.missing) {
+      judgement_.messages.fail("TensorUnavailableForStep",
+                               name_ + ": step " + std::to_string(event.step.value) + ": " + file +
+                                   ": the event file, or its end, did not come",
+                               ExitStatus::no);
+    }
+  }
+
+  void report_problems() {
+    for (const Problem& problem : trial_.problems()) {
+      if (problem.kind != ProblemKind::not_yet) {
+        judgement_.messages.report_once(problem, trial_.path());
+      }
+    }
+  }
+
+  const Judgement& judgement_;
+  Trial& trial_;
+  const std::string& name_;
+  const WaitOptions& wait_;
+  std::mutex& mutex_;
+  std::optional<GlobalStep> end_;
+  std::optional<TrialJudge> judge_;
+};
+
+class LiveTrials {
+ public:
+  LiveTrials(const Judgement& judgement, Reports& reports)
+      : judgement_(judgement),
+        reports_(reports),
+        wait_(judgement.options.following.wait_options(interruption_.token())) {}
+
+  void run(const std::vector<std::string>& operands) {
+    if (operands.size() == 1) {
+      follow(operands.front());
+      return;
+    }
+    std::vector<std::thread> threads;
+    threads.reserve(operands.size());
+    for (const std::string& operand : operands) {
+      threads.emplace_back([this, &operand] {
+        try {
+          follow(operand);
+        } catch (...) {
+          const std::lock_guard lock(mutex_);
+          failure_ = failure_ ? failure_ : std::current_exception();
+          interruption_.stop();  // bad usage: it is so for all of them
+        }
+      });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+  }
+
+ private:
+  void follow(const std::string& operand) {
+    bool read = false;
+    with_trial(operand, judgement_.options.reading.trial_options(), judgement_.messages, [&](Trial& trial) {
+      read = true;
+      LiveTrial(judgement_, trial, operand, wait_, reports_, mutex_).run();
+    });
+    if (!read) {
+      const std::lock_guard lock(mutex_);
+      report_unread(judgement_, operand, Diagnostics::last_failure(), reports_);
+    }
+  }
+
+  const Judgement& judgement_;
+  Reports& reports_;
+  Interruption interruption_;
+  WaitOptions wait_;
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+void judge_live(const Judgement& judgement, const std::vector<std::string>& operands, Reports& reports) {
+  LiveTrials(judgement, reports).run(operands);
+}
+
+}  // namespace smd::tool::rule
