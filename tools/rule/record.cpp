@@ -159,7 +159,9 @@ std::string result_text(const Record& record) {
   }
   std::string text(result.status == RuleStatus::in_progress ? "the job goes on; so far " : "");
   text += std::to_string(result.steps_evaluated) + (result.steps_evaluated == 1 ? " step" : " steps") + " judged";
-  if (result.first_step && result.last_step) {
+  if (result.first_step && result.first_step == result.last_step) {
+    text += ", at " + std::to_string(result.first_step->value);
+  } else if (result.first_step && result.last_step) {
     text += ", from " + std::to_string(result.first_step->value) + " to " + std::to_string(result.last_step->value);
   }
   return text;

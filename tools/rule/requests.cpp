@@ -27,12 +27,13 @@ struct CloseFile {
 
 std::string read_file(const std::string& path) {
   const auto fail = [&](int error) -> ReadError {
-    return ReadError({error == ENOENT                     ? ProblemKind::not_found
-                      : error == EACCES || error == EPERM ? ProblemKind::access_denied
-                                                          : ProblemKind::io,
-                      {},
-                      {},
-                      path + ": " + std::generic_category().message(error)});
+    return ReadError(
+        {error == ENOENT                     ? ProblemKind::not_found
+         : error == EACCES || error == EPERM ? ProblemKind::access_denied
+                                             : ProblemKind::io,
+         {},
+         {},
+         path + ": " + (error == ENOENT ? "no such file or directory" : std::generic_category().message(error))});
   };
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rbe"));
   if (!file) {
