@@ -241,7 +241,8 @@ class Reports(unittest.TestCase):
 
     def test_sagemaker_statuses(self):
         statuses = json.loads(self.report('sagemaker'))['DebugRuleEvaluationStatuses']
-        self.assertEqual([one['RuleConfigurationName'] for one in statuses], [record['rule'] for record in self.records])
+        self.assertEqual([one['RuleConfigurationName'] for one in statuses],
+                         [record['rule'] for record in self.records])
         for one, record in zip(statuses, self.records):
             if record['status'] == 'NotEvaluated':
                 self.assertEqual(one['RuleEvaluationStatus'], 'Error')
@@ -267,6 +268,26 @@ class Reports(unittest.TestCase):
         done = rule(trial('pt-healthy'), '-r', 'VanishingGradient', '--report', 'junit=/no/such/folder/x', status=3)
         self.assertEqual(done.stdout, b'')
         self.assertIn(b'WriteError', done.stderr)
+
+
+    def test_a_reader_that_goes_away(self):
+        report = f'junit={os.path.join(self.folder, "late")}'
+        process = subprocess.Popen(
+            ('smd-rule', trial('pt-vanishing'), '-r', 'VanishingGradient', '-k', '--jsonl', '--report', report),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)
+        process.stdout.close()
+        err = process.stderr.read()
+        process.stderr.close()
+        self.assertEqual((process.wait(), err), (-signal.SIGPIPE, b''))
+        self.assertEqual(os.listdir(self.folder), ['rules.json'])
+
+    def test_the_present_as_text(self):
+        options = (trial('stalled-open'), '-r', 'StalledTrainingRule', '--json', '--columns', 'status,step,value',
+                   '--now')
+        seconds = rule(*options, '1600001920').stdout  # date -ud @1600001920
+        self.assertEqual(json.loads(seconds), [{'status': 'IssuesFound', 'step': 20, 'value': 1800}])
+        for text in ('2020-09-13T12:58:40Z', '2020-09-13t14:58:40.000+02:00'):
+            self.assertEqual(rule(*options, text).stdout, seconds)
 
 
 class Triggers(unittest.TestCase):
@@ -364,24 +385,37 @@ class Following(unittest.TestCase):
 
     def start(self, *arguments):
         process = subprocess.Popen(('smd-rule',) + arguments + ('-F', '--interval', '0.05s'),
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env={**ENVIRONMENT, 'SMDEBUG_TRAINING_END_DELAY_REFRESH': '0'})
+        self.addCleanup(process.wait)
         self.addCleanup(process.kill)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.stdout.close)
         return process
 
     def test_verdicts_are_those_after_the_fact(self):
-        for name, one in (('pt-vanishing', 'VanishingGradient'), ('pt-exploding', 'ExplodingTensor')):
-            with self.subTest(name):
-                job = self.job(name)
-                process = self.start(job.place, '-r', one, '-k', '--jsonl')
-                seen = []
-                for step, paths in job.steps:
+        with open(trial('cases.json'), encoding='utf-8') as file:
+            cases = json.load(file)['cases']
+        followed = {}
+        for case in cases:
+            plain = not {'config', 'start', 'end', 'now', 'other_trial'} & set(case)
+            # Following, that rule goes by the clock and not by when records were written.
+            if plain and case['expected'].get('fired') and case['rule'] != 'StalledTrainingRule':
+                followed.setdefault(case['rule'], case)
+        self.assertGreater(len(followed), 15)
+        for name, case in followed.items():
+            with self.subTest(case['id']):
+                shutil.rmtree(os.path.join(self.folder, case['trial']), ignore_errors=True)
+                job = self.job(case['trial'])
+                options = ['-r', name, *(f'-p{key}={text}' for key, text in case['params'].items()), '-k', '--jsonl']
+                process = self.start(job.place, *options)
+                for _, paths in job.steps:
                     job.write(paths)
-                    seen.append(step)
                 job.end()
                 out, err = process.communicate(timeout=120)
                 self.assertEqual(process.returncode, 1, err)
                 live = [json.loads(line) for line in out.splitlines()]
-                after = [json.loads(line) for line in rule(job.source, '-r', one, '-k', '--jsonl').stdout.splitlines()]
+                after = [json.loads(line) for line in rule(job.source, *options).stdout.splitlines()]
                 for record in live + after:
                     record.pop('elapsed', None)
                     record.pop('trial')
@@ -424,9 +458,9 @@ class Following(unittest.TestCase):
             job = self.job('pt-healthy')
             job.write(job.steps[0][1])
             report = os.path.join(self.folder, 'report')
-            process = self.start(job.place, '-r', 'VanishingGradient', '-r', 'Threshold', '-pThreshold.threshold=-1',
-                                 '-pThreshold.tensor_regex=.', '-pThreshold.operator=>', '-pThreshold.reduction=l1', '--jsonl', '--report',
-                                 f'junit={report}')
+            threshold = ('reduction=l1', 'operator=>', 'threshold=-1', 'tensor_regex=.')
+            process = self.start(job.place, '-r', 'VanishingGradient', '-r', 'Threshold', '--jsonl', '--report',
+                                 f'junit={report}', *(f'-pThreshold.{parameter}' for parameter in threshold))
             self.assertIn(b'Threshold', process.stdout.readline())  # it has begun
             process.send_signal(number)
             out, err = process.communicate(timeout=120)

@@ -48,7 +48,10 @@ void install_signal_handlers() noexcept {
       sigaction(number, &action, nullptr);
     }
   }
-  signal(SIGPIPE, SIG_DFL);
+  struct sigaction action = {};
+  action.sa_handler = end_by_signal;
+  sigfillset(&action.sa_mask);
+  sigaction(SIGPIPE, &action, nullptr);
   sigset_t pipe_only;
   sigemptyset(&pipe_only);
   sigaddset(&pipe_only, SIGPIPE);

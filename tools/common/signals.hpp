@@ -6,7 +6,7 @@
 namespace smd::tool {
 
 /// SIGINT and SIGTERM remove what `remove_on_signal` was told, then kill the process as if unhandled (130, 143).
-/// SIGPIPE gets its default back: a reader that goes away ends us silently (141).
+/// SIGPIPE too, whoever had it ignored: a reader that goes away ends us silently (141).
 void install_signal_handlers() noexcept;
 
 /// Registers a temporary file to be removed should a signal end the process; returns false if there is no room (8 at a

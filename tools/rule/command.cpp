@@ -4,6 +4,7 @@
 #include <smd/rule_plugin.hpp>
 #include <smd/rule_registry.hpp>
 
+#include "common/interruption.hpp"
 #include "common/operands.hpp"
 #include "common/text.hpp"
 #include "explain.hpp"
@@ -50,16 +51,17 @@ class Runner {
         report_unread(judgement_, operand, {}, reports);
         return true;
       }
+      // Reports are closed also when a signal ends this; reading of operands ends at once.
+      const Interruption interruption;
       bool judged = false;
-      bool go_on = true;
       visit(operand, [&](Trial& trial) {
-        go_on = judge_trial(judgement_, trial, operand, reports);
+        judge_trial(judgement_, trial, operand, interruption.token(), reports);
         judged = true;
       });
       if (!judged) {
         report_unread(judgement_, operand, Diagnostics::last_failure(), reports);
       }
-      return go_on;
+      return !interruption.token().stop_requested();
     });
     reports.close();
   }

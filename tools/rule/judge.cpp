@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge.hpp"
 
-#include "common/interruption.hpp"
 #include "common/progress.hpp"
 #include "trigger.hpp"
 
@@ -154,13 +153,13 @@ struct Interrupted {};
 
 }  // namespace
 
-bool judge_trial(const Judgement& judgement, Trial& trial, std::string_view name, Reports& reports) {
-  const Interruption interruption;
+void judge_trial(const Judgement& judgement, Trial& trial, std::string_view name, const std::stop_token& stop,
+                 Reports& reports) {
   EvaluationOptions options = evaluation_options(judgement, trial);
   Progress progress("judging steps", 0);
   options.progress = [&](std::uint64_t done, std::uint64_t total) {
     progress.at(done, total);
-    if (interruption.token().stop_requested()) {
+    if (stop.stop_requested()) {
       throw Interrupted();
     }
   };
@@ -171,13 +170,12 @@ bool judge_trial(const Judgement& judgement, Trial& trial, std::string_view name
   } catch (const Interrupted&) {
     judge.evaluator().finish(false);
     judge.conclude(true);
-    return false;
+    return;
   }
   // Steps beyond a range need not have been read for the rules to know that they are there.
   const std::vector<GlobalStep> listed = trial.listed_steps();
   judge.evaluator().finish(!(end && !listed.empty() && listed.back() >= *end));
   judge.conclude();
-  return !interruption.token().stop_requested();
 }
 
 void report_unread(const Judgement& judgement, std::string_view name, const std::string& why, Reports& reports) {

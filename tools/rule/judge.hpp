@@ -5,6 +5,7 @@
 #include <smd/trial.hpp>
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,8 +62,9 @@ class TrialJudge {
   std::vector<std::optional<GlobalStep>> triggered_;  // by rule: the step for which the command ran last
 };
 
-/// Judges what is there. Returns false if a signal asked to stop; what was found by then is reported.
-bool judge_trial(const Judgement& judgement, Trial& trial, std::string_view name, Reports& reports);
+/// Judges what is there. When a stop is asked for, what was found by then is reported.
+void judge_trial(const Judgement& judgement, Trial& trial, std::string_view name, const std::stop_token& stop,
+                 Reports& reports);
 /// Results for a trial that cannot be read, or need not be: `why` empty if no rule could be judged anyway.
 void report_unread(const Judgement& judgement, std::string_view name, const std::string& why, Reports& reports);
 

@@ -129,6 +129,9 @@ ReportSpec report_from(const std::string& text) {
   if (equals == std::string::npos || equals + 1 == text.size()) {
     throw InvalidValue(quoted(text) + " is not FORMAT=FILE, such as junit=smd.xml");
   }
+  if (text.substr(equals + 1) == "-") {
+    throw InvalidValue("standard output is for --format; give a file");
+  }
   ReportSpec spec = {text.substr(0, equals), text.substr(equals + 1)};
   const std::span<const std::string_view> formats = report_formats();
   if (std::find(formats.begin(), formats.end(), spec.format) == formats.end()) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports.hpp"
 
+#include "common/errors.hpp"
+
 #include <array>
+#include <exception>
 #include <string_view>
 
 namespace smd::tool::rule {
@@ -79,9 +82,17 @@ void Reports::result(const Record& record) {
 }
 
 void Reports::close() {
+  std::exception_ptr failure;
   for (Destination& to : destinations_) {
-    to.report->end();
-    to.out.close();
+    try {
+      to.report->end();
+      to.out.close();
+    } catch (const OutputError&) {
+      failure = failure ? failure : std::current_exception();  // the others are whole all the same
+    }
+  }
+  if (failure) {
+    std::rethrow_exception(failure);
   }
 }
 
