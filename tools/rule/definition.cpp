@@ -79,8 +79,11 @@ constexpr std::array<Prose, 5> prose = {{
          "InProgress."},
     {.title = "STOPPING A JOB",
      .text =
-         "StalledTrainingRule can ask that its job be stopped (stop_training_on_fire). Here that is what --on-trigger "
-         "is for; without it, a warning says that nothing was stopped."},
+         "StalledTrainingRule can ask that its job be stopped. With -p stop_training_on_fire=True and -p "
+         "training_job_name_prefix=NAME on the command line, the one SageMaker training job in progress whose name "
+         "begins with NAME is stopped when the rule fires; if several do, or none, nothing is, and a message says so. "
+         "What a file of configurations asks for stops nothing by itself, because such files are also used after "
+         "the fact. Any other job is stopped by --on-trigger."},
 }};
 
 constexpr std::array<std::string_view, 4> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-reduce(1)", "smd-trial(5)"};

@@ -8,7 +8,9 @@ Trial* OtherTrials::open(const std::string& path, std::string& why) {
   Other& other = known->second;
   if (is_new) {
     try {
-      other.trial = &trials_.emplace_back(Trial::open(path, reading_.trial_options()));
+      TrialOptions options = reading_.trial_options();
+      say_remote(options, messages_);
+      other.trial = &trials_.emplace_back(Trial::open(path, options));
       for (const Problem& problem : other.trial->problems()) {
         messages_.report(problem, other.trial->path());
       }

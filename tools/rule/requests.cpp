@@ -18,6 +18,8 @@ namespace smd::tool::rule {
 namespace {
 
 constexpr std::string_view other_parameter = "other_trial";
+constexpr std::string_view stop_parameter = "stop_training_on_fire";
+constexpr std::string_view prefix_parameter = "training_job_name_prefix";
 // No document of rules is near this; a file named by mistake may be of any size.
 constexpr std::size_t largest_document = std::size_t{64} << 20;
 
@@ -87,6 +89,7 @@ void set_parameters(std::vector<RuleRequest>& requests, const std::vector<Parame
     for (RuleRequest& request : requests) {
       if (parameter.rule.empty() ? requests.size() == 1 : means(parameter.rule, request)) {
         request.configuration.parameters[parameter.name] = parameter.value;
+        request.stop_asked = request.stop_asked || parameter.name == stop_parameter;
         used = true;
       }
     }
@@ -149,6 +152,12 @@ void check(RuleRequest& request, const std::optional<std::string>& other) {
 
 std::unique_ptr<Rule> RuleRequest::make() const { return make_rule(configuration); }
 
+std::string RuleRequest::job_to_stop(const Rule& rule) const {
+  const Parameters& parameters = rule.parameters();
+  const bool asked = stop_asked && parameters.has(stop_parameter) && parameters.boolean(stop_parameter);
+  return asked && parameters.has(prefix_parameter) ? parameters.text(prefix_parameter) : std::string();
+}
+
 std::vector<RuleRequest> rule_requests(const RuleCommandOptions& options, Diagnostics& messages) {
   std::vector<RuleRequest> requests;
   for (const std::string& rule : options.rules) {
@@ -197,11 +206,12 @@ void report_requests(const std::vector<RuleRequest>& requests, const RuleCommand
                     (options.on_trigger ? "" : "; --on-trigger CMD runs a command"));
     }
     const std::unique_ptr<Rule> rule = request.make();
-    if (!options.on_trigger && rule->parameters().has("stop_training_on_fire") &&
-        rule->parameters().boolean("stop_training_on_fire")) {
-      messages.warning(request.name() +
-                       ": stop_training_on_fire has nothing to stop the job with: give --on-trigger CMD, a command "
-                       "that stops it");
+    if (!options.on_trigger && rule->parameters().has(stop_parameter) && rule->parameters().boolean(stop_parameter) &&
+        request.job_to_stop(*rule).empty()) {
+      messages.warning(
+          request.name() +
+          ": stop_training_on_fire stops nothing: give --on-trigger CMD, a command that stops the job, or, "
+          "for a SageMaker job, -p stop_training_on_fire=True and -p training_job_name_prefix=NAME");
     }
   }
   if (options.other && !other_used) {
