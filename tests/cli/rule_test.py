@@ -344,6 +344,18 @@ class Triggers(unittest.TestCase):
         self.assertIn(b'give --on-trigger', rule(trial('stalled'), *options).stderr)
         self.assertNotIn(b'give --on-trigger', rule(trial('stalled'), *options, '--on-trigger', 'true').stderr)
 
+    def test_a_file_alone_stops_no_job(self):
+        config = os.path.join(self.folder, 'rules.json')
+        with open(config, 'w', encoding='utf-8') as file:
+            json.dump({'RuleConfigurationName': 'stalled', 'RuleParameters': {
+                'rule_to_invoke': 'StalledTrainingRule', 'stop_training_on_fire': 'True',
+                'training_job_name_prefix': 'job'}}, file)
+        done = rule(trial('stalled-open'), '-C', config, '--json', status=1)
+        self.assertIn(b'give --on-trigger', done.stderr)
+        result, = json.loads(done.stdout)
+        self.assertEqual(result['params']['stop_training_on_fire'], 'False')
+        self.assertEqual(result['warnings'], [])
+
 
 class RunningJob:
     """A job that writes the steps of a recorded trial one after another."""

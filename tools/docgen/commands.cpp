@@ -3,6 +3,7 @@
 
 #include "ls/command.hpp"
 #include "reduce/command.hpp"
+#include "rule/command.hpp"
 #include "save/command.hpp"
 #include "tensor/command.hpp"
 #include "wait/command.hpp"
@@ -24,6 +25,7 @@ std::vector<const tool::CommandDefinition*> commands() {
       definition_of<tool::ls::LsCommand>(),
       definition_of<tool::tensor::TensorCommand>(),
       definition_of<tool::reduce::ReduceCommand>(),
+      definition_of<tool::rule::RuleCommand>(),
       definition_of<tool::wait::WaitCommand>(),
       definition_of<tool::save::SaveCommand>(),
   };

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge.hpp"
 
-#include <smd/sagemaker.hpp>
-
 #include "common/progress.hpp"
 #include "trigger.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace smd::tool::rule {
 
@@ -69,13 +66,11 @@ TrialJudge::TrialJudge(const Judgement& judgement, Trial& trial, std::string_vie
 
 void TrialJudge::add(const RuleRequest& request) {
   const RuleConfiguration& configuration = request.configuration;
-  std::string& job_to_stop = jobs_to_stop_.emplace_back();
   if (request.error) {
     evaluator_->add_error(configuration.name, configuration.rule_to_invoke, *request.error);
     return;
   }
   std::unique_ptr<Rule> rule = request.make();
-  job_to_stop = request.job_to_stop(*rule);
   std::vector<const Trial*> others;
   if (request.other_trials > 0) {
     std::string why;
@@ -100,24 +95,6 @@ void TrialJudge::found(std::size_t rule, const Finding& finding) {
   if (judgement_.options.on_trigger && triggered_[rule] != step) {
     triggered_[rule] = step;
     run_on_trigger(*judgement_.options.on_trigger, record, judgement_.messages);
-  }
-  if (const std::string prefix = std::exchange(jobs_to_stop_[rule], {}); !prefix.empty()) {
-    stop_job(prefix);
-  }
-}
-
-/// Does what the rule's action does inside SageMaker. Like a command that fails, it changes no verdict.
-void TrialJudge::stop_job(const std::string& prefix) {
-  Diagnostics& messages = judgement_.messages;
-  try {
-    const StoppedJob outcome = stop_training_job(prefix, judgement_.options.reading.remote);
-    if (outcome.stopped) {
-      messages.note(outcome.text);
-    } else {
-      messages.warning(outcome.text);
-    }
-  } catch (const Error& error) {
-    messages.warning("no job was stopped: " + std::string(error.what()));
   }
 }
 

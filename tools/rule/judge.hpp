@@ -50,7 +50,6 @@ class TrialJudge {
  private:
   void add(const RuleRequest& request);
   void found(std::size_t rule, const Finding& finding);
-  void stop_job(const std::string& prefix);
   void report(const RuleResult& result);
 
   const Judgement& judgement_;
@@ -59,7 +58,6 @@ class TrialJudge {
   Reports* reports_;
   std::optional<Evaluator> evaluator_;
   std::vector<RuleResult> names_;                     // by rule: results with nothing but the names
-  std::vector<std::string> jobs_to_stop_;             // by rule: prefixes; empty once done
   std::vector<bool> reported_;                        // by rule
   std::vector<std::optional<GlobalStep>> triggered_;  // by rule: the step for which the command ran last
 };

@@ -6,6 +6,8 @@
 #include "common/errors.hpp"
 #include "common/text.hpp"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -71,6 +73,17 @@ std::vector<RuleRequest> requests_of(const std::string& file) {
   return requests;
 }
 
+/// Files of configurations are also used after the fact, when a job of that name may be quite another one: what they
+/// ask to stop is not stopped unless -p asks for it too.
+void withhold_stop(RuleRequest& request) {
+  const auto stop = request.configuration.parameters.find(std::string(stop_parameter));
+  if (stop != request.configuration.parameters.end() &&
+      (stop->second == "1" || strcasecmp(stop->second.c_str(), "true") == 0)) {
+    stop->second = "False";
+    request.stop_withheld = true;
+  }
+}
+
 /// Whether -p RULE.K=V means this one.
 bool means(const std::string& rule, const RuleRequest& request) {
   if (rule == request.configuration.name || rule == request.configuration.rule_to_invoke) {
@@ -89,7 +102,6 @@ void set_parameters(std::vector<RuleRequest>& requests, const std::vector<Parame
     for (RuleRequest& request : requests) {
       if (parameter.rule.empty() ? requests.size() == 1 : means(parameter.rule, request)) {
         request.configuration.parameters[parameter.name] = parameter.value;
-        request.stop_asked = request.stop_asked || parameter.name == stop_parameter;
         used = true;
       }
     }
@@ -152,12 +164,6 @@ void check(RuleRequest& request, const std::optional<std::string>& other) {
 
 std::unique_ptr<Rule> RuleRequest::make() const { return make_rule(configuration); }
 
-std::string RuleRequest::job_to_stop(const Rule& rule) const {
-  const Parameters& parameters = rule.parameters();
-  const bool asked = stop_asked && parameters.has(stop_parameter) && parameters.boolean(stop_parameter);
-  return asked && parameters.has(prefix_parameter) ? parameters.text(prefix_parameter) : std::string();
-}
-
 std::vector<RuleRequest> rule_requests(const RuleCommandOptions& options, Diagnostics& messages) {
   std::vector<RuleRequest> requests;
   for (const std::string& rule : options.rules) {
@@ -168,6 +174,7 @@ std::vector<RuleRequest> rule_requests(const RuleCommandOptions& options, Diagno
   for (const std::string& file : options.configs) {
     try {
       std::vector<RuleRequest> more = requests_of(file);
+      std::for_each(more.begin(), more.end(), withhold_stop);
       std::move(more.begin(), more.end(), std::back_inserter(requests));
     } catch (const ReadError& error) {
       messages.fail(error);
@@ -206,8 +213,8 @@ void report_requests(const std::vector<RuleRequest>& requests, const RuleCommand
                     (options.on_trigger ? "" : "; --on-trigger CMD runs a command"));
     }
     const std::unique_ptr<Rule> rule = request.make();
-    if (!options.on_trigger && rule->parameters().has(stop_parameter) && rule->parameters().boolean(stop_parameter) &&
-        request.job_to_stop(*rule).empty()) {
+    const bool stops = rule->parameters().has(stop_parameter) && rule->parameters().boolean(stop_parameter);
+    if (!options.on_trigger && (stops ? !rule->parameters().has(prefix_parameter) : request.stop_withheld)) {
       messages.warning(
           request.name() +
           ": stop_training_on_fire stops nothing: give --on-trigger CMD, a command that stops the job, or, "

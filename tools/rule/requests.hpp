@@ -19,15 +19,13 @@ struct RuleRequest {
   RuleConfiguration configuration;          ///< Its name is empty for -r.
   std::string file = {};                    ///< Empty for -r.
   std::size_t other_trials = 0;             ///< How many the rule needs.
-  bool stop_asked = false;                  ///< -p stop_training_on_fire was given: a file alone stops no job.
+  bool stop_withheld = false;               ///< Its file asks for a job to be stopped, which only -p may.
   std::optional<ConfigurationError> error;  ///< What is wrong, with the place in the file.
 
   /// The name in records.
   [[nodiscard]] const std::string& name() const noexcept {
     return configuration.name.empty() ? configuration.rule_to_invoke : configuration.name;
   }
-  /// The prefix of the name of the SageMaker job to stop when the rule fires; empty: none is to be stopped.
-  [[nodiscard]] std::string job_to_stop(const Rule& rule) const;
   /// A rule of one's own. Precondition: no `error`. @throws ConfigurationError.
   [[nodiscard]] std::unique_ptr<Rule> make() const;
 };
