@@ -52,7 +52,7 @@ constexpr std::array<Prose, 5> prose = {{
          "parameters of one. Parameters have the names and defaults of SageMaker's built-in rules.\n\n"
          "start_step and end_step are parameters of every rule; -s wins over them. base_trial, rule_to_invoke and "
          "action_json are accepted and not used."},
-    {.title = "RECORDS",
+    {.title = "RESULTS AND FINDINGS",
      .text =
          "One result a rule and trial, at its end, has record, trial, rule (the configuration's name, else the "
          "rule's), rule_to_invoke, status, then step, mode, mode_step, tensor, worker, check, value, threshold and "
@@ -63,7 +63,7 @@ constexpr std::array<Prose, 5> prose = {{
          "status is NoIssuesFound, IssuesFound, Error, InProgress or NotEvaluated: nothing was ever judged, so the "
          "message says what was looked for and what the trial holds. kind is unknown_rule, unknown_parameter, "
          "bad_value, missing_parameter, bad_config, bad_trial or custom_rule."},
-    {.title = "REPORTS",
+    {.title = "REPORT FORMATS",
      .text =
          "text (the same as table) has a line a result: status, rule, step, finding. junit has a test suite for each "
          "trial and a test case for each rule; rules that were not evaluated are skipped. tap is version 13. github "
@@ -86,7 +86,8 @@ constexpr std::array<Prose, 5> prose = {{
          "the fact. Any other job is stopped by --on-trigger."},
 }};
 
-constexpr std::array<std::string_view, 4> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-reduce(1)", "smd-trial(5)"};
+constexpr std::array<std::string_view, 5> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-reduce(1)", "smd-rules(7)",
+                                                      "smd-trial(5)"};
 
 }  // namespace
 
