@@ -33,6 +33,10 @@ def main():
             try:
                 for name in ("run", "good", "bad", "runs/a", "runs/b"):
                     shutil.copytree(root / "tests/fixtures/good-pytorch-digits", os.path.join(work, name))
+                for name in ("job.json", "rules.json"):
+                    pathlib.Path(work, name).write_text(
+                        '[{"RuleConfigurationName": "a", "RuleParameters": {"rule_to_invoke": "VanishingGradient"}}]',
+                        encoding="utf-8")
                 environment = {"PATH": os.pathsep.join([sys.argv[2], "/usr/bin", "/bin"]), "LC_ALL": "C.UTF-8",
                                "HOME": work, "TRIAL": "run"}
                 prepare = ("smd-tensor run DigitNet_fc.weight -f npy -o weight.npy\nsmd-save fresh --init\n"
