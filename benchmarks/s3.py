@@ -89,7 +89,8 @@ class Bench:
             for entry in entries:
                 file.write(f'url = "http://127.0.0.1:{self.port}{entry["target"]}"\noutput = "/dev/null"\n')
         start = time.monotonic()
-        subprocess.run(["curl", "--silent", "--parallel", "--parallel-max", "16", "--config", config], check=True)
+        subprocess.run(["curl", "--silent", "--no-progress-meter", "--parallel", "--parallel-max", "16", "--config", config], check=True,
+                       stderr=subprocess.DEVNULL)
         seconds = time.monotonic() - start
         self.log()
         return seconds

@@ -25,7 +25,8 @@ std::optional<std::string> section_name(std::string_view line, bool config) {
     return std::string(line);
   }
   constexpr std::string_view word = "profile";
-  if (!line.starts_with(word) || line.size() == word.size() || (line[word.size()] != ' ' && line[word.size()] != '\t')) {
+  if (!line.starts_with(word) || line.size() == word.size() ||
+      (line[word.size()] != ' ' && line[word.size()] != '\t')) {
     return std::nullopt;
   }
   line = trimmed(line.substr(word.size()));

@@ -20,7 +20,9 @@ Outcome<Bucket::Listed> Bucket::list(const std::string& name, bool one_level, co
   const std::string prefix = key_of(name);
   std::string last = after.empty() ? std::string() : key_of(after);
   std::string token;
-  const auto wrong = [&](std::string text) { return problem(ProblemKind::network, name, "the listing " + text); };
+  const auto wrong = [&](const std::string& text) {
+    return problem(ProblemKind::network, name, "the listing " + text);
+  };
   for (unsigned page_number = 0;; ++page_number) {
     Ask ask;
     ask.bucket = location_.bucket;

@@ -131,8 +131,7 @@ Cache::Cache(std::string folder, std::uint64_t most_bytes, std::function<void(st
       say_(std::move(say)),
       unchecked_bytes_(most_bytes) {}  // measured at the first write
 
-std::shared_ptr<Cache> Cache::open(std::string folder, std::uint64_t most_bytes,
-                                   std::function<void(std::string)> say) {
+std::shared_ptr<Cache> Cache::open(std::string folder, std::uint64_t most_bytes, std::function<void(std::string)> say) {
   std::shared_ptr<Cache> cache(new Cache(std::move(folder), most_bytes, std::move(say)));
   if (!make_folders(cache->folder_)) {
     cache->give_up("cannot make the folder: " + error_text(errno));

@@ -104,7 +104,7 @@ Client::Client(Settings settings)
       credentials_({pool_, settings_}),
       tokens_(retry_tokens) {}
 
-void Client::say(RemoteDetail detail, std::string text) {
+void Client::say(RemoteDetail detail, const std::string& text) {
   if (settings_.log) {
     const std::lock_guard lock(log_mutex_);
     settings_.log(detail, text);
@@ -170,7 +170,10 @@ HttpResponse Client::send(const Ask& ask, const Turn& turn) {
   if (settings_.log) {
     std::string text = ask.method + " " + url_of(ask);
     for (const auto& [name, value] : ask.query) {
-      text += (&name == &ask.query.front().first ? "?" : "&") + name + "=" + value;
+      text += &name == &ask.query.front().first ? "?" : "&";
+      text += name;
+      text += "=";
+      text += value;
     }
     if (!ask.into.empty()) {
       text += " from byte " + std::to_string(ask.offset);
@@ -178,7 +181,7 @@ HttpResponse Client::send(const Ask& ask, const Turn& turn) {
     text += response.trouble == Trouble::none
                 ? ": " + std::to_string(response.status) + ", " + std::to_string(response.received) + " bytes"
                 : ": " + response.text;
-    say(RemoteDetail::debug, scrub(std::move(text), turn));
+    say(RemoteDetail::debug, scrub(text, turn));
   }
   return response;
 }

@@ -48,7 +48,7 @@ class Client {
   Outcome<HttpResponse> ask(const Ask& ask);
 
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
-  void say(RemoteDetail detail, std::string text);
+  void say(RemoteDetail detail, const std::string& text);
 
  private:
   struct Verdict;

@@ -46,8 +46,8 @@ std::optional<std::chrono::system_clock::time_point> parse_time(std::string_view
                                                std::chrono::minutes(*minute) + std::chrono::seconds(*second);
   const std::size_t zone = text.find_first_of("+-Z", 19);
   if (zone != text.npos && text[zone] != 'Z') {
-    const std::chrono::minutes offset = std::chrono::hours(number(zone + 1, 2).value_or(0)) +
-                                        std::chrono::minutes(number(zone + 4, 2).value_or(0));
+    const std::chrono::minutes offset =
+        std::chrono::hours(number(zone + 1, 2).value_or(0)) + std::chrono::minutes(number(zone + 4, 2).value_or(0));
     time += text[zone] == '+' ? -offset : offset;
   }
   return time;
@@ -79,8 +79,8 @@ Finding credentials_from_environment() {
                    std::string("of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only ") +
                        (key_id ? "the first" : "the second") + " is set in the environment"};
   }
-  return std::optional(
-      FoundCredentials{{*key_id, *secret, environment("AWS_SESSION_TOKEN").value_or(std::string())}, "the environment"});
+  return std::optional(FoundCredentials{{*key_id, *secret, environment("AWS_SESSION_TOKEN").value_or(std::string())},
+                                        "the environment"});
 }
 
 Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::find() {

@@ -133,7 +133,8 @@ Finding credentials_from_process(const std::string& command) {
     return failed("gave no answer within a minute, or too long a one");
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return failed("failed" + (WIFEXITED(status) ? " with status " + std::to_string(WEXITSTATUS(status)) : std::string()));
+    return failed("failed" +
+                  (WIFEXITED(status) ? " with status " + std::to_string(WEXITSTATUS(status)) : std::string()));
   }
   const nlohmann::json object = nlohmann::json::parse(*text, nullptr, false);
   const bool known = object.is_object() && object.contains("Version") && object["Version"] == 1;

@@ -37,14 +37,16 @@ Finding base_of_role(const CredentialContext& context, const std::string& name, 
   if (kind == "Ec2InstanceMetadata") {
     return credentials_from_metadata(context);
   }
-  return refused("the profile " + quoted(name) + " has a role_arn, but neither a source_profile nor a credential_source "
+  return refused("the profile " + quoted(name) +
+                 " has a role_arn, but neither a source_profile nor a credential_source "
                  "that is known");
 }
 
 Finding from_role(const CredentialContext& context, const std::string& name, const Profile& profile,
                   std::vector<std::string>& seen) {
   if (!setting(profile, "mfa_serial").empty()) {
-    return refused("the profile " + quoted(name) + " wants a one-time code (mfa_serial), which is not supported; get "
+    return refused("the profile " + quoted(name) +
+                   " wants a one-time code (mfa_serial), which is not supported; get "
                    "temporary credentials with the AWS CLI and put them into the environment");
   }
   auto base = base_of_role(context, name, profile, seen);
@@ -97,7 +99,8 @@ Finding from_profile(const CredentialContext& context, const std::string& name, 
     return found;
   }
   if (!setting(*profile, "sso_start_url").empty() || !setting(*profile, "sso_session").empty()) {
-    return refused("the profile " + quoted(name) + " signs in with SSO, which is not supported; run 'aws configure "
+    return refused("the profile " + quoted(name) +
+                   " signs in with SSO, which is not supported; run 'aws configure "
                    "export-credentials --format env' and put what it prints into the environment");
   }
   if (context.settings.profile_by_option) {

@@ -47,8 +47,8 @@ struct HttpResponse {
   long status = 0;
   std::vector<HttpHeader> headers;  ///< Names in lower case.
   std::string body;
-  std::size_t into_bytes = 0;   ///< How many of `into` were filled.
-  std::uint64_t received = 0;   ///< Bytes of the body.
+  std::size_t into_bytes = 0;  ///< How many of `into` were filled.
+  std::uint64_t received = 0;  ///< Bytes of the body.
 
   /// The last of that name; empty if there is none.
   [[nodiscard]] std::string_view header(std::string_view name) const noexcept;

@@ -45,7 +45,8 @@ Outcome<std::string> sagemaker(const std::string& action, const std::string& bod
     return std::move(response.problem());
   }
   if (response->status != 200) {
-    return Problem{ProblemKind::network, {}, {}, "SageMaker " + action + ": status " + std::to_string(response->status)};
+    return Problem{
+        ProblemKind::network, {}, {}, "SageMaker " + action + ": status " + std::to_string(response->status)};
   }
   return std::move(response->body);
 } catch (const std::bad_alloc&) {

@@ -226,7 +226,7 @@ std::shared_ptr<Cache> open_cache(const std::shared_ptr<Client>& client) {
   return Cache::open(client->settings().cache, limits::cache_bytes,
                      [weak = std::weak_ptr<Client>(client)](std::string text) {
                        if (const auto strong = weak.lock()) {
-                         strong->say(RemoteDetail::warning, std::move(text));
+                         strong->say(RemoteDetail::warning, text);
                        }
                      });
 }

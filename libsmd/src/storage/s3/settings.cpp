@@ -15,7 +15,8 @@ constexpr unsigned most_attempts = 100;
 
 /// The first that is there.
 std::optional<std::string> first_of(std::initializer_list<std::optional<std::string>> values) {
-  const auto found = std::find_if(values.begin(), values.end(), [](const auto& value) { return value && !value->empty(); });
+  const auto found =
+      std::find_if(values.begin(), values.end(), [](const auto& value) { return value && !value->empty(); });
   return found == values.end() ? std::nullopt : *found;
 }
 
@@ -34,8 +35,8 @@ Problem no_endpoint(std::string_view url) {
 }
 
 bool ignores_endpoints(const std::optional<Profile>& profile) {
-  const auto value = first_of({environment("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"),
-                               setting(profile, "ignore_configured_endpoint_urls")});
+  const auto value = first_of(
+      {environment("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"), setting(profile, "ignore_configured_endpoint_urls")});
   return value == "true";
 }
 
@@ -87,9 +88,10 @@ Outcome<Settings> Settings::make(const RemoteOptions& options, unsigned in_fligh
 
 Outcome<Endpoint> service_endpoint(const Settings& settings, std::string_view service, const char* variable) {
   const auto profile = settings.files.profile(settings.profile_name);
-  const auto url = ignores_endpoints(profile) ? std::optional<std::string>()
-                                              : first_of({environment(variable), environment("AWS_ENDPOINT_URL"),
-                                                          setting(profile, "endpoint_url")});
+  const auto url =
+      ignores_endpoints(profile)
+          ? std::optional<std::string>()
+          : first_of({environment(variable), environment("AWS_ENDPOINT_URL"), setting(profile, "endpoint_url")});
   if (!url) {
     Endpoint endpoint;
     endpoint.host = (service == "sagemaker" ? "api.sagemaker." : std::string(service) + ".") + settings.region + "." +

@@ -27,11 +27,11 @@ struct Patience {
 
 /// What options, environment and AWS files come to; options beat environment beats files.
 struct Settings {
-  std::optional<Endpoint> endpoint;      ///< For S3.
-  std::string region;                    ///< Where to ask first.
+  std::optional<Endpoint> endpoint;  ///< For S3.
+  std::string region;                ///< Where to ask first.
   std::string profile_name = "default";
-  bool profile_by_option = false;        ///< Then the environment's credentials are left aside.
-  bool profile_asked_for = false;        ///< By option or environment: it must exist.
+  bool profile_by_option = false;  ///< Then the environment's credentials are left aside.
+  bool profile_asked_for = false;  ///< By option or environment: it must exist.
   AwsFiles files;
   bool sign = true;
   std::string ca_file;

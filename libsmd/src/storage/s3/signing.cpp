@@ -64,20 +64,19 @@ void sign(Signable& request, const Credentials& credentials, std::string_view re
   }
   // S3 alone takes the path as it is; for others it is encoded once more.
   const std::string path = s3 ? request.path : uri_encode(request.path, true);
-  const std::string canonical = request.method + "\n" + path + "\n" + request.query + "\n" + lines + "\n" + names +
-                                "\n" + body_digest;
+  const std::string canonical =
+      request.method + "\n" + path + "\n" + request.query + "\n" + lines + "\n" + names + "\n" + body_digest;
 
   const std::string date = stamp.substr(0, 8);
   const std::string scope = date + "/" + std::string(region) + "/" + std::string(service) + "/aws4_request";
-  const std::string text =
-      std::string(algorithm) + "\n" + stamp + "\n" + scope + "\n" + hex(sha256(canonical));
+  const std::string text = std::string(algorithm) + "\n" + stamp + "\n" + scope + "\n" + hex(sha256(canonical));
   Digest key = hmac_sha256("AWS4" + credentials.secret, date);
   for (const std::string_view part : {region, service, std::string_view("aws4_request")}) {
     key = hmac_sha256(bytes_of(key), part);
   }
-  request.headers.push_back({"authorization", std::string(algorithm) + " Credential=" + credentials.key_id + "/" + scope +
-                                                  ", SignedHeaders=" + names + ", Signature=" +
-                                                  hex(hmac_sha256(bytes_of(key), text))});
+  request.headers.push_back({"authorization", std::string(algorithm) + " Credential=" + credentials.key_id + "/" +
+                                                  scope + ", SignedHeaders=" + names +
+                                                  ", Signature=" + hex(hmac_sha256(bytes_of(key), text))});
 }
 
 }  // namespace smd::detail::storage::s3

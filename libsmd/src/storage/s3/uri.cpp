@@ -21,8 +21,7 @@ int hex_digit(char c) noexcept {
 }
 
 bool is_bucket(std::string_view name) noexcept {
-  return name.size() >= 3 && name.size() <= 255 && is_alphanumeric(name.front()) &&
-         name.find("..") == name.npos &&
+  return name.size() >= 3 && name.size() <= 255 && is_alphanumeric(name.front()) && name.find("..") == name.npos &&
          std::all_of(name.begin(), name.end(),
                      [](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
 }
