@@ -99,6 +99,7 @@ bool Hook::save_tensor(std::string_view name, const TensorView& value, const std
   if (plan.nothing()) {
     return false;
   }
+  detail::hook::check_value(name, value);  // all of it, before any of it is saved
   if (plan.shape) {
     impl_->save_shape(name, Shape(value.shape().begin(), value.shape().end()), {});
   }

@@ -24,15 +24,6 @@ namespace layout = detail::layout;
 namespace wire = detail::wire;
 using detail::Status;
 
-void check_name(std::string_view name) {
-  if (name.size() > limits::name_bytes) {
-    throw InvalidArgument("a tensor's name is longer than 64 KiB");
-  }
-  if (!detail::valid_utf8(name)) {
-    throw InvalidArgument("the tensor's name '" + detail::printable(name) + "' is not UTF-8");
-  }
-}
-
 /// Elements, whole strings included, fill the bytes to the last one.
 bool fits(const TensorView& value) {
   const auto count = element_count(Shape(value.shape().begin(), value.shape().end()));
@@ -57,23 +48,6 @@ bool fits(const TensorView& value) {
     rest = rest.subspan(size);
   }
   return rest.empty();
-}
-
-void check_value(std::string_view name, const TensorView& value) {
-  check_name(name);
-  if (value.shape().size() > limits::dimensions) {
-    throw InvalidArgument("'" + detail::printable(name) + "' has more than 64 dimensions");
-  }
-  if (!fits(value)) {
-    throw InvalidArgument("'" + detail::printable(name) + "': " + std::to_string(value.bytes().size()) +
-                          " bytes do not make " + std::string(to_string(value.dtype())) + " " +
-                          to_string(Shape(value.shape().begin(), value.shape().end())));
-  }
-  // What is not elements: names of dimensions, plugin data. Generous.
-  const std::uint64_t around = 1024 + (value.shape().size() + 2) * (name.size() + 64);
-  if (value.bytes().size() + around > limits::record_bytes) {
-    throw InvalidArgument("'" + detail::printable(name) + "' is too large: a record holds 2 GiB at most");
-  }
 }
 
 std::string checked_worker_part(const HookConfig& config) {
@@ -153,6 +127,23 @@ struct ReducedTensor {
 
 }  // namespace
 
+void detail::hook::check_value(std::string_view name, const TensorView& value) {
+  hook::check_name(name);
+  if (value.shape().size() > limits::dimensions) {
+    throw InvalidArgument("'" + detail::printable(name) + "' has more than 64 dimensions");
+  }
+  if (!fits(value)) {
+    throw InvalidArgument("'" + detail::printable(name) + "': " + std::to_string(value.bytes().size()) +
+                          " bytes do not make " + std::string(to_string(value.dtype())) + " " +
+                          to_string(Shape(value.shape().begin(), value.shape().end())));
+  }
+  // What is not elements: names of dimensions, plugin data. Generous.
+  const std::uint64_t around = 1024 + (value.shape().size() + 2) * (name.size() + 64);
+  if (value.bytes().size() + around > limits::record_bytes) {
+    throw InvalidArgument("'" + detail::printable(name) + "' is too large: a record holds 2 GiB at most");
+  }
+}
+
 Hook::Impl::Impl(HookConfig in_config, std::unique_ptr<hook::Output> in_output,
                  std::unique_ptr<hook::Output> in_tensorboard, const detail::Clock& in_clock)
     : config(std::move(in_config)),
@@ -209,7 +200,7 @@ void Hook::Impl::begin_file() {
 }
 
 void Hook::Impl::save(std::string_view name, const TensorView& value) {
-  check_value(name, value);
+  hook::check_value(name, value);
   begin_file();
   std::string record = queue.take_buffer();
   record.append(wire::header_bytes, '\0');
@@ -231,7 +222,7 @@ void Hook::Impl::save(std::string_view name, const TensorView& value) {
 
 void Hook::Impl::save_reductions(std::string_view name, const TensorView& value,
                                  const std::vector<std::string>& reductions) {
-  check_value(name, value);
+  hook::check_value(name, value);
   if (value.dtype() == Dtype::string) {
     return;
   }
@@ -250,8 +241,8 @@ void Hook::Impl::save_reductions(std::string_view name, const TensorView& value,
 }
 
 void Hook::Impl::save_shape(std::string_view name, const Shape& shape, std::string_view original_name) {
-  check_name(name);
-  check_name(original_name);
+  hook::check_name(name);
+  hook::check_name(original_name);
   if (!element_count(shape) || shape.size() > limits::dimensions) {
     throw InvalidArgument("'" + detail::printable(name) + "': not a shape");
   }

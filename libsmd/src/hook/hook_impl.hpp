@@ -17,6 +17,11 @@
 
 namespace smd {
 
+namespace detail::hook {
+/// @throws InvalidArgument for what cannot be saved.
+void check_value(std::string_view name, const TensorView& value);
+}  // namespace detail::hook
+
 /// What the training thread has of a hook. Files belong to the queue's thread: they are only touched within its tasks.
 struct Hook::Impl {
   /// `output` and `tensorboard` (may be null): where files go, so that tests can stand between.

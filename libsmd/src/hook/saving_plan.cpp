@@ -31,7 +31,22 @@ void check_reductions(const ReductionConfig& config, const std::string& whose) {
   }
 }
 
+void check_collection_name(const std::string& name) {
+  if (name.empty() || name.size() > limits::name_bytes || !valid_utf8(name)) {
+    throw InvalidArgument("a collection's name is empty, longer than 64 KiB, or not UTF-8");
+  }
+}
+
 }  // namespace
+
+void check_name(std::string_view name) {
+  if (name.size() > limits::name_bytes) {
+    throw InvalidArgument("a tensor's name is longer than 64 KiB");
+  }
+  if (!valid_utf8(name)) {
+    throw InvalidArgument("the tensor's name '" + printable(name) + "' is not UTF-8");
+  }
+}
 
 Collections::Collections(const HookConfig& config)
     : save_config_(config.save_config),
@@ -48,9 +63,7 @@ Collections::Collections(const HookConfig& config)
     entries_[find_or_add(std::string(name))].included = true;
   }
   for (const CollectionConfig& own : config.collections) {
-    if (own.name.empty() || own.name.size() > limits::name_bytes || !valid_utf8(own.name)) {
-      throw InvalidArgument("a collection's name is empty, longer than 64 KiB, or not UTF-8");
-    }
+    check_collection_name(own.name);
     const bool known = by_name_.contains(own.name);
     Entry& entry = entries_[find_or_add(own.name)];
     entry.included = true;
@@ -58,6 +71,7 @@ Collections::Collections(const HookConfig& config)
       entry.config.include_regex.push_back(pattern);
     }
     for (const std::string& name : own.tensor_names) {
+      check_name(name);
       entry.config.tensor_names.push_back(name);
     }
     entry.config.reduction_config = own.reduction_config;
@@ -152,6 +166,7 @@ std::vector<std::size_t>& Collections::members(std::string_view name) {
   if (const auto at = members_.find(name); at != members_.end()) {
     return at->second;
   }
+  check_name(name);  // before it becomes a member of anything: it would spoil the collections file
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
@@ -185,6 +200,7 @@ const Plan& Collections::plan(std::string_view name, const std::vector<std::stri
   }
   std::vector<std::size_t>& found = members(name);
   for (const std::string& explicitly : also) {
+    check_collection_name(explicitly);
     const bool known = by_name_.contains(explicitly);
     const std::size_t id = find_or_add(explicitly);
     Entry& entry = entries_[id];

@@ -27,6 +27,9 @@ struct Plan {
   [[nodiscard]] bool nothing() const noexcept { return !raw && !shape && reductions.empty(); }
 };
 
+/// @throws InvalidArgument for a tensor's name that is not UTF-8, or too long.
+void check_name(std::string_view name);
+
 /// The collections of a hook: who is in which, and which are saved when.
 class Collections {
  public:

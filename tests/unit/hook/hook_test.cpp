@@ -415,8 +415,25 @@ TEST_CASE("what cannot be saved is refused") {
     CAPTURE(worker);
     CHECK_THROWS_AS(Hook{config}, InvalidArgument);
   }
+  const std::vector<std::string> not_utf8 = {"\xFF"};
+  CHECK_THROWS_AS(hook.save_tensor("y", floats(two, pair), not_utf8), InvalidArgument);
   hook.close();
   CHECK_THROWS_AS(hook.save_scalar("late", 1), InvalidArgument);
+  CHECK(sound(folder / "run"));  // nothing of the above is in the collections file
+}
+
+TEST_CASE("a value that is refused leaves no shape behind") {
+  const TempDir folder;
+  HookConfig config = every_step(folder);
+  config.reduction_config = ReductionConfig{.save_raw_tensor = true, .save_shape = true};
+  Hook hook(config);
+  const std::vector<float> two = {1, 2};
+  const Shape three = {3};
+  const Shape pair = {2};
+  CHECK_THROWS_AS(hook.save_tensor("bad", floats(two, three)), InvalidArgument);
+  CHECK(hook.save_tensor("good", floats(two, pair)));
+  hook.close();
+  CHECK(Trial::open(folder / "run").tensor_names() == std::vector<std::string>{"good"});
 }
 
 TEST_CASE("configurations that cannot be") {
