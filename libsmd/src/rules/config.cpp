@@ -131,6 +131,8 @@ std::vector<RuleConfiguration> parse_rule_configurations(std::string_view json) 
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;
     const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
     throw bad_config(fmt::format("line {}, column {}: not JSON", line, before.size() - line_start + 1));
+  } catch (const Json::out_of_range&) {
+    throw bad_config("a number in it is beyond what a double can hold");
   }
   std::vector<RuleConfiguration> all = read_document(document);
   if (all.empty()) {

@@ -52,6 +52,7 @@ TEST_CASE("what is no configuration is said with its place") {
   }
   CHECK(wrong("{\n \"a\": ]") == "bad_config||line 2, column 7: not JSON");
   CHECK(wrong("") == "bad_config||line 1, column 1: not JSON");
+  CHECK(wrong("[1e999]") == "bad_config||a number in it is beyond what a double can hold");
   CHECK(wrong("[3]") == "bad_config||[0]: a rule configuration is an object");
 }
 
