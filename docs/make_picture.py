@@ -14,9 +14,10 @@ COMMANDS = [
     "smd-ls good-pytorch-digits -e 'weight|bias' -m train -l --columns tensor,shape,dtype,steps",
     "smd-tensor good-pytorch-digits DigitNet_input_0 -s first --slice 0,0 --heatmap",
     "smd-tensor good-pytorch-digits -c losses -m train --spark",
-    "smd-reduce good-pytorch-digits -c gradients --by step -r l2,abs_max,nan",
+    "smd-reduce good-pytorch-digits -c gradients --by step -r l2,abs_max",
+    "smd-rule good-pytorch-exploding -r ExplodingTensor -r VanishingGradient",
 ]
-COLUMNS = 96
+COLUMNS = 116
 WIDTH, HEIGHT = 8.4, 18  # of a character
 FOREGROUND, BACKGROUND, PROMPT = "#d8dee9", "#242933", "#a3be8c"
 NAMED = {30: "#3b4252", 31: "#e06c75", 32: "#a3be8c", 33: "#ebcb8b", 34: "#81a1c1", 35: "#b48ead", 36: "#88c0d0",
@@ -112,7 +113,7 @@ def picture(bin_dir):
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{number(width)}" height="{number(height)}" '
         f'viewBox="0 0 {number(width)} {number(height)}" font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" '
         'font-size="14" xml:space="preserve">',
-        "<title>smd-ls, smd-tensor and smd-reduce in a terminal</title>",
+        "<title>smd-ls, smd-tensor, smd-reduce and smd-rule in a terminal</title>",
         f'<rect width="100%" height="100%" rx="8" fill="{BACKGROUND}"/>', '<g transform="translate(12 14)">', *shapes,
         "</g>", "</svg>", ""])
 

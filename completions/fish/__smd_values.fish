@@ -183,7 +183,7 @@ function __smd_values
             case rule_parameter
                 set -l rules (__smd_found rule $lines)
                 for rule in $rules
-                    set -l before
+                    set -l before ''
                     test (count $rules) -gt 1; and set before $rule.
                     for name in (__smd_parameters $rule)
                         echo $before$name=

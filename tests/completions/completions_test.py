@@ -229,7 +229,7 @@ class Completion(unittest.TestCase):
     @unittest.skipUnless(any(os.path.exists(os.path.join(folder, "smd-rule")) for folder in BINS), "no smd-rule")
     def test_rules(self):
         self.offers("smd-rule -r Over", "Overfit", "Overtraining")
-        self.assertEqual(self.shell.tab("smd-rule run -r vanishing"), ["smd-rule", "run", "-r", "vanishing_gradient"])
+        self.assertEqual(self.shell.tab("smd-rule run -r vanishing_"), ["smd-rule", "run", "-r", "vanishing_gradient"])
         self.offers("smd-rule run -r DeadRelu -p threshold_", "threshold_inactivity", "threshold_layer")
         # With several rules the parameter says whose it is.
         self.offers("smd-rule run -r DeadRelu -r TreeDepth -p TreeDepth.", "TreeDepth.depth", "TreeDepth.start_step",
