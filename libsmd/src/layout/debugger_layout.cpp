@@ -21,8 +21,7 @@ namespace smd::detail::layout {
 Listing::Listing(const Listing* before) {
   if (before != nullptr) {
     *this = Listing(*before);
-    files.clear();
-    files.reserve(before->files.size() + 64);
+    fresh.clear();
     notes.clear();
   }
 }
@@ -38,15 +37,29 @@ std::string Listing::path(const StepFile& file) const {
   return path;
 }
 
+bool Listing::before(const StepFile& a, const StepFile& b) const {
+  if (a.step != b.step) {
+    return a.step < b.step;
+  }
+  if (a.worker != b.worker) {
+    return worker_rank[a.worker] < worker_rank[b.worker];
+  }
+  return a != b && path(a) < path(b);
+}
+
 namespace {
+
+/// A folder whose stamp stayed the same for so long before it was listed was not changed within the same tick of the
+/// file system's clock (at most 2 s, on FAT).
+constexpr std::chrono::seconds stamp_tick(3);
 
 /// Folders below `index/` deeper than this are not looked into: the format has one level.
 constexpr std::size_t deepest_folder = 16;
 
 class DebuggerLayout final : public Layout {
  public:
-  Outcome<Listing> list(storage::Storage& storage, const Listing* before,
-                        std::optional<std::int64_t> since) const override;
+  Outcome<Listing> list(storage::Storage& storage, const Listing* before, std::optional<std::int64_t> since,
+                        std::chrono::steady_clock::time_point now) const override;
   LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files, unsigned jobs,
                    const ReadProgress& progress) const override;
   std::shared_ptr<const CollectionsInfo> collections(storage::Storage& storage,
@@ -57,18 +70,19 @@ class DebuggerLayout final : public Layout {
   }
 };
 
-/// Adds one file of `index/` to a listing; names that are none of an index file are noted.
-void add_index_file(Listing& listing, std::uint32_t folder, std::string_view leaf) {
+/// Takes one file of `index/`; names that are none of an index file are noted.
+std::optional<StepFile> index_file(Listing& listing, std::uint32_t folder, std::string_view leaf,
+                                   std::vector<Problem>& notes) {
   if (leaf.ends_with(".tmp")) {
-    return;
+    return std::nullopt;
   }
   const std::optional<IndexFileName> name = parse_index_file_name(leaf);
   if (!name || name->worker_part.size() > limits::name_bytes) {
-    listing.notes.push_back({ProblemKind::note,
-                             std::string(listing.folders[folder]) + "/" + std::string(leaf),
-                             {},
-                             "ignored: the name is not that of an index file"});
-    return;
+    notes.push_back({ProblemKind::note,
+                     std::string(listing.folders[folder]) + "/" + std::string(leaf),
+                     {},
+                     "ignored: the name is not that of an index file"});
+    return std::nullopt;
   }
   StepFile file{name->step, listing.worker_parts.add(name->worker_part), folder, no_id};
   if (file.worker == listing.workers.size()) {
@@ -77,7 +91,7 @@ void add_index_file(Listing& listing, std::uint32_t folder, std::string_view lea
   if (leaf != index_leaf(file.step, name->worker_part)) {
     file.leaf = listing.leaves.add(leaf);
   }
-  listing.files.push_back(file);
+  return file;
 }
 
 void rank_workers(Listing& listing) {
@@ -92,19 +106,13 @@ void rank_workers(Listing& listing) {
   }
 }
 
-void sort_files(Listing& listing) {
-  const auto before = [&](const StepFile& a, const StepFile& b) {
-    if (a.step != b.step) {
-      return a.step < b.step;
-    }
-    if (a.worker != b.worker) {
-      return listing.worker_rank[a.worker] < listing.worker_rank[b.worker];
-    }
-    return listing.path(a) < listing.path(b);
-  };
-  if (!std::is_sorted(listing.files.begin(), listing.files.end(), before)) {
-    std::sort(listing.files.begin(), listing.files.end(), before);
+/// Whether an earlier listing had a file. Workers that it did not know have no rank yet.
+bool was_listed(const Listing& listing, const StepFile& file) {
+  if (file.worker >= listing.worker_rank.size()) {
+    return false;
   }
+  const auto place = listing.files.partition_point([&](const StepFile& other) { return listing.before(other, file); });
+  return place != listing.files.end() && *place == file;
 }
 
 /// Whether steps from `step` on stand after it in text order too: so it is for all that have 12 digits.
@@ -113,7 +121,20 @@ bool in_text_order(std::int64_t step) noexcept {
   return step >= 0 && step < last_folder_of_nine_digits;
 }
 
-/// Lists `index/` at once. New names are added to those of an earlier listing, of which only later ones were asked for.
+/// Takes in the new files of a listing.
+void finish(Listing& listing) {
+  if (listing.worker_rank.size() != listing.workers.size()) {
+    rank_workers(listing);
+  }
+  const auto order = [&](const StepFile& a, const StepFile& b) { return listing.before(a, b); };
+  if (!std::is_sorted(listing.fresh.begin(), listing.fresh.end(), order)) {
+    std::sort(listing.fresh.begin(), listing.fresh.end(), order);
+  }
+  listing.fresh.erase(std::unique(listing.fresh.begin(), listing.fresh.end()), listing.fresh.end());
+  listing.files.merge(listing.fresh, order);
+}
+
+/// Lists `index/` at once. With an earlier listing, only what stands from a step on is asked for.
 Outcome<Listing> list_remote(storage::Storage& storage, Listing listing, const Listing* before,
                              std::optional<std::int64_t> since) {
   std::string after;
@@ -125,16 +146,15 @@ Outcome<Listing> list_remote(storage::Storage& storage, Listing listing, const L
     after.erase(0, after.size() - folder_digits);
     after.push_back('/');
     append_step_digits(after, *since);
-    listing.files = before->files;
     listing.notes = before->notes;
   }
   auto names = storage.list_below(index_folder, after);
   if (!names) {
     return std::move(names.problem());
   }
-  const std::size_t known = listing.files.size();
   std::uint32_t folder_id = no_id;
   std::string folder;
+  std::vector<Problem> notes;
   for (const std::string& name : *names) {
     const std::size_t slash = name.rfind('/');
     std::string own = std::string(index_folder) + (slash == name.npos ? "" : "/" + name.substr(0, slash));
@@ -142,30 +162,59 @@ Outcome<Listing> list_remote(storage::Storage& storage, Listing listing, const L
       folder = std::move(own);
       folder_id = listing.folders.add(folder);
     }
-    const std::size_t notes = listing.notes.size();
-    add_index_file(listing, folder_id, std::string_view(name).substr(slash + 1));
-    if (listing.notes.size() > notes &&
-        std::count(listing.notes.begin(), listing.notes.end(), listing.notes.back()) > 1) {
-      listing.notes.pop_back();
+    const std::optional<StepFile> file =
+        index_file(listing, folder_id, std::string_view(name).substr(slash + 1), notes);
+    if (file && !was_listed(listing, *file)) {
+      listing.fresh.push_back(*file);
     }
   }
-  // Those of steps that were listed before come twice.
-  const auto by_step = [](const StepFile& a, const StepFile& b) { return a.step < b.step; };
-  const auto begin = listing.files.begin();
-  const auto middle = begin + static_cast<std::ptrdiff_t>(known);
-  listing.files.erase(std::remove_if(middle, listing.files.end(),
-                                     [&](const StepFile& file) {
-                                       const auto [first, last] = std::equal_range(begin, middle, file, by_step);
-                                       return std::find(first, last, file) != last;
-                                     }),
-                      listing.files.end());
-  rank_workers(listing);
-  sort_files(listing);
+  for (Problem& note : notes) {
+    if (std::find(listing.notes.begin(), listing.notes.end(), note) == listing.notes.end()) {
+      listing.notes.push_back(std::move(note));
+    }
+  }
+  finish(listing);
   return listing;
 }
 
+/// Lists one folder; null if it is not there or cannot be read, which `trouble` then says.
+std::shared_ptr<const FolderState> list_folder(storage::Storage& storage, Listing& listing, std::uint32_t id,
+                                               std::chrono::steady_clock::time_point now,
+                                               std::optional<Problem>& trouble) {
+  const std::string folder(listing.folders[id]);
+  const std::optional<storage::FolderStamp> stamp = storage.stamp(folder);
+  const std::shared_ptr<const FolderState> known = listing.folder_states[id];
+  const bool same = known && stamp && known->stamp == stamp;
+  if (same && known->settled) {
+    return known;
+  }
+  auto entries = storage.list(folder);
+  if (!entries) {
+    trouble = std::move(entries.problem());
+    return nullptr;
+  }
+  auto state = std::make_shared<FolderState>();
+  state->stamp = stamp;
+  state->since = same ? known->since : now;
+  state->settled = same && now - known->since >= stamp_tick;
+  for (const storage::DirEntry& entry : *entries) {
+    if (entry.kind != storage::EntryKind::folder) {
+      const std::optional<StepFile> file = index_file(listing, id, entry.name, state->notes);
+      if (file && !was_listed(listing, *file)) {
+        listing.fresh.push_back(*file);
+      }
+    } else if (std::count(folder.begin(), folder.end(), '/') < static_cast<std::ptrdiff_t>(deepest_folder)) {
+      state->folders.push_back(folder + "/" + entry.name);
+    } else {
+      state->notes.push_back({ProblemKind::note, folder + "/" + entry.name, {}, "ignored: nested too deep"});
+    }
+  }
+  return state;
+}
+
 Outcome<Listing> DebuggerLayout::list(storage::Storage& storage, const Listing* before,
-                                      std::optional<std::int64_t> since) const {
+                                      std::optional<std::int64_t> since,
+                                      std::chrono::steady_clock::time_point now) const {
   Listing listing(before);
   // Asked first: a job that ends while we list must not look ended with its last steps missing.
   listing.ended = ended(storage);
@@ -174,34 +223,22 @@ Outcome<Listing> DebuggerLayout::list(storage::Storage& storage, const Listing* 
   }
   std::vector<std::string> folders{std::string(index_folder)};
   while (!folders.empty()) {
-    const std::string folder = std::move(folders.back());
+    const std::uint32_t id = listing.folders.add(folders.back());
     folders.pop_back();
-    auto entries = storage.list(folder);
-    if (!entries) {
-      if (entries.problem().kind == ProblemKind::not_found) {
-        continue;  // no index yet, or a folder that was just removed: no steps there
+    listing.folder_states.resize(std::max<std::size_t>(listing.folder_states.size(), id + std::size_t{1}));
+    std::optional<Problem> trouble;
+    listing.folder_states[id] = list_folder(storage, listing, id, now, trouble);
+    if (const FolderState* const state = listing.folder_states[id].get()) {
+      folders.insert(folders.end(), state->folders.begin(), state->folders.end());
+      listing.notes.insert(listing.notes.end(), state->notes.begin(), state->notes.end());
+    } else if (trouble->kind != ProblemKind::not_found) {  // else no index yet, or a folder that was just removed
+      if (listing.folders[id] == index_folder) {
+        return *std::move(trouble);
       }
-      if (folder == index_folder) {
-        return std::move(entries.problem());
-      }
-      listing.notes.push_back(std::move(entries.problem()));
-      continue;
-    }
-    const std::uint32_t folder_id = listing.folders.add(folder);
-    for (const storage::DirEntry& entry : *entries) {
-      if (entry.kind == storage::EntryKind::folder) {
-        if (std::count(folder.begin(), folder.end(), '/') < static_cast<std::ptrdiff_t>(deepest_folder)) {
-          folders.push_back(folder + "/" + entry.name);
-        } else {
-          listing.notes.push_back({ProblemKind::note, folder + "/" + entry.name, {}, "ignored: nested too deep"});
-        }
-      } else {
-        add_index_file(listing, folder_id, entry.name);
-      }
+      listing.notes.push_back(*std::move(trouble));
     }
   }
-  rank_workers(listing);
-  sort_files(listing);
+  finish(listing);
   return listing;
 }
 
@@ -405,7 +442,8 @@ ReadCollections read_collections_file(const Outcome<std::unique_ptr<storage::Fol
 
 /// As many workers as save have theirs, and nothing was wrong.
 bool all_there(const CollectionsInfo& info) {
-  return info.found && info.problems.empty() && static_cast<std::int64_t>(info.workers.size()) >= info.num_workers.value_or(1);
+  return info.found && info.problems.empty() &&
+         static_cast<std::int64_t>(info.workers.size()) >= info.num_workers.value_or(1);
 }
 
 std::shared_ptr<const CollectionsInfo> DebuggerLayout::collections(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/outcome.hpp"
+#include "base/sorted_chunks.hpp"
 #include "layout/index_parser.hpp"
 #include "layout/name_table.hpp"
 #include "storage/storage.hpp"
@@ -9,6 +10,7 @@
 #include <smd/collection.hpp>
 #include <smd/step.hpp>
 
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +36,15 @@ struct StepFile {
   auto operator<=>(const StepFile&) const = default;
 };
 
+/// What one folder held when it was last listed.
+struct FolderState {
+  std::optional<storage::FolderStamp> stamp;
+  std::chrono::steady_clock::time_point since;  ///< When the folder was first seen with that stamp.
+  bool settled = false;  ///< It was listed so long after that that the same stamp means the same content.
+  std::vector<std::string> folders;
+  std::vector<Problem> notes;
+};
+
 /// What a listing shows without opening anything. Ids stay the same in later listings of the same trial.
 struct Listing {
   Listing() = default;
@@ -46,11 +57,15 @@ struct Listing {
   /// By worker id: the worker's name. Later listings share the texts, so views of them stay valid.
   std::vector<std::shared_ptr<const std::string>> workers;
   std::vector<std::uint32_t> worker_rank;  ///< By worker id: its place in the byte order of names.
-  std::vector<StepFile> files;             ///< By step, then worker's name, then path.
-  std::vector<Problem> notes;              ///< Names that mean nothing; folders that cannot be read.
-  bool ended = false;                      ///< The end marker was there before anything else was looked at.
+  SortedChunks<StepFile> files;            ///< All ever seen, by step, then worker's name, then path.
+  std::vector<StepFile> fresh;             ///< Those of them that the listing before did not have, in that order.
+  std::vector<std::shared_ptr<const FolderState>> folder_states;  ///< By folder id; null: not there, or unreadable.
+  std::vector<Problem> notes;  ///< Names that mean nothing; folders that cannot be read.
+  bool ended = false;          ///< The end marker was there before anything else was looked at.
 
   [[nodiscard]] std::string path(const StepFile& file) const;
+  /// The order of `files`.
+  [[nodiscard]] bool before(const StepFile& a, const StepFile& b) const;
 };
 
 /// One step file that was read.
@@ -96,10 +111,11 @@ class Layout {
  public:
   virtual ~Layout() = default;
 
-  /// Lists the steps. `before` is an earlier listing of the same trial, whose ids are kept, or null. With `since`, a
-  /// remote store is asked for that step and later ones only; files of earlier ones are taken from `before`.
-  virtual Outcome<Listing> list(storage::Storage& storage, const Listing* before,
-                                std::optional<std::int64_t> since) const = 0;
+  /// Lists the steps. `before` is an earlier listing of the same trial, whose ids and files are kept, or null. Folders
+  /// that have not changed since then are not listed again; with `since`, a remote store is asked for that step and
+  /// later ones only.
+  virtual Outcome<Listing> list(storage::Storage& storage, const Listing* before, std::optional<std::int64_t> since,
+                                std::chrono::steady_clock::time_point now) const = 0;
   /// Reads step files with at most `jobs` threads. `progress` may be empty.
   virtual LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
                            unsigned jobs, const ReadProgress& progress) const = 0;

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <cerrno>
 #include <memory>
@@ -79,6 +80,44 @@ Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_
 }
 
 }  // namespace
+
+namespace {
+
+/// File systems of this machine that keep a folder's times as POSIX wants them. Others may be told of changes late, or
+/// never.
+bool keeps_times(int fd) noexcept {
+  struct statfs status;
+  if (::fstatfs(fd, &status) != 0) {
+    return false;
+  }
+  switch (static_cast<std::uint32_t>(status.f_type)) {
+    case 0xEF53:      // ext2, ext3, ext4
+    case 0x58465342:  // XFS
+    case 0x9123683E:  // Btrfs
+    case 0x01021994:  // tmpfs
+    case 0x2FC12FC1:  // ZFS
+    case 0xF2F52010:  // F2FS
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::optional<FolderStamp> LocalRoot::stamp(std::string_view folder) const {
+  const auto root = anchor();
+  const Descriptor fd = open_beneath(root->fd.get(), root->resolve, folder, O_PATH | O_DIRECTORY);
+  struct stat status = {};
+  if (!fd || !keeps_times(fd.get()) || ::fstat(fd.get(), &status) != 0) {
+    return std::nullopt;
+  }
+  const auto ticks = [](const timespec& time) {
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
+  };
+  return FolderStamp{static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
+                     ticks(status.st_mtim), ticks(status.st_ctim), static_cast<std::uint64_t>(status.st_nlink)};
+}
 
 Outcome<std::shared_ptr<LocalRoot>> LocalRoot::open(const std::string& path, std::optional<Resolve> resolve) {
   auto anchor = open_anchor(path, resolve);

@@ -23,6 +23,8 @@ class LocalStorage final : public Storage {
 
   Outcome<std::vector<DirEntry>> list(std::string_view folder) override { return root_->list(folder); }
 
+  std::optional<FolderStamp> stamp(std::string_view folder) override { return root_->stamp(folder); }
+
   bool exists(std::string_view name) override {
     if (!refuse_path(name).empty()) {
       return false;

@@ -40,6 +40,8 @@ class LocalRoot {
 
   /// Names in a folder; see Storage::list.
   [[nodiscard]] Outcome<std::vector<DirEntry>> list(std::string_view folder) const;
+  /// See Storage::stamp.
+  [[nodiscard]] std::optional<FolderStamp> stamp(std::string_view folder) const;
 
  private:
   std::string path_;

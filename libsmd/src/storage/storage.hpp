@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,12 +62,17 @@ class Watch {
   [[nodiscard]] virtual std::string method() const = 0;
 };
 
+/// Changes whenever a name is added to a folder or taken from it, within the tick of the file system's clock.
+using FolderStamp = std::array<std::uint64_t, 5>;
+
 /// Thread-safe.
 class Storage {
  public:
   virtual ~Storage() = default;
   /// Names in a folder, unsorted, without `.` and `..`. A folder that is not there: ProblemKind::not_found.
   virtual Outcome<std::vector<DirEntry>> list(std::string_view folder) = 0;
+  /// Nothing where no such thing can be relied upon, or had.
+  virtual std::optional<FolderStamp> stamp(std::string_view /*folder*/) { return std::nullopt; }
   /// Whether anything of that name exists.
   virtual bool exists(std::string_view name) = 0;
   /// A regular file; anything else of that name is damaged (a FIFO never blocks it). Not there: not_found. A name that

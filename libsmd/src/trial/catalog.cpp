@@ -90,6 +90,12 @@ const ShapeList::Saved* ShapeList::of(std::uint32_t tensor) const noexcept {
   return it != shapes.end() && it->tensor == tensor ? &*it : nullptr;
 }
 
+/// Which lists there are, by their hashes.
+struct Catalog::KnownLists {
+  std::unordered_multimap<std::uint64_t, std::uint32_t> lists;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> shapes;
+};
+
 Catalog::Catalog()
     : tensors_(std::make_shared<NameTable>()),
       reductions_(std::make_shared<NameTable>()),
@@ -97,7 +103,8 @@ Catalog::Catalog()
       paths_(std::make_shared<NameTable>()),
       sorted_(std::make_shared<std::vector<std::uint32_t>>()),
       rank_(std::make_shared<std::vector<std::uint32_t>>()),
-      stored_(std::make_shared<NameTable>()) {}
+      stored_(std::make_shared<NameTable>()),
+      known_(std::make_shared<KnownLists>()) {}
 
 /// Moves the tables of several parsers into one catalog: names become global ids, equal lists become one.
 class Catalog::Merger {
@@ -108,14 +115,7 @@ class Catalog::Merger {
         reductions_(catalog.reductions_),
         originals_(catalog.originals_),
         paths_(catalog.paths_),
-        stored_(catalog.stored_) {
-    for (std::uint32_t id = 0; id < catalog.lists_.size(); ++id) {
-      lists_by_hash_.emplace(hash_ids(catalog.lists_[id]->names), id);
-    }
-    for (std::uint32_t id = 0; id < catalog.shapes_.size(); ++id) {
-      shapes_by_hash_.emplace(hash_shapes(catalog.shapes_[id]->shapes), id);
-    }
-  }
+        stored_(catalog.stored_) {}
 
   /// Returns, by local id, the global ids of payloads and paths.
   struct Translation {
@@ -158,9 +158,9 @@ class Catalog::Merger {
       merged->names.push_back(stored_.add(names[name]));
     }
     const std::uint64_t hash = hash_ids(merged->names);
-    const auto [first, last] = lists_by_hash_.equal_range(hash);
+    const auto [first, last] = catalog_.known_->lists.equal_range(hash);
     for (auto it = first; it != last; ++it) {
-      if (catalog_.lists_[it->second]->names == merged->names) {
+      if (it->second < catalog_.lists_.size() && catalog_.lists_[it->second]->names == merged->names) {
         return it->second;
       }
     }
@@ -180,7 +180,7 @@ class Catalog::Merger {
         merged->items.end());
     const auto id = static_cast<std::uint32_t>(catalog_.lists_.size());
     catalog_.lists_.push_back(std::move(merged));
-    lists_by_hash_.emplace(hash, id);
+    catalog_.known_->lists.emplace(hash, id);
     return id;
   }
 
@@ -197,15 +197,15 @@ class Catalog::Merger {
                                      [](const auto& a, const auto& b) { return a.tensor == b.tensor; }),
                          merged->shapes.end());
     const std::uint64_t hash = hash_shapes(merged->shapes);
-    const auto [first, last] = shapes_by_hash_.equal_range(hash);
+    const auto [first, last] = catalog_.known_->shapes.equal_range(hash);
     for (auto it = first; it != last; ++it) {
-      if (catalog_.shapes_[it->second]->shapes == merged->shapes) {
+      if (it->second < catalog_.shapes_.size() && catalog_.shapes_[it->second]->shapes == merged->shapes) {
         return it->second;
       }
     }
     const auto id = static_cast<std::uint32_t>(catalog_.shapes_.size());
     catalog_.shapes_.push_back(std::move(merged));
-    shapes_by_hash_.emplace(hash, id);
+    catalog_.known_->shapes.emplace(hash, id);
     return id;
   }
 
@@ -215,11 +215,10 @@ class Catalog::Merger {
   GrowingTable originals_;
   GrowingTable paths_;
   GrowingTable stored_;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> lists_by_hash_;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> shapes_by_hash_;
 };
 
-void Catalog::add(LoadedSteps&& loaded, const layout::Listing& listing) {
+std::vector<StepRow> Catalog::add(LoadedSteps&& loaded) {
+  std::vector<StepRow> rows;
   const std::uint32_t tensors_before = tensors_->size();
   {
     Merger merger(*this);
@@ -228,7 +227,7 @@ void Catalog::add(LoadedSteps&& loaded, const layout::Listing& listing) {
     for (layout::IndexTables& tables : loaded.tables) {
       translations.push_back(merger.merge(std::move(tables)));
     }
-    rows_.reserve(rows_.size() + loaded.rows.size());
+    rows.reserve(loaded.rows.size());
     for (const LoadedSteps::Row& row : loaded.rows) {
       if (row.row.payload == no_id) {
         continue;  // lists nothing: makes no step
@@ -238,20 +237,8 @@ void Catalog::add(LoadedSteps&& loaded, const layout::Listing& listing) {
       if (global.event_file != no_id) {
         global.event_file = translations[row.tables].paths[global.event_file];
       }
-      rows_.push_back(global);
+      rows.push_back(global);
     }
-  }
-  const auto before = [&](const StepRow& a, const StepRow& b) {
-    if (a.file.step != b.file.step) {
-      return a.file.step < b.file.step;
-    }
-    if (a.file.worker != b.file.worker) {
-      return listing.worker_rank[a.file.worker] < listing.worker_rank[b.file.worker];
-    }
-    return a.file != b.file && listing.path(a.file) < listing.path(b.file);
-  };
-  if (!std::is_sorted(rows_.begin(), rows_.end(), before)) {
-    std::stable_sort(rows_.begin(), rows_.end(), before);
   }
   if (tensors_->size() != tensors_before) {
     auto sorted = std::make_shared<std::vector<std::uint32_t>>(tensors_->size());
@@ -265,6 +252,7 @@ void Catalog::add(LoadedSteps&& loaded, const layout::Listing& listing) {
     sorted_ = std::move(sorted);
     rank_ = std::move(rank);
   }
+  return rows;
 }
 
 }  // namespace smd::detail::trial

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/sorted_chunks.hpp"
 #include "layout/layout.hpp"
 #include "layout/name_table.hpp"
 #include "layout/payload.hpp"
@@ -47,16 +48,15 @@ struct ShapeList {
   [[nodiscard]] const Saved* of(std::uint32_t tensor) const noexcept;
 };
 
-/// Step files that were read, in compact columns (ids, 4 and 8 byte numbers). A value: copying shares the columns.
-/// Rows are sorted by step, then worker's name, then path; the last of several rows of one worker and step counts.
+/// What step files list, in compact columns (ids, 4 and 8 byte numbers). A value: copying shares the columns.
 class Catalog {
  public:
   Catalog();
 
-  /// A catalog of these rows and all that were there before. `listing` is the one that the rows' ids come from.
-  void add(layout::LoadedSteps&& loaded, const layout::Listing& listing);
+  /// Takes in what was loaded; returns the rows that list something, in the order loaded, with ids of this catalog.
+  /// Copies may be read meanwhile; adding to two copies at once is not possible.
+  [[nodiscard]] std::vector<layout::StepRow> add(layout::LoadedSteps&& loaded);
 
-  [[nodiscard]] std::span<const layout::StepRow> rows() const noexcept { return rows_; }
   [[nodiscard]] const layout::Payload& payload(const layout::StepRow& row) const noexcept {
     return payloads_[row.payload];
   }
@@ -81,6 +81,7 @@ class Catalog {
 
  private:
   class Merger;
+  struct KnownLists;
 
   std::shared_ptr<const layout::NameTable> tensors_;
   std::shared_ptr<const layout::NameTable> reductions_;
@@ -89,11 +90,11 @@ class Catalog {
   std::shared_ptr<const std::vector<std::uint32_t>> sorted_;
   std::shared_ptr<const std::vector<std::uint32_t>> rank_;
   std::shared_ptr<const layout::NameTable> stored_;  // names as in index files
-  std::vector<std::shared_ptr<const ItemList>> lists_;
-  std::vector<std::shared_ptr<const ShapeList>> shapes_;
-  std::vector<std::shared_ptr<const layout::PayloadArena>> arenas_;
-  std::vector<layout::Payload> payloads_;
-  std::vector<layout::StepRow> rows_;
+  GrowingColumn<std::shared_ptr<const ItemList>> lists_;
+  GrowingColumn<std::shared_ptr<const ShapeList>> shapes_;
+  GrowingColumn<std::shared_ptr<const layout::PayloadArena>> arenas_;
+  GrowingColumn<layout::Payload> payloads_;
+  std::shared_ptr<KnownLists> known_;  // of whoever adds; may know of lists that this copy does not have
 };
 
 /// A stored name taken apart (FORMAT.md, section 8): `smdebug/reductions/abs_mean/NAME` is reduction `abs_mean` of

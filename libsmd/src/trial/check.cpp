@@ -132,7 +132,11 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
   }
   report.index_files = snapshot->listing->files.size();
 
-  const std::span<const StepRow> rows = snapshot->catalog.rows();
+  std::vector<StepRow> rows;
+  for (const detail::trial::Step& step : snapshot->steps) {
+    const std::span<const StepRow> of_step = snapshot->rows_of(step);
+    rows.insert(rows.end(), of_step.begin(), of_step.end());
+  }
   const unsigned jobs = state.jobs();
   std::vector<std::unique_ptr<RecordReader>> readers(jobs);
   std::unordered_set<std::string> event_files;

@@ -150,7 +150,7 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
   for (std::uint32_t worker = 0; worker < ranks.size(); ++worker) {
     by_rank[ranks[worker]] = worker;
   }
-  for (const StepRow& row : catalog.rows()) {
+  const auto tally_row = [&](const StepRow& row) {
     const detail::layout::Payload& payload = catalog.payload(row);
     for (const Item& item : catalog.items(row).items) {
       Tally& tally = tallies[item.tensor];
@@ -168,6 +168,10 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
         tallies[saved.tensor].shape = &saved;
       }
     }
+  };
+  for (const Step& step : snapshot->steps) {
+    const std::span<const StepRow> of_step = snapshot->rows_of(step);
+    std::for_each(of_step.begin(), of_step.end(), tally_row);
   }
   std::vector<TensorSummary> rows;
   std::vector<bool> wanted(tallies.size(), names.empty());

@@ -103,9 +103,11 @@ TensorSet saved_tensors(const Snapshot& snapshot, const TensorQuery& query) {
     }
     return saved.take();
   }
-  for (const layout::StepRow& row : snapshot.catalog.rows()) {
-    if (!query.mode || *query.mode == Mode::global || row.mode == *query.mode) {
-      saved.add(row);
+  for (const Step& step : snapshot.steps) {
+    for (const layout::StepRow& row : snapshot.rows_of(step)) {
+      if (!query.mode || *query.mode == Mode::global || row.mode == *query.mode) {
+        saved.add(row);
+      }
     }
   }
   return saved.take();

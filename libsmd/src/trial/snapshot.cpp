@@ -2,52 +2,90 @@
 #include "trial/snapshot.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <utility>
 
 namespace smd::detail::trial {
 
-void Snapshot::derive() {
-  steps.clear();
-  claims.clear();
-  row_of_path.assign(catalog.paths().size(), no_id);
-  const std::span<const layout::StepRow> rows = catalog.rows();
-  for (std::uint32_t i = 0; i < rows.size(); ++i) {
-    const layout::StepRow& row = rows[i];
-    if (steps.empty() || steps.back().number != row.file.step) {
-      // The first worker by name decides about the step's mode; others may file their tensors elsewhere.
-      steps.push_back({row.file.step, i, 0, row.mode, row.mode_step});
-    }
-    ++steps.back().rows;
-    if (row.event_file != no_id && row_of_path[row.event_file] == no_id && catalog.payload(row).count > 0) {
-      row_of_path[row.event_file] = i;
-    }
-    if (row.mode != Mode::global) {
-      const ModeClaim claim{row.mode, row.mode_step, row.file.step};
-      if (claims.empty() || claims.back() != claim) {
-        claims.push_back(claim);
+namespace {
+
+/// A step of rows that stand in a line.
+Step step_of(std::shared_ptr<const layout::StepRow> first, std::uint32_t count) {
+  return {first->file.step, first->mode, first->mode_step, std::move(first), count};
+}
+
+}  // namespace
+
+void Snapshot::add(std::vector<layout::StepRow> added) {
+  if (added.empty()) {
+    return;
+  }
+  const auto before = [this](const layout::StepRow& a, const layout::StepRow& b) {
+    return listing->before(a.file, b.file);
+  };
+  if (!std::is_sorted(added.begin(), added.end(), before)) {
+    std::stable_sort(added.begin(), added.end(), before);
+  }
+  const auto kept = std::make_shared<const std::vector<layout::StepRow>>(std::move(added));
+  const std::vector<layout::StepRow>& rows = *kept;
+  std::vector<Step> fresh;
+  std::vector<ModeClaim> fresh_claims;
+  std::shared_ptr<std::vector<layout::StepRow>> by_path;
+  for (std::size_t i = 0; i < rows.size();) {
+    std::size_t end = i;
+    for (; end < rows.size() && rows[end].file.step == rows[i].file.step; ++end) {
+      const layout::StepRow& row = rows[end];
+      if (row.mode != Mode::global) {
+        fresh_claims.push_back({row.mode, row.mode_step, row.file.step});
+      }
+      if (row.event_file != no_id && catalog.payload(row).count > 0) {
+        if (!by_path) {
+          by_path = row_of_path ? std::make_shared<std::vector<layout::StepRow>>(*row_of_path)
+                                : std::make_shared<std::vector<layout::StepRow>>();
+          by_path->resize(catalog.paths().size());
+        }
+        layout::StepRow& known = (*by_path)[row.event_file];
+        if (known.payload == no_id || before(row, known)) {
+          known = row;
+        }
       }
     }
+    fresh.push_back(step_of({kept, &rows[i]}, static_cast<std::uint32_t>(end - i)));
+    i = end;
   }
-  std::sort(claims.begin(), claims.end());
-  claims.erase(std::unique(claims.begin(), claims.end()), claims.end());
+  steps.merge(
+      std::move(fresh), [](const Step& a, const Step& b) { return a.number < b.number; },
+      [&](const Step& there, const Step& more) {
+        auto all = std::make_shared<std::vector<layout::StepRow>>();
+        all->reserve(there.rows + std::size_t{more.rows});
+        std::merge(there.first_row.get(), there.first_row.get() + there.rows, more.first_row.get(),
+                   more.first_row.get() + more.rows, std::back_inserter(*all), before);
+        const auto count = static_cast<std::uint32_t>(all->size());
+        return step_of({all, all->data()}, count);
+      });
+  std::sort(fresh_claims.begin(), fresh_claims.end());
+  fresh_claims.erase(std::unique(fresh_claims.begin(), fresh_claims.end()), fresh_claims.end());
+  claims.merge(std::move(fresh_claims), std::less<>());
+  if (by_path) {
+    row_of_path = std::move(by_path);
+  }
 }
 
 const Step* Snapshot::find(std::int64_t number) const noexcept {
-  const auto it = std::lower_bound(steps.begin(), steps.end(), number,
-                                   [](const Step& step, std::int64_t wanted) { return step.number < wanted; });
+  const auto it = steps.partition_point([number](const Step& step) { return step.number < number; });
   return it != steps.end() && it->number == number ? &*it : nullptr;
 }
 
 const Step* Snapshot::first() const noexcept { return steps.empty() ? nullptr : &steps.front(); }
 
 const Step* Snapshot::first_after(std::int64_t number) const noexcept {
-  const std::size_t before = steps_up_to(number);
-  return before < steps.size() ? &steps[before] : nullptr;
+  const auto it = steps.partition_point([number](const Step& step) { return step.number <= number; });
+  return it == steps.end() ? nullptr : &*it;
 }
 
 std::size_t Snapshot::steps_up_to(std::int64_t number) const noexcept {
-  const auto it = std::upper_bound(steps.begin(), steps.end(), number,
-                                   [](std::int64_t wanted, const Step& step) { return wanted < step.number; });
-  return static_cast<std::size_t>(it - steps.begin());
+  return steps.rank(steps.partition_point([number](const Step& step) { return step.number <= number; }));
 }
 
 std::vector<std::int64_t> Snapshot::global_steps(Mode mode, std::int64_t number) const {
@@ -58,7 +96,8 @@ std::vector<std::int64_t> Snapshot::global_steps(Mode mode, std::int64_t number)
     }
     return found;
   }
-  auto it = std::lower_bound(claims.begin(), claims.end(), ModeClaim{mode, number, INT64_MIN});
+  const ModeClaim least{mode, number, INT64_MIN};
+  auto it = claims.partition_point([&](const ModeClaim& claim) { return claim < least; });
   for (; it != claims.end() && it->mode == mode && it->mode_step == number; ++it) {
     found.push_back(it->step);
   }
@@ -70,13 +109,13 @@ StepState Snapshot::state(StepKey key, bool over) const {
   std::optional<std::int64_t> t;
   std::int64_t global = 0;
   if (key.mode == Mode::global) {
-    const auto it = std::lower_bound(steps.begin(), steps.end(), key.number,
-                                     [](const Step& step, std::int64_t wanted) { return step.number < wanted; });
+    const auto it = steps.partition_point([&](const Step& step) { return step.number < key.number; });
     if (it != steps.end()) {
       t = global = it->number;
     }
   } else {
-    const auto it = std::lower_bound(claims.begin(), claims.end(), ModeClaim{key.mode, key.number, INT64_MIN});
+    const ModeClaim least{key.mode, key.number, INT64_MIN};
+    const auto it = claims.partition_point([&](const ModeClaim& claim) { return claim < least; });
     if (it != claims.end() && it->mode == key.mode) {
       t = it->mode_step;
       global = it->step;
@@ -95,7 +134,8 @@ bool Snapshot::goes_beyond(StepKey key) const {
   if (key.mode == Mode::global) {
     return !steps.empty() && steps.back().number > key.number;
   }
-  const auto it = std::upper_bound(claims.begin(), claims.end(), ModeClaim{key.mode, key.number, INT64_MAX});
+  const ModeClaim most{key.mode, key.number, INT64_MAX};
+  const auto it = claims.partition_point([&](const ModeClaim& claim) { return !(most < claim); });
   return it != claims.end() && it->mode == key.mode;
 }
 

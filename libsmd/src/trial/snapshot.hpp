@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/sorted_chunks.hpp"
 #include "layout/layout.hpp"
 #include "trial/catalog.hpp"
 
@@ -19,13 +20,13 @@
 
 namespace smd::detail::trial {
 
-/// One global step, and the rows of the catalog that make it.
+/// One global step, and what workers wrote at it.
 struct Step {
   std::int64_t number = 0;
-  std::uint32_t first_row = 0;
-  std::uint32_t rows = 0;
-  Mode mode = Mode::global;
+  Mode mode = Mode::global;  ///< As the first row has it; others may file their tensors elsewhere.
   std::int64_t mode_step = 0;
+  std::shared_ptr<const layout::StepRow> first_row;  ///< Of `rows` that stand in a line, kept by this.
+  std::uint32_t rows = 0;  ///< By worker's name, then path; the last of several rows of one worker counts.
 };
 
 /// A mode step and a global step that claims it.
@@ -42,13 +43,14 @@ struct Snapshot {
   std::shared_ptr<const layout::Listing> listing;
   std::shared_ptr<const layout::CollectionsInfo> collections;
   Catalog catalog;
-  std::vector<layout::StepFile> read;                  ///< Step files that were read or found empty, by step and ids.
+  SortedChunks<layout::StepFile> read;                 ///< Step files that were read or found empty, by step and ids.
   std::vector<layout::LoadedSteps::Failure> failures;  ///< In the order of the listing.
   std::vector<Problem> notes;                          ///< Entries refused in files that were read.
-  std::vector<Step> steps;                             ///< Ascending.
-  std::vector<ModeClaim> claims;                       ///< By mode and mode step; each once. Without mode `global`.
-  std::vector<std::uint32_t> row_of_path;  ///< By id in `Catalog::paths`: the first row with records there, or `no_id`.
-  std::optional<std::int64_t> all_wrote;   ///< The largest step that `all_wrote_by` workers wrote.
+  SortedChunks<Step> steps;                            ///< Ascending.
+  SortedChunks<ModeClaim> claims;                      ///< By mode and mode step; each once. Without mode `global`.
+  /// By id in `Catalog::paths`: the first row with records there; payload `no_id`: none. Null: no such paths.
+  std::shared_ptr<const std::vector<layout::StepRow>> row_of_path;
+  std::optional<std::int64_t> all_wrote;  ///< The largest step that `all_wrote_by` workers wrote.
   std::size_t all_wrote_by = 0;
   std::optional<std::int64_t> passed;         ///< Steps up to here count as complete while the job runs.
   std::optional<std::int64_t> last_complete;  ///< The same; when the job has ended, the largest step.
@@ -58,8 +60,8 @@ struct Snapshot {
   /// When to look again even if nothing changes: an end is to be believed, a half-written file given up.
   std::optional<std::chrono::steady_clock::time_point> due;
 
-  /// Derives `steps`, `claims` and `row_of_path` from the catalog.
-  void derive();
+  /// Takes new rows into `steps`, `claims` and `row_of_path`. Costs by their number, not by that of all.
+  void add(std::vector<layout::StepRow> rows);
 
   [[nodiscard]] const Step* find(std::int64_t number) const noexcept;
   /// Null if there is none.
@@ -72,8 +74,9 @@ struct Snapshot {
   [[nodiscard]] bool complete(std::int64_t number, bool over) const noexcept {
     return over || (passed && number <= *passed);
   }
+  /// Valid as long as any snapshot that has the step.
   [[nodiscard]] std::span<const layout::StepRow> rows_of(const Step& step) const noexcept {
-    return catalog.rows().subspan(step.first_row, step.rows);
+    return {step.first_row.get(), step.rows};
   }
   /// Global steps that claim a mode step, ascending; for mode `global` the step itself, if it is known.
   [[nodiscard]] std::vector<std::int64_t> global_steps(Mode mode, std::int64_t number) const;

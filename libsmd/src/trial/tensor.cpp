@@ -212,11 +212,13 @@ const std::string& Tensor::name() const noexcept { return impl_->name; }
 std::optional<std::string> Tensor::original_name() const {
   const auto snapshot = impl_->trial->snapshot();
   const std::uint32_t id = impl_->id(*snapshot);
-  for (const auto& row : snapshot->catalog.rows()) {
-    const detail::trial::ShapeList* const shapes = snapshot->catalog.shapes(row);
-    const detail::trial::ShapeList::Saved* const saved = shapes == nullptr ? nullptr : shapes->of(id);
-    if (saved != nullptr) {
-      return saved->original == no_id ? impl_->name : std::string(snapshot->catalog.originals()[saved->original]);
+  for (const detail::trial::Step& step : snapshot->steps) {
+    for (const auto& row : snapshot->rows_of(step)) {
+      const detail::trial::ShapeList* const shapes = snapshot->catalog.shapes(row);
+      const detail::trial::ShapeList::Saved* const saved = shapes == nullptr ? nullptr : shapes->of(id);
+      if (saved != nullptr) {
+        return saved->original == no_id ? impl_->name : std::string(snapshot->catalog.originals()[saved->original]);
+      }
     }
   }
   return std::nullopt;

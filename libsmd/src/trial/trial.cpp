@@ -148,10 +148,12 @@ std::vector<std::string> Trial::writers() const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   std::vector<std::string_view> names;
   std::vector<bool> seen(snapshot->listing->workers.size(), false);
-  for (const detail::layout::StepRow& row : snapshot->catalog.rows()) {
-    if (!seen[row.file.worker]) {
-      seen[row.file.worker] = true;
-      names.push_back(snapshot->worker(row));
+  for (const Step& step : snapshot->steps) {
+    for (const detail::layout::StepRow& row : snapshot->rows_of(step)) {
+      if (!seen[row.file.worker]) {
+        seen[row.file.worker] = true;
+        names.push_back(snapshot->worker(row));
+      }
     }
   }
   std::sort(names.begin(), names.end());

@@ -10,6 +10,8 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -91,16 +93,28 @@ class RangeFilter {
   std::vector<Bounds> bounds_;
 };
 
-std::span<const layout::StepFile> files_at(const std::vector<layout::StepFile>& files, std::int64_t step) noexcept {
-  const auto first = std::lower_bound(files.begin(), files.end(), step,
-                                      [](const layout::StepFile& file, std::int64_t n) { return file.step < n; });
-  const auto last = std::upper_bound(first, files.end(), step,
-                                     [](std::int64_t n, const layout::StepFile& file) { return n < file.step; });
-  return {first, last};
+/// The files of one step, in their order.
+std::vector<layout::StepFile> files_at(const SortedChunks<layout::StepFile>& files, std::int64_t step) {
+  std::vector<layout::StepFile> found;
+  for (auto it = files.partition_point([step](const layout::StepFile& file) { return file.step < step; });
+       it != files.end() && it->step == step; ++it) {
+    found.push_back(*it);
+  }
+  return found;
 }
 
-bool was_read(const Snapshot& snapshot, const layout::StepFile& file) noexcept {
-  return std::binary_search(snapshot.read.begin(), snapshot.read.end(), file);
+bool was_read(const Snapshot& snapshot, const layout::StepFile& file) {
+  const auto it = snapshot.read.partition_point([&](const layout::StepFile& other) { return other < file; });
+  return it != snapshot.read.end() && *it == file;
+}
+
+/// Whether a step has files that were read and list nothing: then it is none.
+bool lists_nothing(const Snapshot& snapshot, std::int64_t step) {
+  if (snapshot.find(step) != nullptr) {
+    return false;
+  }
+  const auto it = snapshot.read.partition_point([&](const layout::StepFile& other) { return other.step < step; });
+  return it != snapshot.read.end() && it->step == step;
 }
 
 std::size_t distinct_workers(std::span<const layout::StepRow> rows) {
@@ -248,6 +262,7 @@ void TrialState::cover(const StepRange& range) {
   {
     const std::lock_guard lock(loading_);
     ranges_.push_back(range);
+    ranges_changed_ = true;
   }
   make_snapshot();
 }
@@ -310,11 +325,12 @@ void TrialState::load_snapshot() {
 
   auto next = std::make_shared<Snapshot>();
   next->generation = generation_;
-  const std::optional<std::int64_t> since = before && !before->ended ? first_open_step(*before) : std::nullopt;
-  auto listed = layout_->list(*storage_, before ? before->listing.get() : nullptr, since);
-  if (listed && since && listed->ended && storage_->remote()) {
+  const std::optional<std::int64_t> since =
+      before && !before->ended && storage_->remote() ? first_open_step(*before) : std::nullopt;
+  auto listed = layout_->list(*storage_, before ? before->listing.get() : nullptr, since, now);
+  if (listed && since && listed->ended) {
     // Once all of it, for what came late before the end.
-    listed = layout_->list(*storage_, before->listing.get(), std::nullopt);
+    listed = layout_->list(*storage_, before->listing.get(), std::nullopt, now);
   }
   if (!listed) {
     throw ReadError(std::move(listed.problem()));
@@ -331,14 +347,17 @@ void TrialState::load_snapshot() {
   if (before) {
     next->catalog = before->catalog;
     next->read = before->read;
+    next->steps = before->steps;
+    next->claims = before->claims;
+    next->row_of_path = before->row_of_path;
+    next->failures = before->failures;
     next->notes = before->notes;
     next->all_wrote = before->all_wrote;
     next->all_wrote_by = before->all_wrote_by;
   }
-  load(*next);
-  next->derive();
+  load(*next, before == nullptr);
   find_last_complete(*next);
-  const bool news = !before || before->listing->files.size() != next->listing->files.size();
+  const bool news = !next->listing->fresh.empty();
   if (!next->ended) {
     quiet_since_.reset();
   } else if (!quiet_since_ || news) {
@@ -361,6 +380,7 @@ void TrialState::load_snapshot() {
       }
     }
   }
+  ranges_changed_ = false;
   const std::lock_guard latest_lock(mutex_);
   latest_ = std::move(next);
 }
@@ -379,23 +399,10 @@ std::optional<std::int64_t> TrialState::first_open_step(const Snapshot& snapshot
 }
 
 /// Reads the step files in range that no earlier snapshot has read. Files that failed before are tried again.
-void TrialState::load(Snapshot& snapshot) {
+void TrialState::load(Snapshot& snapshot, bool first) {
   const layout::Listing& listing = *snapshot.listing;
   settle_newest(listing);
-  const bool everything = std::any_of(ranges_.begin(), ranges_.end(), [](const StepRange& range) {
-    return !range.first() && !range.end() && !range.newest() && !range.oldest();
-  });
-  std::vector<layout::StepFile> wanted;
-  if (everything && snapshot.read.empty()) {
-    wanted = listing.files;
-  } else {
-    const RangeFilter filter(ranges_, everything ? decltype(listed_steps(listing)){} : listed_steps(listing));
-    for (const layout::StepFile& file : listing.files) {
-      if ((everything || filter.holds(file.step)) && !was_read(snapshot, file)) {
-        wanted.push_back(file);
-      }
-    }
-  }
+  std::vector<layout::StepFile> wanted = wanted_files(snapshot, first);
   snapshot.failures.clear();
   if (wanted.empty()) {
     half_written_.clear();
@@ -403,28 +410,70 @@ void TrialState::load(Snapshot& snapshot) {
   }
   const auto now = clock().now();
   layout::LoadedSteps loaded = layout_->load(*storage_, listing, wanted, jobs(), options_.progress);
-  const auto read_before = static_cast<std::ptrdiff_t>(snapshot.read.size());
-  if (loaded.failures.empty()) {
-    snapshot.read.insert(snapshot.read.end(), wanted.begin(), wanted.end());
-  } else {
-    auto failure = loaded.failures.begin();  // in the order of `wanted`
-    for (const layout::StepFile& file : wanted) {
-      if (failure != loaded.failures.end() && failure->file == file) {
-        ++failure;
-      } else {
-        snapshot.read.push_back(file);
-      }
+  std::vector<layout::StepFile> read;
+  auto failure = loaded.failures.begin();  // in the order of `wanted`
+  for (const layout::StepFile& file : wanted) {
+    if (failure != loaded.failures.end() && failure->file == file) {
+      ++failure;
+    } else {
+      read.push_back(file);
     }
   }
-  std::sort(snapshot.read.begin() + read_before, snapshot.read.end());
-  std::inplace_merge(snapshot.read.begin(), snapshot.read.begin() + read_before, snapshot.read.end());
+  std::sort(read.begin(), read.end());
+  snapshot.read.merge(std::move(read), std::less<>());
+  note_failures(snapshot, loaded, now);
+  snapshot.notes.insert(snapshot.notes.end(), loaded.notes.begin(), loaded.notes.end());
+  snapshot.add(snapshot.catalog.add(std::move(loaded)));
+}
+
+/// Files in range that were not read: the new ones and those that failed, unless the ranges are others than before.
+std::vector<layout::StepFile> TrialState::wanted_files(const Snapshot& snapshot, bool first) const {
+  const layout::Listing& listing = *snapshot.listing;
+  const bool everything = std::any_of(ranges_.begin(), ranges_.end(), [](const StepRange& range) {
+    return !range.first() && !range.end() && !range.newest() && !range.oldest();
+  });
+  // Which the oldest are may change with each new one.
+  const bool counts = !everything && std::any_of(ranges_.begin(), ranges_.end(), [](const StepRange& range) {
+    return range.newest() || range.oldest();
+  });
+  const RangeFilter filter(ranges_, counts ? listed_steps(listing) : decltype(listed_steps(listing)){});
+  std::vector<layout::StepFile> wanted;
+  if (first || ranges_changed_ || counts) {
+    for (const layout::StepFile& file : listing.files) {
+      if ((everything || filter.holds(file.step)) && (first || !was_read(snapshot, file))) {
+        wanted.push_back(file);
+      }
+    }
+    return wanted;
+  }
+  for (const layout::LoadedSteps::Failure& failure : snapshot.failures) {
+    wanted.push_back(failure.file);
+  }
+  const auto failed = static_cast<std::ptrdiff_t>(wanted.size());
+  for (const layout::StepFile& file : listing.fresh) {
+    if (everything || filter.holds(file.step)) {
+      wanted.push_back(file);
+    }
+  }
+  std::inplace_merge(wanted.begin(), wanted.begin() + failed, wanted.end(),
+                     [&](const layout::StepFile& a, const layout::StepFile& b) { return listing.before(a, b); });
+  return wanted;
+}
+
+/// The newest file of a worker in a running job may be half written: over S3, or by a copying tool.
+void TrialState::note_failures(Snapshot& snapshot, layout::LoadedSteps& loaded,
+                               std::chrono::steady_clock::time_point now) {
+  const layout::Listing& listing = *snapshot.listing;
+  if (loaded.failures.empty()) {
+    half_written_.clear();
+    return;
+  }
   std::vector<std::int64_t> newest(listing.workers.size(), INT64_MIN);
   for (const layout::StepFile& file : listing.files) {
     newest[file.worker] = std::max(newest[file.worker], file.step);
   }
   std::map<layout::StepFile, HalfWritten> half_written;
   for (layout::LoadedSteps::Failure& failure : loaded.failures) {
-    // The newest file of a worker in a running job may be half written: over S3, or by a copying tool.
     const bool may_grow = failure.file.step == newest[failure.file.worker] && !listing.ended;
     if (failure.problem.kind == ProblemKind::damaged && may_grow) {
       const auto seen = half_written_.find(failure.file);
@@ -438,8 +487,6 @@ void TrialState::load(Snapshot& snapshot) {
     snapshot.failures.push_back(std::move(failure));
   }
   half_written_ = std::move(half_written);
-  snapshot.notes.insert(snapshot.notes.end(), loaded.notes.begin(), loaded.notes.end());
-  snapshot.catalog.add(std::move(loaded), listing);
 }
 
 /// From the first look on, the newest steps are those and all that come after them: else a step would be left out
@@ -459,7 +506,7 @@ std::optional<bool> TrialState::is_complete(const Snapshot& snapshot, std::int64
   if (const Step* const known = snapshot.find(step)) {
     return distinct_workers(snapshot.rows_of(*known)) >= needed;
   }
-  const layout::StepFile& first = files_at(snapshot.listing->files, step).front();
+  const layout::StepFile first = files_at(snapshot.listing->files, step).front();
   const auto failure =
       std::lower_bound(snapshot.failures.begin(), snapshot.failures.end(), step,
                        [](const layout::LoadedSteps::Failure& failed, std::int64_t n) { return failed.file.step < n; });
@@ -472,7 +519,7 @@ std::optional<bool> TrialState::is_complete(const Snapshot& snapshot, std::int64
 
 /// The same for a step that is not in range; its files are read for this alone.
 bool TrialState::probe_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const {
-  const std::span<const layout::StepFile> files = files_at(snapshot.listing->files, step);
+  const std::vector<layout::StepFile> files = files_at(snapshot.listing->files, step);
   const layout::LoadedSteps probe =
       layout_->load(*storage_, *snapshot.listing, files, storage_->remote() ? jobs() : 1, {});
   std::vector<layout::StepRow> rows;
@@ -487,16 +534,26 @@ bool TrialState::probe_complete(const Snapshot& snapshot, std::int64_t step, std
 /// Looks from the newest step backwards, so that a long trial costs no more than a short one.
 void TrialState::find_last_complete(Snapshot& snapshot) const {
   constexpr int most_probes = 64;  // of steps out of range that turn out to be nothing: damaged files, say
-  const auto listed = listed_steps(*snapshot.listing);
+  const SortedChunks<layout::StepFile>& files = snapshot.listing->files;
+  // The newest step, after `last`, that so many workers wrote.
   const auto newest_by = [&](std::size_t needed, std::optional<std::int64_t> last) {
     int probes = 0;
-    for (auto it = listed.rbegin(); it != listed.rend() && (!last || it->first > *last); ++it) {
-      if (it->second < needed) {
+    for (auto it = files.end(); it != files.begin();) {
+      const std::int64_t step = std::prev(it)->step;
+      if (last && step <= *last) {
+        break;
+      }
+      std::size_t workers = 0;
+      for (std::uint32_t worker = no_id; it != files.begin() && std::prev(it)->step == step; --it) {
+        workers += std::prev(it)->worker != worker ? 1 : 0;
+        worker = std::prev(it)->worker;
+      }
+      if (workers < needed) {
         continue;
       }
-      const std::optional<bool> complete = is_complete(snapshot, it->first, needed);
-      if (complete ? *complete : ++probes <= most_probes && probe_complete(snapshot, it->first, needed)) {
-        return std::optional(it->first);
+      const std::optional<bool> complete = is_complete(snapshot, step, needed);
+      if (complete ? *complete : ++probes <= most_probes && probe_complete(snapshot, step, needed)) {
+        return std::optional(step);
       }
     }
     return last;
@@ -507,11 +564,12 @@ void TrialState::find_last_complete(Snapshot& snapshot) const {
     snapshot.all_wrote_by = needed;
   }
   snapshot.all_wrote = newest_by(needed, snapshot.all_wrote);
-  std::vector<std::int64_t> known;
-  known.reserve(listed.size());
-  for (const auto& [step, workers] : listed) {
-    if (files_at(snapshot.read, step).empty() || snapshot.find(step) != nullptr) {
-      known.push_back(step);
+  std::vector<std::int64_t> known;  // those after it
+  for (auto it = files.partition_point(
+           [&](const layout::StepFile& file) { return snapshot.all_wrote && file.step <= *snapshot.all_wrote; });
+       it != files.end(); ++it) {
+    if ((known.empty() || known.back() != it->step) && !lists_nothing(snapshot, it->step)) {
+      known.push_back(it->step);
     }
   }
   snapshot.passed = apply_window(known, snapshot.all_wrote, window_);
@@ -609,27 +667,40 @@ bool TrialState::writer_went_on(const TensorLocation& location, const Snapshot& 
     return false;
   }
   constexpr int enough = 4;  // the newest ones: a copying tool may lag by a few files
+  constexpr int most_steps = 256;
+  const layout::Listing& listing = *snapshot.listing;
   int looked = 0;
-  const std::span<const layout::StepRow> all = snapshot.catalog.rows();
-  for (auto later = all.rbegin(); later != all.rend() && later->file.step > own->file.step && looked < enough;
-       ++later) {
-    if (later->file.worker == own->file.worker && snapshot.catalog.payload(*later).count > 0) {
-      ++looked;
-      if (storage_->exists(this->location(snapshot, *later, 0).file)) {
-        return true;
+  int steps = 0;
+  // Step by step from the newest, whatever the number of workers. Of files that were not read only the names tell.
+  for (auto it = listing.files.end(); it != listing.files.begin() && looked < enough && steps < most_steps; ++steps) {
+    const std::int64_t step = std::prev(it)->step;
+    if (step <= own->file.step) {
+      break;
+    }
+    const auto first = listing.files.partition_point([step](const layout::StepFile& file) { return file.step < step; });
+    const std::uint32_t rank = listing.worker_rank[own->file.worker];
+    const auto mine = listing.files.partition_point([&](const layout::StepFile& file) {
+      return file.step < step || (file.step == step && listing.worker_rank[file.worker] < rank);
+    });
+    it = first;
+    if (mine == listing.files.end() || mine->step != step || mine->worker != own->file.worker) {
+      continue;
+    }
+    std::string event_file = layout_->event_path(listing, *mine);
+    if (const Step* const known = snapshot.find(step)) {
+      const std::span<const layout::StepRow> rows = snapshot.rows_of(*known);
+      const auto row =
+          std::find_if(rows.begin(), rows.end(), [&](const layout::StepRow& other) { return other.file == *mine; });
+      if (row != rows.end()) {
+        if (snapshot.catalog.payload(*row).count == 0) {
+          continue;
+        }
+        event_file = this->location(snapshot, *row, 0).file;
       }
     }
-  }
-  // The steps asked for may be all that was read: later ones are known by the names of their index files.
-  looked = 0;
-  const layout::Listing& listing = *snapshot.listing;
-  for (auto later = listing.files.rbegin();
-       later != listing.files.rend() && later->step > own->file.step && looked < enough; ++later) {
-    if (later->worker == own->file.worker) {
-      ++looked;
-      if (storage_->exists(layout_->event_path(listing, *later))) {
-        return true;
-      }
+    ++looked;
+    if (storage_->exists(event_file)) {
+      return true;
     }
   }
   return false;
@@ -638,8 +709,9 @@ bool TrialState::writer_went_on(const TensorLocation& location, const Snapshot& 
 /// A row whose records lie in an event file of that name; null if there is none.
 const layout::StepRow* TrialState::row_naming(std::string_view event_file, const Snapshot& snapshot) const {
   const std::uint32_t path = snapshot.catalog.paths().find(event_file);
-  if (path != no_id && snapshot.row_of_path[path] != no_id) {
-    return &snapshot.catalog.rows()[snapshot.row_of_path[path]];
+  if (path != no_id && snapshot.row_of_path && path < snapshot.row_of_path->size() &&
+      (*snapshot.row_of_path)[path].payload != no_id) {
+    return &(*snapshot.row_of_path)[path];
   }
   const std::optional<std::int64_t> number = layout::event_file_step(event_file);
   const Step* const step = number ? snapshot.find(*number) : nullptr;

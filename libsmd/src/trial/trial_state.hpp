@@ -104,7 +104,9 @@ class TrialState {
   void make_snapshot();
   void load_snapshot();
   [[nodiscard]] std::optional<std::int64_t> first_open_step(const Snapshot& snapshot) const;
-  void load(Snapshot& snapshot);
+  void load(Snapshot& snapshot, bool first);
+  [[nodiscard]] std::vector<layout::StepFile> wanted_files(const Snapshot& snapshot, bool first) const;
+  void note_failures(Snapshot& snapshot, layout::LoadedSteps& loaded, std::chrono::steady_clock::time_point now);
   void settle_newest(const layout::Listing& listing);
   void find_last_complete(Snapshot& snapshot) const;
   [[nodiscard]] const layout::StepRow* row_naming(std::string_view event_file, const Snapshot& snapshot) const;
@@ -124,6 +126,7 @@ class TrialState {
   std::mutex loading_;
   // Guarded by `loading_`:
   std::vector<StepRange> ranges_;
+  bool ranges_changed_ = false;
   std::uint64_t generation_ = 0;
   std::optional<std::chrono::steady_clock::time_point> quiet_since_;  // the end marker was seen, and nothing new since
   struct HalfWritten {

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace smd::detail {
+
+/// A sorted sequence as a value. Copies share chunks, so that a copy with a few elements more, wherever they go, costs
+/// the same however long the sequence is (but for a pointer to each few hundred elements).
+template <class T>
+class SortedChunks {
+ public:
+  class iterator {
+   public:
+    using iterator_category = std::bidirectional_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const T*;
+    using reference = const T&;
+
+    iterator() = default;
+    reference operator*() const noexcept { return (*(*chunks_)[chunk_])[at_]; }
+    pointer operator->() const noexcept { return &**this; }
+    iterator& operator++() noexcept {
+      if (++at_ == (*chunks_)[chunk_]->size()) {
+        ++chunk_;
+        at_ = 0;
+      }
+      return *this;
+    }
+    iterator operator++(int) noexcept {
+      iterator old = *this;
+      ++*this;
+      return old;
+    }
+    iterator& operator--() noexcept {
+      if (at_ == 0) {
+        at_ = (*chunks_)[--chunk_]->size();
+      }
+      --at_;
+      return *this;
+    }
+    iterator operator--(int) noexcept {
+      iterator old = *this;
+      --*this;
+      return old;
+    }
+    bool operator==(const iterator& other) const noexcept { return chunk_ == other.chunk_ && at_ == other.at_; }
+
+   private:
+    friend class SortedChunks;
+    using Chunks = std::vector<std::shared_ptr<const std::vector<T>>>;
+    iterator(const Chunks& chunks, std::size_t chunk, std::size_t at) noexcept
+        : chunks_(&chunks), chunk_(chunk), at_(at) {}
+
+    const Chunks* chunks_ = nullptr;
+    std::size_t chunk_ = 0;
+    std::size_t at_ = 0;
+  };
+  using const_iterator = iterator;
+  using value_type = T;
+
+  [[nodiscard]] iterator begin() const noexcept { return {chunks_, 0, 0}; }
+  [[nodiscard]] iterator end() const noexcept { return {chunks_, chunks_.size(), 0}; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] const T& front() const noexcept { return chunks_.front()->front(); }
+  [[nodiscard]] const T& back() const noexcept { return chunks_.back()->back(); }
+
+  /// The first element of which `is_before(element)` is not true; it must be true of all up to there.
+  template <class IsBefore>
+  [[nodiscard]] iterator partition_point(IsBefore&& is_before) const {
+    const auto chunk =
+        std::partition_point(chunks_.begin(), chunks_.end(), [&](const auto& one) { return is_before(one->back()); });
+    if (chunk == chunks_.end()) {
+      return end();
+    }
+    const auto at = std::partition_point((*chunk)->begin(), (*chunk)->end(), is_before);
+    return {chunks_, static_cast<std::size_t>(chunk - chunks_.begin()),
+            static_cast<std::size_t>(at - (*chunk)->begin())};
+  }
+  /// How many elements stand before one.
+  [[nodiscard]] std::size_t rank(iterator place) const noexcept {
+    std::size_t before = place.at_;
+    for (std::size_t i = 0; i < place.chunk_; ++i) {
+      before += chunks_[i]->size();
+    }
+    return before;
+  }
+
+  /// Adds elements, sorted by `less`. `combine(there, added)` makes one of two that are equal.
+  template <class Less, class Combine>
+  void merge(std::vector<T> batch, Less&& less, Combine&& combine) {
+    for (std::size_t next = 0; next < batch.size();) {
+      if (chunks_.empty() || less(chunks_.back()->back(), batch[next])) {
+        append(batch, next);
+        return;
+      }
+      // The chunk in or before which it goes, and all of the batch that go there too.
+      const auto chunk = std::partition_point(chunks_.begin(), chunks_.end(),
+                                              [&](const auto& one) { return less(one->back(), batch[next]); });
+      std::size_t last = next;
+      while (last < batch.size() && !less((*chunk)->back(), batch[last])) {
+        ++last;
+      }
+      merge_into(static_cast<std::size_t>(chunk - chunks_.begin()), {batch.data() + next, last - next}, less, combine);
+      next = last;
+    }
+  }
+  template <class Less>
+  void merge(std::vector<T> batch, Less&& less) {
+    merge(std::move(batch), less, [](const T&, const T& added) { return added; });
+  }
+
+ private:
+  static constexpr std::size_t chunk_elements = 256;
+
+  // All of the batch from `next` on go behind the last element.
+  void append(std::vector<T>& batch, std::size_t next) {
+    size_ += batch.size() - next;
+    if (!chunks_.empty() && chunks_.back()->size() < chunk_elements) {
+      auto grown = std::make_shared<std::vector<T>>();
+      grown->reserve(chunk_elements);
+      *grown = *chunks_.back();
+      while (next < batch.size() && grown->size() < chunk_elements) {
+        grown->push_back(std::move(batch[next++]));
+      }
+      chunks_.back() = std::move(grown);
+    }
+    while (next < batch.size()) {
+      const std::size_t count = std::min(chunk_elements, batch.size() - next);
+      const auto first = std::make_move_iterator(batch.begin() + static_cast<std::ptrdiff_t>(next));
+      chunks_.push_back(std::make_shared<const std::vector<T>>(first, first + static_cast<std::ptrdiff_t>(count)));
+      next += count;
+    }
+  }
+
+  template <class Less, class Combine>
+  void merge_into(std::size_t chunk, std::span<T> added, Less& less, Combine& combine) {
+    const std::vector<T>& old = *chunks_[chunk];
+    std::vector<T> merged;
+    merged.reserve(old.size() + added.size());
+    auto there = old.begin();
+    for (T& element : added) {
+      while (there != old.end() && less(*there, element)) {
+        merged.push_back(*there++);
+      }
+      if (there != old.end() && !less(element, *there)) {
+        merged.push_back(combine(*there++, element));
+      } else {
+        merged.push_back(std::move(element));
+      }
+    }
+    merged.insert(merged.end(), there, old.end());
+    size_ += merged.size() - old.size();
+    if (merged.size() <= 2 * chunk_elements) {
+      chunks_[chunk] = std::make_shared<const std::vector<T>>(std::move(merged));
+      return;
+    }
+    std::vector<std::shared_ptr<const std::vector<T>>> parts;
+    for (std::size_t at = 0; at < merged.size(); at += chunk_elements) {
+      const auto first = merged.begin() + static_cast<std::ptrdiff_t>(at);
+      const auto last = merged.begin() + static_cast<std::ptrdiff_t>(std::min(merged.size(), at + chunk_elements));
+      parts.push_back(std::make_shared<const std::vector<T>>(first, last));
+    }
+    const auto place = chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(chunk));
+    chunks_.insert(place, parts.begin(), parts.end());
+  }
+
+  std::vector<std::shared_ptr<const std::vector<T>>> chunks_;  // none empty
+  std::size_t size_ = 0;
+};
+
+/// A sequence that only grows, as a value. Copies share one buffer; the one made last adds to it in place, others copy
+/// it first. Elements that a copy can see never change. Copies may be read by many threads; adding needs a lock that
+/// all who add share.
+template <class T>
+class GrowingColumn {
+ public:
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data_[i]; }
+
+  void push_back(T element) {
+    if (!buffer_ || buffer_->size() != size_ || buffer_->size() == buffer_->capacity()) {
+      auto grown = std::make_shared<std::vector<T>>();
+      grown->reserve(std::max<std::size_t>(16, size_ * 2));
+      grown->assign(data_, data_ + size_);
+      buffer_ = std::move(grown);
+      data_ = buffer_->data();
+    }
+    buffer_->push_back(std::move(element));
+    ++size_;
+  }
+
+ private:
+  std::shared_ptr<std::vector<T>> buffer_;
+  const T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace smd::detail

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting and following, with a hand-wound clock and a scripted directory.
+#include <smd/follow.hpp>
+#include <smd/refresh.hpp>
+
+#include "scripted_trial.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace smd::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Kind = FollowEvent::Kind;
+
+/// `5 8 ended`: the steps that come until something else does.
+std::string follow(StepFollower& follower) {
+  std::string text;
+  while (true) {
+    const FollowEvent event = follower.next();
+    switch (event.kind) {
+      case Kind::step:
+        text += std::to_string(event.step.value) + (event.late ? "(late) " : " ");
+        for (const std::string& file : event.missing) {
+          text += "without " + file + " ";
+        }
+        continue;
+      case Kind::ended:
+        return text + "ended";
+      case Kind::timed_out:
+        return text + "timed out";
+      case Kind::idle:
+        return text + "idle";
+      case Kind::stopped:
+        return text + "stopped";
+    }
+  }
+}
+
+/// A trial of some workers, empty but for the collections, and what will happen to it.
+struct Live {
+  explicit Live(int workers = 1) : builder(dir.path()) {
+    for (int worker = 0; worker < workers; ++worker) {
+      builder.collections("worker_" + std::to_string(worker), workers);
+    }
+  }
+  void step_at(std::chrono::milliseconds when, std::int64_t step, int worker = 0, Mode mode = Mode::train) {
+    script.at(when, [=, this] { builder.step(simple_step(step, "worker_" + std::to_string(worker), mode)); });
+  }
+  void end_at(std::chrono::milliseconds when) {
+    script.at(when, [this] { builder.end(); });
+  }
+
+  TempDir dir;
+  TrialBuilder builder;
+  Script script;
+};
+
+WaitOutcome wait_for(const Trial& trial, StepKey step, const WaitOptions& options = {}) {
+  return trial.wait_for_steps({&step, 1}, options);
+}
+
+}  // namespace
+
+TEST_CASE("steps are given once, in order, as they are complete, until the job ends") {
+  Live live;
+  live.builder.step(simple_step(0));
+  live.step_at(100ms, 3);
+  live.step_at(200ms, 7);
+  live.end_at(300ms);
+  const Trial trial = live.script.open(live.dir.path());
+  StepFollower follower(trial);
+  CHECK(follow(follower) == "0 3 7 ended");
+  CHECK(live.script.elapsed() == 1300ms);  // the end is believed after a second
+  CHECK(follow(follower) == "ended");
+  CHECK(follower.method() == "script");
+}
+
+TEST_CASE("a step of several workers is given when all wrote it, or a later one is complete") {
+  Live live(2);
+  live.step_at(10ms, 0, 1);
+  live.step_at(20ms, 1, 1);
+  live.step_at(30ms, 1, 0);  // completes 1: whoever has not written 0 will not
+  live.step_at(40ms, 2, 0);
+  live.end_at(50ms);
+  const Trial trial = live.script.open(live.dir.path());
+  StepFollower follower(trial);
+  const FollowEvent first = follower.next();
+  CHECK(first.step == GlobalStep(0));
+  CHECK(live.script.elapsed() == 30ms);
+  CHECK(first.mode == Mode::train);
+  CHECK(first.mode_step == ModeStep(0));
+  CHECK(follower.next().step == GlobalStep(1));
+  const FollowEvent last = follower.next();
+  CHECK(last.step == GlobalStep(2));  // only the end makes it complete
+  CHECK(live.script.elapsed() == 1050ms);
+  CHECK(follower.next().kind == Kind::ended);
+}
+
+TEST_CASE("the end file before the last index files: the scan after the delay finds them") {
+  Live live(2);
+  live.builder.step(simple_step(0)).step(simple_step(0, "worker_1"));
+  live.end_at(100ms);
+  live.step_at(900ms, 1, 0);  // the other worker is not done; the delay begins anew
+  live.step_at(1800ms, 1, 1);
+  const Trial trial = live.script.open(live.dir.path());
+  StepFollower follower(trial);
+  CHECK(follow(follower) == "0 1 ended");
+  CHECK(live.script.elapsed() == 2800ms);
+}
+
+TEST_CASE("a step behind those given is given all the same, and said to be late") {
+  Live live;
+  live.step_at(10ms, 5);
+  live.step_at(20ms, 2);
+  live.step_at(30ms, 6);
+  live.end_at(40ms);
+  const Trial trial = live.script.open(live.dir.path());
+  StepFollower follower(trial);
+  CHECK(follow(follower) == "5 2(late) 6 ended");
+}
+
+TEST_CASE("only what comes after a step is given") {
+  Live live;
+  live.builder.step(simple_step(0)).step(simple_step(5)).step(simple_step(9));
+  live.step_at(10ms, 4);  // before it: not asked for
+  live.step_at(20ms, 8);
+  live.end_at(30ms);
+  const Trial trial = live.script.open(live.dir.path());
+  StepFollower follower(trial, {.after = GlobalStep(5)});
+  CHECK(follow(follower) == "9 8(late) ended");
+}
+
+TEST_CASE("the window: too many incomplete steps let the oldest go") {
+  Live live(2);
+  for (int step = 0; step < 6; ++step) {
+    live.step_at(10ms * (step + 1), step, 0);
+  }
+  TrialOptions options;
+  options.incomplete_step_wait_window = 4;
+  const Trial trial = live.script.open(live.dir.path(), options);
+  StepFollower follower(trial, {.wait = {.deadline = live.script.after(1s)}});
+  // With the fifth, 5 > 4 are incomplete: 4 / 2 of them go; the sixth makes 4 left, not more than 4.
+  CHECK(follow(follower) == "0 1 timed out");
+}
+
+TEST_CASE("deadlines, idle time and stop tokens end a following; steps that are there come first") {
+  Live live;
+  live.builder.step(simple_step(0)).step(simple_step(1));
+  live.step_at(400ms, 2);
+  const Trial trial = live.script.open(live.dir.path());
+  StepFollower now(trial, {.wait = {.deadline = live.script.after(0ms)}});
+  CHECK(follow(now) == "0 1 timed out");
+  CHECK(live.script.elapsed() == 0ms);
+  StepFollower idle(trial, {.idle = 500ms});
+  CHECK(follow(idle) == "0 1 2 idle");
+  CHECK(live.script.elapsed() == 900ms);
+  std::stop_source source;
+  source.request_stop();
+  StepFollower stopped(trial, {.wait = {.stop = source.get_token()}});
+  CHECK(follow(stopped) == "stopped");
+}
+
+TEST_CASE("poll never waits") {
+  Live live;
+  const Trial trial = live.script.open(live.dir.path());
+  StepFollower follower(trial);
+  CHECK_FALSE(follower.poll());
+  live.builder.step(simple_step(4));
+  REQUIRE(follower.poll());
+  CHECK_FALSE(follower.poll());
+  CHECK(live.script.waits() == 0);
+}
+
+TEST_CASE("an event file that comes after its index file is waited for, so long and no longer") {
+  for (const bool comes : {true, false}) {
+    CAPTURE(comes);
+    Live live;
+    const StepFiles files = encode_step(simple_step(0));
+    live.builder.file(index_path(0, "worker_0"), files.index);
+    const std::string name = events_path(0, "worker_0");
+    live.script.at(100ms, [&] { live.builder.file(name, files.events.substr(0, 20)); });
+    if (comes) {
+      live.script.at(5s, [&] { live.builder.file(name, files.events); });
+    }
+    ::setenv("SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT", "10", 1);
+    const Trial trial = live.script.open(live.dir.path());
+    ::unsetenv("SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT");
+    StepFollower follower(trial, {.idle = 100s});
+    const FollowEvent event = follower.next();
+    CHECK(event.kind == Kind::step);
+    CHECK(event.missing == (comes ? Texts{} : Texts{name}));
+    CHECK(live.script.elapsed() == (comes ? 5s : 20s));  // ten times the interval of 2 s
+    CHECK(follower.next().kind == Kind::idle);
+  }
+}
+
+TEST_CASE("an event file is given up at once when its writer went on, or the job is over") {
+  Live live;
+  live.builder.file(index_path(0, "worker_0"), encode_step(simple_step(0)).index).step(simple_step(1));
+  const Trial trial = live.script.open(live.dir.path());
+  StepFollower follower(trial, {.wait = {.deadline = live.script.after(0ms)}});
+  CHECK(follow(follower) == "0 without " + events_path(0, "worker_0") + " 1 timed out");
+  StepFollower careless(trial, {.wait = {.deadline = live.script.after(0ms)}, .records = false});
+  CHECK(follow(careless) == "0 1 timed out");
+}
+
+TEST_CASE("a half-written index file that does not change for ten seconds is damage") {
+  Live live;
+  live.builder.step(simple_step(0));
+  const std::string whole = encode_step(simple_step(1)).index;
+  live.script.at(0ms, [&] { live.builder.file(index_path(1, "worker_0"), whole.substr(0, 40)); });
+  live.script.at(6s, [&] { live.builder.file(index_path(1, "worker_0"), whole.substr(0, 60)); });
+  const Trial trial = live.script.open(live.dir.path());
+  StepFollower follower(trial, {.wait = {.deadline = live.script.after(15s)}});
+  CHECK(follow(follower) == "0 timed out");
+  CHECK(kinds_and_files(trial.problems()) == Texts{"NotYet index/000000000/000000000001_worker_0.json"});
+  StepFollower longer(trial, {.wait = {.deadline = live.script.after(17s)}, .after = GlobalStep(0)});
+  CHECK(follow(longer) == "timed out");
+  CHECK(kinds_and_files(trial.problems()) == Texts{"Damaged index/000000000/000000000001_worker_0.json"});
+}
+
+TEST_CASE("index removed and made anew: nothing twice, nothing missed") {
+  Live live;
+  live.builder.step(simple_step(0)).step(simple_step(1));
+  live.script.at(10ms, [&] { std::filesystem::remove_all(live.dir / "index"); });
+  live.script.at(20ms, [&] {
+    for (std::int64_t step = 0; step < 3; ++step) {
+      live.builder.step(simple_step(step));
+    }
+  });
+  live.end_at(30ms);
+  const Trial trial = live.script.open(live.dir.path());
+  StepFollower follower(trial);
+  CHECK(follow(follower) == "0 1 2 ended");
+}
+
+TEST_CASE("a trial that is removed, moved away or loses its collections while it is followed is an error") {
+  Live live;
+  live.builder.step(simple_step(0));
+  const Trial trial = live.script.open(live.dir.path());
+  const std::string elsewhere = live.dir.path() + ".moved";
+  SUBCASE("removed") {
+    live.script.at(10ms, [&] { std::filesystem::remove_all(live.dir.path()); });
+  }
+  SUBCASE("moved") {
+    live.script.at(10ms, [&] { std::filesystem::rename(live.dir.path(), elsewhere); });
+  }
+  SUBCASE("collections") {
+    live.script.at(10ms, [&] { std::filesystem::remove_all(live.dir / "collections"); });
+  }
+  StepFollower follower(trial);
+  CHECK(follower.next().step == GlobalStep(0));
+  try {
+    (void)follower.next();
+    FAIL("no error");
+  } catch (const ReadError& error) {
+    CHECK(error.problem.kind == ProblemKind::not_found);
+    CHECK(error.problem.file == live.dir.path());
+  }
+  std::filesystem::remove_all(elsewhere);
+}
+
+TEST_CASE("another trial in the place of the one that is followed is given from its beginning") {
+  Live live;
+  live.builder.step(simple_step(0)).step(simple_step(1));
+  live.script.at(10ms, [&] {
+    std::filesystem::remove_all(live.dir.path());
+    std::filesystem::create_directories(live.dir.path());
+    live.builder.collections().step(simple_step(0));
+  });
+  live.end_at(20ms);
+  const Trial trial = live.script.open(live.dir.path());
+  StepFollower follower(trial);
+  CHECK(follow(follower) == "0 1 0 ended");
+}
+
+TEST_CASE("wait_for_steps returns when the steps are available, and leaves refreshing as it is") {
+  Live live;
+  live.step_at(10ms, 0);
+  live.step_at(20ms, 4);
+  const Trial trial = live.script.open(live.dir.path());
+  CHECK(wait_for(trial, GlobalStep(4)) == WaitOutcome::reached);
+  CHECK(live.script.elapsed() == 20ms);
+  live.builder.step(simple_step(5));
+  CHECK(numbers(trial.steps()) == Numbers{0, 4});
+  CHECK(wait_for(trial, {Mode::train, ModeStep(9)}, {.deadline = live.script.after(100ms)}) == WaitOutcome::timed_out);
+  CHECK(live.script.elapsed() == 100ms);
+  std::stop_source source;
+  source.request_stop();
+  CHECK(wait_for(trial, GlobalStep(9), {.stop = source.get_token()}) == WaitOutcome::stopped);
+}
+
+TEST_CASE("wait_for_steps: skipped is StepUnavailable at once, past the end is NoMoreData after the end") {
+  Live live;
+  live.step_at(10ms, 0);
+  live.step_at(20ms, 4);
+  live.end_at(50ms);
+  const Trial trial = live.script.open(live.dir.path());
+  CHECK_THROWS_AS(wait_for(trial, GlobalStep(3)), StepUnavailable);
+  CHECK(live.script.elapsed() == 20ms);
+  CHECK_THROWS_AS(wait_for(trial, GlobalStep(5)), NoMoreData);
+  CHECK(live.script.elapsed() == 1050ms);
+  CHECK_THROWS_AS(wait_for(trial, {Mode::eval, ModeStep(0)}), NoMoreData);
+  CHECK_THROWS_AS(wait_for(trial, GlobalStep(1)), StepUnavailable);
+}
+
+TEST_CASE("wait_until asks after each look, without refreshing, and says when the job is over") {
+  Live live;
+  live.step_at(10ms, 0);
+  live.step_at(20ms, 1);
+  live.end_at(30ms);
+  const Trial trial = live.script.open(live.dir.path());
+  const Refresh refreshing(trial);
+  CHECK(trial.wait_until([&] { return trial.steps().size() == 2; }) == WaitOutcome::reached);
+  CHECK(live.script.elapsed() == 20ms);
+  CHECK(trial.wait_until([&] { return trial.steps().size() == 3; }) == WaitOutcome::ended);
+  CHECK(live.script.elapsed() == 1030ms);
+}
+
+TEST_CASE("guards turn refreshing off and on, and back") {
+  const TempDir dir;
+  TrialBuilder builder(dir.path());
+  builder.collections().step(simple_step(0));
+  const Trial trial = Trial::open(dir.path());
+  {
+    const NoRefresh still(trial);
+    builder.step(simple_step(1));
+    CHECK(trial.steps().size() == 1);
+    {
+      const Refresh again{trial};
+      CHECK(trial.steps().size() == 2);
+    }
+    builder.step(simple_step(2));
+    CHECK(trial.steps().size() == 2);
+  }
+  CHECK(trial.steps().size() == 3);
+}
+
+TEST_CASE("the delay at the end is that of the environment") {
+  ::setenv("SMDEBUG_TRAINING_END_DELAY_REFRESH", "0.25", 1);
+  Live live;
+  live.builder.step(simple_step(0)).end();
+  const Trial trial = live.script.open(live.dir.path());
+  ::unsetenv("SMDEBUG_TRAINING_END_DELAY_REFRESH");
+  StepFollower follower(trial);
+  CHECK(follow(follower) == "0 ended");
+  CHECK(live.script.elapsed() == 250ms);
+}
+
+TEST_CASE("a trial that is not there yet can be opened when it is") {
+  const TempDir dir;
+  WaitOutcome outcome = WaitOutcome::reached;
+  const auto past = std::chrono::steady_clock::now();
+  CHECK_THROWS_AS((void)Trial::open_when_there(dir / "none", {}, {.deadline = past}), ReadError);
+  dir.make_dir("empty/index");
+  CHECK_FALSE(Trial::open_when_there(dir / "empty", {}, {.deadline = past}, &outcome));
+  CHECK(outcome == WaitOutcome::timed_out);
+  TrialBuilder(dir / "over").end();
+  CHECK_THROWS_AS((void)Trial::open_when_there(dir / "over", {}, {}), MissingCollectionFiles);
+  TrialBuilder(dir / "there").collections();
+  CHECK(Trial::open_when_there(dir / "there", {}, {}, &outcome));
+  CHECK(outcome == WaitOutcome::reached);
+}
+
+}  // namespace smd::test

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "storage/storage.hpp"
+#include "support/fake_clock.hpp"
+#include "trial/trial_impl.hpp"
+#include "trial_support.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace smd::detail {
+
+/// Opens trials with what tests choose otherwise.
+struct TrialAccess {
+  static Trial open(const std::string& path, const TrialOptions& options, const trial::Environment& environment) {
+    return Trial(std::make_shared<Trial::Impl>(path, options, environment));
+  }
+};
+
+}  // namespace smd::detail
+
+namespace smd::test {
+
+/// A directory to which things happen at moments of a hand-wound clock: a wait winds it to the next of them, or to its
+/// deadline. Nothing sleeps. A wait that would never end is a failure.
+class Script {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// What happens so long after the start; in order.
+  void at(std::chrono::milliseconds when, std::function<void()> what) { events_.emplace_back(start_ + when, what); }
+
+  [[nodiscard]] Time after(std::chrono::milliseconds when) const { return start_ + when; }
+  [[nodiscard]] std::chrono::milliseconds elapsed() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now() - start_);
+  }
+  [[nodiscard]] const FakeClock& clock() const { return clock_; }
+  /// How often somebody waited.
+  [[nodiscard]] int waits() const { return waits_; }
+
+  bool wait_until(Time deadline) {
+    ++waits_;
+    if (next_ < events_.size() && events_[next_].first <= deadline) {
+      clock_.advance(std::max(events_[next_].first - clock_.now(), Time::duration::zero()));
+      events_[next_++].second();
+      return true;
+    }
+    if (deadline == Time::max()) {
+      throw std::runtime_error("this wait never ends");
+    }
+    clock_.advance(std::max(deadline - clock_.now(), Time::duration::zero()));
+    return false;
+  }
+
+  [[nodiscard]] Trial open(const std::string& path, TrialOptions options = {});
+
+ private:
+  FakeClock clock_;
+  Time start_ = clock_.now();
+  std::vector<std::pair<Time, std::function<void()>>> events_;
+  std::size_t next_ = 0;
+  int waits_ = 0;
+};
+
+class ScriptedWatch final : public detail::storage::Watch {
+ public:
+  explicit ScriptedWatch(Script& script) : script_(script) {}
+  bool wait_until(Script::Time deadline) override { return script_.wait_until(deadline); }
+  void wake() noexcept override {}
+  [[nodiscard]] std::string method() const override { return "script"; }
+
+ private:
+  Script& script_;
+};
+
+/// A local directory, but for the watch.
+class ScriptedStorage final : public detail::storage::Storage {
+ public:
+  template <class T>
+  using Outcome = detail::Outcome<T>;
+
+  ScriptedStorage(std::unique_ptr<Storage> local, Script& script) : local_(std::move(local)), script_(script) {}
+  Outcome<std::vector<detail::storage::DirEntry>> list(std::string_view folder) override {
+    return local_->list(folder);
+  }
+  bool exists(std::string_view name) override { return local_->exists(name); }
+  Outcome<std::unique_ptr<detail::storage::File>> open(std::string_view name) override { return local_->open(name); }
+  bool read_once(std::string_view name, std::uint64_t offset, std::span<std::byte> into) override {
+    return local_->read_once(name, offset, into);
+  }
+  Outcome<std::unique_ptr<detail::storage::Folder>> open_folder(std::string_view name) override {
+    return local_->open_folder(name);
+  }
+  std::unique_ptr<detail::storage::Watch> watch(std::chrono::milliseconds) override {
+    return std::make_unique<ScriptedWatch>(script_);
+  }
+  detail::Status revisit() override { return local_->revisit(); }
+  [[nodiscard]] std::uint64_t generation() const noexcept override { return local_->generation(); }
+  [[nodiscard]] unsigned parallelism() const noexcept override { return 1; }
+  [[nodiscard]] const std::string& root() const noexcept override { return local_->root(); }
+
+ private:
+  std::unique_ptr<Storage> local_;
+  Script& script_;
+};
+
+inline Trial Script::open(const std::string& path, TrialOptions options) {
+  options.auto_refresh = false;
+  return detail::TrialAccess::open(
+      path, options,
+      {.clock = &clock_,
+       .open = [this](const std::string& place) -> detail::Outcome<std::unique_ptr<detail::storage::Storage>> {
+         auto local = detail::storage::open_local(place);
+         if (!local) {
+           return std::move(local.problem());
+         }
+         return std::unique_ptr<detail::storage::Storage>(std::make_unique<ScriptedStorage>(*std::move(local), *this));
+       }});
+}
+
+}  // namespace smd::test
