@@ -15,6 +15,11 @@ struct __attribute__((visibility("hidden"))) Trial::Impl final : detail::trial::
 /// What other parts of the library see of a trial.
 struct detail::TrialAccess {
   [[nodiscard]] static trial::TrialState& state(const Trial& trial) noexcept { return *trial.impl_; }
+  /// With a clock and a storage of the caller's choice.
+  [[nodiscard]] static Trial open(const std::string& path, const TrialOptions& options,
+                                  const trial::Environment& environment) {
+    return Trial(std::make_shared<Trial::Impl>(path, options, environment));
+  }
 };
 
 }  // namespace smd
