@@ -472,8 +472,17 @@ void TrialState::note_failures(Snapshot& snapshot, layout::LoadedSteps& loaded,
   for (const layout::StepFile& file : listing.files) {
     newest[file.worker] = std::max(newest[file.worker], file.step);
   }
+  const std::shared_ptr<const Snapshot> before = current();
   std::map<layout::StepFile, HalfWritten> half_written;
   for (layout::LoadedSteps::Failure& failure : loaded.failures) {
+    // One that could not be read before and is gone now may yet come anew.
+    if (failure.problem.kind == ProblemKind::not_found && before &&
+        std::any_of(before->failures.begin(), before->failures.end(), [&](const layout::LoadedSteps::Failure& other) {
+          return other.file == failure.file && other.problem.kind != ProblemKind::not_found;
+        })) {
+      failure.problem.kind = listing.ended ? ProblemKind::note : ProblemKind::not_yet;
+      failure.problem.text = "the index file was removed";
+    }
     const bool may_grow = failure.file.step == newest[failure.file.worker] && !listing.ended;
     if (failure.problem.kind == ProblemKind::damaged && may_grow) {
       const auto seen = half_written_.find(failure.file);

@@ -13,17 +13,6 @@
 #include <utility>
 #include <vector>
 
-namespace smd::detail {
-
-/// Opens trials with what tests choose otherwise.
-struct TrialAccess {
-  static Trial open(const std::string& path, const TrialOptions& options, const trial::Environment& environment) {
-    return Trial(std::make_shared<Trial::Impl>(path, options, environment));
-  }
-};
-
-}  // namespace smd::detail
-
 namespace smd::test {
 
 /// A directory to which things happen at moments of a hand-wound clock: a wait winds it to the next of them, or to its
