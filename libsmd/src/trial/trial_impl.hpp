@@ -14,16 +14,12 @@ struct __attribute__((visibility("hidden"))) Trial::Impl final : detail::trial::
 
 /// What other parts of the library, and tests, see of a trial.
 struct detail::TrialAccess {
-  [[nodiscard]] static Trial open(const std::string& path, const TrialOptions& options,
-                                  const trial::Environment& environment) {
-    return Trial(std::make_shared<Trial::Impl>(path, options, environment));
-  }
-  [[nodiscard]] static trial::TrialState& state(const Trial& trial) noexcept { return *trial.impl_; }
   /// With a clock and a storage of the caller's choice.
   [[nodiscard]] static Trial open(const std::string& path, const TrialOptions& options,
                                   const trial::Environment& environment) {
     return Trial(std::make_shared<Trial::Impl>(path, options, environment));
   }
+  [[nodiscard]] static trial::TrialState& state(const Trial& trial) noexcept { return *trial.impl_; }
 };
 
 }  // namespace smd
