@@ -130,7 +130,7 @@ void environment(Roff& page, const CommandDefinition& definition) {
     while (!names.empty()) {
       const std::size_t end = std::min(names.find(", "), names.size());
       const bool last = end == names.size();
-      page.macro((names.size() == variable.name.size() ? ".It Ev " : ".It Ev ") + roff_word(names.substr(0, end)));
+      page.macro(".It Ev " + roff_word(names.substr(0, end)));
       names.remove_prefix(last ? end : end + 2);
     }
     page.prose(variable.meaning);
