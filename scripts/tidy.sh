@@ -1,12 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tidy.sh [PATTERN]: installs what is missing and runs clang-tidy on the library and the commands; only on sources whose
-# path matches PATTERN, if one is given. Fails at any finding.
+# tidy.sh [PATTERN]: installs what is missing and runs cppcheck and clang-tidy on the library and the commands; only
+# clang-tidy, and only on sources whose path matches PATTERN, if one is given. Fails at any finding.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 # shellcheck disable=SC2086
-need_packages $build_packages clang clang-tidy
+need_packages $build_packages clang clang-tidy cppcheck
+
+if [ $# -eq 0 ]; then
+  cppcheck -j "$(nproc)" --std=c++20 --language=c++ --enable=warning,performance,portability --quiet --error-exitcode=1 \
+    --template='{file}:{line}: {id}: {message}' --suppress=missingIncludeSystem \
+    --suppressions-list=scripts/cppcheck-suppressions.txt -I libsmd/include -I libsmd/src -I tools libsmd/src tools
+fi
 
 # Some sources are looked at one by one; all of them joined, so that the headers they share are looked at once, not in
 # each: a fifth of the time.
