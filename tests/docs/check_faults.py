@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_faults.py SOURCE: every test that docs/faults.md names must be there."""
+import glob
+import os
+import re
+import sys
+
+root = sys.argv[1]
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+text = read(os.path.join(root, "docs", "faults.md"))
+cases = [name for path in glob.glob(os.path.join(root, "tests/unit/*/*.cpp"))
+         for name in re.findall(r'TEST_CASE\("([^"]+)', read(path))]
+scripts = "".join(read(path) for path in glob.glob(os.path.join(root, "tests/cli/*.py")))
+absent = []
+for quoted in re.findall(r'"([^"]+)"', text):
+    start, end = ("", quoted[2:]) if quoted.startswith("… ") else (quoted.rstrip(" …"), "")
+    if not any(case.startswith(start) and case.endswith(end) for case in cases):
+        absent.append(quoted)
+absent += [name for name in re.findall(r"`(test_\w+)`", text) if f"def {name}(" not in scripts]
+absent += [name for name in re.findall(r"`fuzz\.replay\.(\w+)`", text)
+           if not os.path.exists(os.path.join(root, "tests/fuzz", name + ".cpp"))]
+for name in absent:
+    print(f"docs/faults.md names a test that is not there: {name}")
+sys.exit(1 if absent or len(cases) < 100 else 0)
