@@ -87,12 +87,12 @@ OutputFile OutputFile::file(const std::string& path) {
   struct stat existing = {};
   const bool exists = stat(out.path_.c_str(), &existing) == 0;
   if (exists && S_ISDIR(existing.st_mode)) {
-    fail(quoted(path), EISDIR);
+    fail(tool::quoted(path), EISDIR);
   }
   if (exists && !S_ISREG(existing.st_mode)) {  // a device or a pipe cannot be replaced, only written to
     out.descriptor_ = open(out.path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (out.descriptor_ < 0) {
-      fail(quoted(path), errno);
+      fail(tool::quoted(path), errno);
     }
     return out;
   }
@@ -102,14 +102,14 @@ OutputFile OutputFile::file(const std::string& path) {
   const SignalsBlocked blocked;
   out.descriptor_ = mkostemp(temporary.data(), O_CLOEXEC);
   if (out.descriptor_ < 0) {
-    fail(quoted(path), errno);
+    fail(tool::quoted(path), errno);
   }
   out.temporary_ = temporary;
   remove_on_signal(temporary);
   const mode_t mask = umask(0);
   umask(mask);
   if (fchmod(out.descriptor_, exists ? existing.st_mode & 07777 : 0666 & ~mask) != 0) {
-    fail(quoted(path), errno);
+    fail(tool::quoted(path), errno);
   }
   return out;
 }
@@ -160,7 +160,7 @@ void OutputFile::write_out(const char* bytes, std::size_t size) {
       pollfd ready = {descriptor_, POLLOUT, 0};
       poll(&ready, 1, -1);
     } else if (errno != EINTR) {
-      fail(kind_ == Kind::standard ? std::string("standard output") : quoted(path_), errno);
+      fail(kind_ == Kind::standard ? std::string("standard output") : tool::quoted(path_), errno);
     }
   }
 }
@@ -175,7 +175,7 @@ void OutputFile::close() {
     const int error = errno;
     unlink(temporary_.c_str());
     forget_on_signal(temporary_);
-    fail(quoted(path_), error);
+    fail(tool::quoted(path_), error);
   }
   if (temporary_.empty()) {
     return;
@@ -185,7 +185,7 @@ void OutputFile::close() {
     const int error = errno;
     unlink(temporary_.c_str());
     forget_on_signal(temporary_);
-    fail(quoted(path_), error);
+    fail(tool::quoted(path_), error);
   }
   forget_on_signal(temporary_);
   temporary_.clear();

@@ -119,6 +119,9 @@ void swap_bytes(std::string& elements, std::size_t unit) {
   }
 }
 
+/// How many are made of nothing but a shape.
+constexpr std::uint64_t most_empty_strings = std::uint64_t{1} << 20;
+
 /// Fixed-width UTF-32, padded with zeros.
 std::vector<std::byte> strings_of(const std::string& elements, std::size_t item, const std::string& where) {
   std::vector<std::byte> bytes;
@@ -198,8 +201,11 @@ Array parse_npy(std::string_view file, const std::string& where) {
   }
   if (*dtype == Dtype::string) {
     array.bytes = strings_of(elements, item, where);
-    if (item == 0) {  // NumPy's `<U0`: nothing but empty strings
-      for (std::uint64_t i = 0; i < std::min<std::uint64_t>(*count, 1U << 20); ++i) {
+    if (item == 0) {  // NumPy's `<U0`: nothing but empty strings, which take no room in the file
+      if (*count > most_empty_strings) {
+        refuse(where, "its shape " + to_string(array.shape) + " asks for more than 2^20 empty strings");
+      }
+      for (std::uint64_t i = 0; i < *count; ++i) {
         append_string(array.bytes, {});
       }
     }
