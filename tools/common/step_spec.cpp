@@ -180,7 +180,7 @@ StepChoice StepSpec::choose(std::span<const std::int64_t> saved) const {
   std::vector<std::int64_t> distinct;
   distinct.reserve(saved.size());
   std::unique_copy(saved.begin(), saved.end(), std::back_inserter(distinct));
-  std::vector<bool> chosen(saved.size(), terms_.empty());
+  std::vector<bool> chosen(saved.size(), all());  // numbers below 0 too, which no range reaches
   for (const StepTerm& term : terms_) {
     if (term.single) {
       const std::optional<std::int64_t> number = distinct.empty() ? std::nullopt : number_of(term, distinct);
