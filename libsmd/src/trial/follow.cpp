@@ -47,13 +47,19 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   [[nodiscard]] const Step* late_step();
   std::optional<FollowEvent> give(const Step& step, bool late);
   [[nodiscard]] std::vector<std::string> missing_files(const Step& step, bool& hopeless) const;
-  [[nodiscard]] bool complete(std::int64_t step) const noexcept { return snapshot->complete(step, snapshot->settled); }
+  [[nodiscard]] bool complete(std::int64_t step) const noexcept {
+    return snapshot->settled || (confirmed && step <= *confirmed);
+  }
+  [[nodiscard]] bool unconfirmed() const noexcept { return !snapshot->settled && snapshot->passed > confirmed; }
   [[nodiscard]] std::optional<Time> due() const;
 
   std::shared_ptr<Trial::Impl> trial;
   FollowOptions options;
   Waiter waiter;  // made before the first look
   std::shared_ptr<const Snapshot> snapshot;
+  /// Steps up to here were complete at the look before the latest. A folder that is listed while files are renamed into
+  /// it may show a later one and not an earlier one; what was there before a listing began is seen by it.
+  std::optional<std::int64_t> confirmed;
   std::optional<std::int64_t> last;  // all steps up to here were given, unless there are more than `known`
   std::vector<std::int64_t> given;   // ascending
   std::size_t known = 0;             // how many of those there were when they were given
@@ -63,11 +69,13 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
 
 void StepFollower::Impl::look() {
   std::shared_ptr<const Snapshot> next = trial->look();
+  confirmed = snapshot ? snapshot->passed : std::nullopt;
   if (snapshot && next->generation != snapshot->generation) {  // another trial took its place
     last = options.after ? std::optional(options.after->value) : std::nullopt;
     given.clear();
     known = 0;
     held.reset();
+    confirmed.reset();
   }
   snapshot = std::move(next);
 }
@@ -93,7 +101,8 @@ FollowEvent StepFollower::Impl::next() {
       if (std::optional<FollowEvent> event = take()) {
         return *std::move(event);
       }
-      if (looked || snapshot->settled) {
+      const bool look_at_once = unconfirmed() && !held;
+      if ((looked || snapshot->settled) && !look_at_once) {
         if (snapshot->settled && !held) {
           return {.kind = Kind::ended};
         }
@@ -124,7 +133,7 @@ std::optional<FollowEvent> StepFollower::Impl::poll() {
         return FollowEvent{.kind = Kind::ended};
       }
     }
-    if (looked) {
+    if (looked && (held || !unconfirmed())) {
       return std::nullopt;
     }
     look();
