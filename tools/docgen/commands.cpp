@@ -22,12 +22,9 @@ const tool::CommandDefinition* definition_of() {
 
 std::vector<const tool::CommandDefinition*> commands() {
   return {
-      definition_of<tool::ls::LsCommand>(),
-      definition_of<tool::tensor::TensorCommand>(),
-      definition_of<tool::reduce::ReduceCommand>(),
-      definition_of<tool::rule::RuleCommand>(),
-      definition_of<tool::wait::WaitCommand>(),
-      definition_of<tool::save::SaveCommand>(),
+      definition_of<tool::ls::LsCommand>(),         definition_of<tool::tensor::TensorCommand>(),
+      definition_of<tool::reduce::ReduceCommand>(), definition_of<tool::rule::RuleCommand>(),
+      definition_of<tool::wait::WaitCommand>(),     definition_of<tool::save::SaveCommand>(),
   };
 }
 

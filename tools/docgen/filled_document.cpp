@@ -28,7 +28,7 @@ std::string limit_table() {
   return text;
 }
 
-std::string status_table() {
+std::string table_of_statuses() {
   std::string text = "| Status | Meaning |\n|---|---|\n";
   for (const StatusFact& fact : statuses()) {
     text += "| " + std::to_string(static_cast<int>(fact.status)) + " | " + cell(fact.meaning) + " |\n";
@@ -52,7 +52,7 @@ std::string note_table(const std::vector<const tool::CommandDefinition*>& comman
 
 std::string filled_document(std::string_view text, const std::vector<const tool::CommandDefinition*>& commands) {
   return filled(text, {{"LIMITS", limit_table()},
-                       {"STATUSES", status_table()},
+                       {"STATUSES", table_of_statuses()},
                        {"NOTES", note_table(commands)},
                        {"RULES", rule_chapters()}});
 }

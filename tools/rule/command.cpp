@@ -14,6 +14,7 @@
 #include "rule_views.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace smd::tool::rule {
 
@@ -114,7 +115,7 @@ ExitStatus RuleCommand::run(Diagnostics& messages) {
   }
   for (const std::string& plugin : options_.plugins) {
     for (const std::string& rule : load_rule_plugin(plugin)) {
-      messages.info(plugin + ": brings rule " + rule);
+      messages.info(std::string(plugin).append(": brings rule ").append(rule));
     }
   }
   if (options_.task == Task::list || options_.task == Task::describe) {

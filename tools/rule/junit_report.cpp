@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ctime>
 
 namespace smd::tool::rule {
@@ -46,7 +47,7 @@ std::string attribute(std::string_view name, std::string_view value) {
 
 /// Seconds without exponent, which the schemas do not know.
 std::string seconds_text(double seconds) {
-  const auto microseconds = static_cast<std::uint64_t>(std::max(seconds, 0.0) * 1e6 + 0.5);
+  const auto microseconds = static_cast<std::uint64_t>(std::llround(std::max(seconds, 0.0) * 1e6));
   std::string fraction = std::to_string(microseconds % 1000000);
   return std::to_string(microseconds / 1000000) + "." + std::string(6 - fraction.size(), '0') + fraction;
 }

@@ -183,7 +183,7 @@ std::shared_ptr<const FolderState> list_folder(storage::Storage& storage, Listin
                                                std::optional<Problem>& trouble) {
   const std::string folder(listing.folders[id]);
   const std::optional<storage::FolderStamp> stamp = storage.stamp(folder);
-  const std::shared_ptr<const FolderState> known = listing.folder_states[id];
+  std::shared_ptr<const FolderState> known = listing.folder_states[id];
   const bool same = known && stamp && known->stamp == stamp;
   if (same && known->settled) {
     return known;

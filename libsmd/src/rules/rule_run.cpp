@@ -37,7 +37,7 @@ std::optional<GlobalStep> bound(std::optional<GlobalStep> option, std::optional<
 
 }  // namespace
 
-RuleRun::RuleRun(std::size_t number, Rule* rule, std::unique_ptr<Rule> owned, const std::string& name,
+RuleRun::RuleRun(std::size_t number, Rule* rule, std::unique_ptr<Rule> owned, std::string name,
                  const EvaluationOptions& options)
     : number_(number),
       rule_(rule),
@@ -46,7 +46,7 @@ RuleRun::RuleRun(std::size_t number, Rule* rule, std::unique_ptr<Rule> owned, co
       start_(bound(options.start, rule->parameters().start_step())),
       end_(bound(options.end, rule->parameters().end_step())) {
   result_.rule = rule->name();
-  result_.name = name.empty() ? rule->name() : name;
+  result_.name = name.empty() ? rule->name() : std::move(name);
   result_.params = rule->parameters().effective();
 }
 

@@ -29,7 +29,7 @@ struct RuleAccess {
 class RuleRun {
  public:
   /// `number` is its place among the evaluation's rules.
-  RuleRun(std::size_t number, Rule* rule, std::unique_ptr<Rule> owned, const std::string& name,
+  RuleRun(std::size_t number, Rule* rule, std::unique_ptr<Rule> owned, std::string name,
           const EvaluationOptions& options);
   /// One that cannot be evaluated.
   RuleRun(std::size_t number, std::string name, std::string rule, const ConfigurationError& error);

@@ -53,8 +53,8 @@ std::vector<std::string_view> Unit::reductions() const {
 
 namespace detail::rules {
 
-TrialView::TrialView(const Trial& trial, std::size_t number, const std::vector<std::string>& workers)
-    : trial_(&trial), number_(number), state_(&TrialAccess::state(trial)), workers_(workers) {
+TrialView::TrialView(const Trial& trial, std::size_t number, std::vector<std::string> workers)
+    : trial_(&trial), number_(number), state_(&TrialAccess::state(trial)), workers_(std::move(workers)) {
   freeze();
 }
 

@@ -28,7 +28,7 @@ using trial::TrialState;
 /// then void. Queries are safe from many threads.
 class TrialView {
  public:
-  TrialView(const Trial& trial, std::size_t number, const std::vector<std::string>& workers);
+  TrialView(const Trial& trial, std::size_t number, std::vector<std::string> workers);
 
   void freeze();
 

@@ -5,6 +5,7 @@
 #include <smd/error.hpp>
 #include <smd/trial.hpp>
 
+#include <fmt/format.h>
 #include <boost/filesystem.hpp>
 #include <boost/system/error_code.hpp>
 
@@ -65,7 +66,7 @@ std::vector<std::string> find_remote(const std::string& place, std::vector<Probl
   while (!todo.empty()) {
     const std::string folder = std::move(todo.back());
     todo.pop_back();
-    const std::string path = folder.empty() ? base : base + "/" + folder;
+    const std::string path = folder.empty() ? base : fmt::format("{}/{}", base, folder);
     const auto entries = (*opened)->list(folder);
     if (!entries) {
       Problem problem = entries.problem();

@@ -62,6 +62,7 @@ Problem failed(std::string text) { return {ProblemKind::access_denied, {}, {}, s
 /// Starts it with its output in a pipe; -1 with errno.
 pid_t start(std::vector<std::string>& words, int output) {
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) {
     arguments.push_back(word.data());
   }

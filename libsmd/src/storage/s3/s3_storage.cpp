@@ -224,7 +224,7 @@ std::shared_ptr<Cache> open_cache(const std::shared_ptr<Client>& client) {
   }
   // The client lives as long as all who might want to say something.
   return Cache::open(client->settings().cache, limits::cache_bytes,
-                     [weak = std::weak_ptr<Client>(client)](std::string text) {
+                     [weak = std::weak_ptr<Client>(client)](const std::string& text) {
                        if (const auto strong = weak.lock()) {
                          strong->say(RemoteDetail::warning, text);
                        }

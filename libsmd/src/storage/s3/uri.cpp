@@ -68,7 +68,7 @@ std::string canonical_query(const Query& query) {
   std::sort(encoded.begin(), encoded.end());
   std::string text;
   for (const auto& [name, value] : encoded) {
-    text += (text.empty() ? "" : "&") + name + "=" + value;
+    text.append(text.empty() ? "" : "&").append(name).append("=").append(value);
   }
   return text;
 }
