@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tidy.sh [PATTERN]: installs what is missing and runs cppcheck and clang-tidy on the library and the commands; only
-# clang-tidy, and only on sources whose path matches PATTERN, if one is given. Fails at any finding.
+# clang-tidy, and only on sources whose path matches PATTERN, if one is given. Fails at any finding, a
+# warning of Clang's compiler among them.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
