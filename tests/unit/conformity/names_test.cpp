@@ -33,7 +33,8 @@ TEST_CASE("tensor names are as recorded") {
 
 TEST_CASE("tensor names of a mode are as recorded") {
   for_each_trial([](const Recorded& trial, const Trial& opened) {
-    for (const auto& [mode, answer] : trial.answers.at("tensor_names_by_mode").items()) {
+    for (const auto& [mode_key, answer] : trial.answers.at("tensor_names_by_mode").items()) {
+      const auto& mode = mode_key;
       CAPTURE(mode);
       TensorQuery query;
       query.mode = mode_of(mode);
@@ -45,7 +46,8 @@ TEST_CASE("tensor names of a mode are as recorded") {
 
 TEST_CASE("tensor names of a step are as recorded") {
   for_each_trial([](const Recorded& trial, const Trial& opened) {
-    for (const auto& [step, answer] : trial.answers.at("tensor_names_by_step").items()) {
+    for (const auto& [step_key, answer] : trial.answers.at("tensor_names_by_step").items()) {
+      const auto& step = step_key;
       CAPTURE(step);
       TensorQuery query;
       query.step = GlobalStep(std::stoll(step));
@@ -64,7 +66,8 @@ TEST_CASE("tensor names of a mode step are those of the records") {
       expected[{mode_of(record.at("mode")), record.at("mode_step")}].insert(tensor);
     });
     for (const auto& [step, tensors] : expected) {
-      const auto [mode, number] = step;
+      const auto mode = step.first;
+      const auto number = step.second;
       INFO(to_string(mode), " ", number);
       TensorQuery query;
       query.step = StepKey(mode, ModeStep(number));
@@ -79,7 +82,8 @@ TEST_CASE("collections are as recorded") {
     const auto collections = opened.collections();
     const Json& answers = trial.answers.at("collections");
     CHECK(collections.size() == answers.size());
-    for (const auto& [name, answer] : answers.items()) {
+    for (const auto& [name_key, answer] : answers.items()) {
+      const auto& name = name_key;
       CAPTURE(name);
       REQUIRE(collections.contains(name));
       const Collection& collection = collections.at(name);
@@ -105,7 +109,8 @@ TEST_CASE("collections are as recorded") {
 
 TEST_CASE("configurations of collections are as recorded") {
   for_each_trial([](const Recorded& trial, const Trial& opened) {
-    for (const auto& [name, answer] : trial.answers.at("collections").items()) {
+    for (const auto& [name_key, answer] : trial.answers.at("collections").items()) {
+      const auto& name = name_key;
       CAPTURE(name);
       const Collection collection = opened.collection(name).value();
       const Json& reductions = answer.at("reduction_config");
@@ -121,7 +126,8 @@ TEST_CASE("configurations of collections are as recorded") {
       }
       const Json& save = answer.at("save_config");
       CHECK(collection.save_config.size() == save.size());
-      for (const auto& [mode, expected] : save.items()) {
+      for (const auto& [mode_key, expected] : save.items()) {
+        const auto& mode = mode_key;
         CAPTURE(mode);
         const SaveConfigMode& config = collection.save_config.at(mode_of(mode));
         CHECK(config.save_interval == expected.at("save_interval").get<std::int64_t>());

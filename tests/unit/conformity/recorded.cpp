@@ -86,7 +86,8 @@ void for_each_trial(const std::function<void(const Recorded&, const Trial&)>& ch
 
 void for_each_record(const Recorded& trial,
                      const std::function<void(const std::string& tensor, const Json& record)>& check) {
-  for (const auto& [tensor, answers] : trial.answers.at("tensors").items()) {
+  for (const auto& [tensor_key, answers] : trial.answers.at("tensors").items()) {
+    const auto& tensor = tensor_key;
     for (const Json& record : answers.at("records")) {
       INFO("tensor ", tensor, ", step ", record.at("global_step"), ", ", right(record, "worker"));
       try {

@@ -60,7 +60,8 @@ void check_reductions(const Tensor& tensor, StepKey step, const std::string& wor
   const Json stored = record.value("stored", Json::object());
   const auto all = tensor.reduction_values(step, worker);
   CHECK(all.size() == stored.size());
-  for (const auto& [name, expected] : stored.items()) {
+  for (const auto& [name_key, expected] : stored.items()) {
+    const auto& name = name_key;
     CAPTURE(name);
     const auto [reduction, abs] = split_abs(name);
     check_reduction(tensor.reduction_value(step, reduction, abs, worker), expected);
@@ -176,12 +177,14 @@ TEST_CASE("a repeated mode step keeps both values") {
 TEST_CASE("steps and original name of each tensor are as recorded") {
   std::size_t tensors = 0;
   for_each_trial([&](const Recorded& trial, const Trial& opened) {
-    for (const auto& [name, answer] : trial.answers.at("tensors").items()) {
+    for (const auto& [name_key, answer] : trial.answers.at("tensors").items()) {
+      const auto& name = name_key;
       CAPTURE(name);
       const Tensor tensor = opened.tensor(name);
       const Json& original = answer.at("original_name");
       CHECK((tensor.original_name() ? Json(*tensor.original_name()) : Json()) == original);
-      for (const auto& [mode, steps] : answer.at("steps").items()) {
+      for (const auto& [mode_key, steps] : answer.at("steps").items()) {
+        const auto& mode = mode_key;
         CAPTURE(mode);
         Json complete = right(steps, "complete");
         Json all = right(steps, "all");
@@ -208,7 +211,8 @@ TEST_CASE("workers of each tensor and step are those of the records; the first a
     for_each_record(trial, [&](const std::string& tensor, const Json& record) {
       by_step[{tensor, record.at("global_step")}][right(record, "worker")] = &record;
     });
-    for (const auto& [place, records] : by_step) {
+    for (const auto& [place_key, records] : by_step) {
+      const auto& place = place_key;
       INFO("tensor ", place.first, ", step ", place.second);
       const GlobalStep step(place.second);
       const Tensor tensor = opened.tensor(place.first);

@@ -49,7 +49,8 @@ TEST_CASE("reductions that were not saved are computed of the value, as exact ar
       const Json& numpy = record.at("numpy");
       Json figures = exact;
       figures.update(numpy);
-      for (const auto& [name, answer] : figures.items()) {
+      for (const auto& [name_key, answer] : figures.items()) {
+        const auto& name = name_key;
         if (saved.contains(name) || !parse_reduction(name)) {
           continue;
         }

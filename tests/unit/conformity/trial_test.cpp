@@ -57,7 +57,8 @@ TEST_CASE("last complete step and the job's end are as recorded") {
 
 TEST_CASE("steps are as recorded, complete ones and all") {
   for_each_trial([](const Recorded& trial, const Trial& opened) {
-    for (const auto& [mode, answers] : trial.answers.at("steps").items()) {
+    for (const auto& [mode_key, answers] : trial.answers.at("steps").items()) {
+      const auto& mode = mode_key;
       CAPTURE(mode);
       CHECK(numbers(opened.steps(mode_of(mode))) == right(answers, "complete"));
       CHECK(numbers(opened.steps(mode_of(mode), true)) == right(answers, "all"));
@@ -87,7 +88,8 @@ TEST_CASE("mode and mode step of each step are as recorded") {
 TEST_CASE("global steps of mode steps are as recorded") {
   for_each_trial([](const Recorded& trial, const Trial& opened) {
     const Json& by_mode = trial.answers.at("global_steps");
-    for (const auto& [mode, rows] : by_mode.items()) {
+    for (const auto& [mode_key, rows] : by_mode.items()) {
+      const auto& mode = mode_key;
       CAPTURE(mode);
       for (const Json& row : rows) {
         CAPTURE(row);
@@ -167,8 +169,10 @@ TEST_CASE("step rows agree with the recorded steps") {
 TEST_CASE("states of steps are as recorded, also between, before and beyond the saved ones") {
   std::size_t asked = 0;
   for_each_trial([&](const Recorded& trial, const Trial& opened) {
-    for (const auto& [mode, states] : trial.answers.at("step_state").items()) {
-      for (const auto& [number, state] : states.items()) {
+    for (const auto& [mode_key, states] : trial.answers.at("step_state").items()) {
+      const auto& mode = mode_key;
+      for (const auto& [number_key, state] : states.items()) {
+        const auto& number = number_key;
         INFO(mode, " ", number);
         // `correct` stands where the reference raises KeyError after the job's end (no. 22).
         CHECK(Json(to_string(opened.has_passed_step(key(mode_of(mode), std::stoll(number))))) == right(state));

@@ -32,7 +32,8 @@ TEST_CASE("types are NumPy's") {
       {Dtype::uint8, "|u1"},   {Dtype::uint16, "<u2"},    {Dtype::uint32, "<u4"},  {Dtype::uint64, "<u8"},
       {Dtype::boolean, "|b1"}, {Dtype::complex64, "<c8"}, {Dtype::qint8, "|i1"},   {Dtype::quint8, "|u1"},
       {Dtype::qint16, "<i2"},  {Dtype::quint16, "<u2"},   {Dtype::qint32, "<i4"},  {Dtype::complex128, "<c16"}};
-  for (const auto& [dtype, descr] : types) {
+  for (const auto& [dtype_key, descr] : types) {
+    const auto& dtype = dtype_key;
     CAPTURE(to_string(dtype));
     CHECK(npy_type(dtype).descr == descr);
   }
