@@ -20,7 +20,7 @@ find benchmarks libsmd tests tools \( -name '*.hpp' -o -name '*.cpp' \) -exec cl
 
 step 'unit tests: asan'
 cmake --preset asan
-cmake --build --preset asan --target unit_tests
+cmake --build --preset asan --target unit_tests fuzz_replay smd_sample
 ctest --preset asan --label-regex unit --parallel "$jobs"
 
 # The other unit tests run in one thread, or in those of the library that these drive harder.

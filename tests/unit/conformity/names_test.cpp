@@ -66,8 +66,8 @@ TEST_CASE("tensor names of a mode step are those of the records") {
       expected[{mode_of(record.at("mode")), record.at("mode_step")}].insert(tensor);
     });
     for (const auto& [step, tensors] : expected) {
-      const auto mode = step.first;
-      const auto number = step.second;
+      const auto mode = std::get<0>(step);
+      const auto number = std::get<1>(step);
       INFO(to_string(mode), " ", number);
       TensorQuery query;
       query.step = StepKey(mode, ModeStep(number));
