@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +23,7 @@ class Source {
   Number number() {
     Number result = 0;
     const std::size_t size = std::min(sizeof result, rest_.size());
-    std::memcpy(&result, rest_.data(), size);
+    std::copy_n(rest_.data(), size, reinterpret_cast<char*>(&result));
     rest_.remove_prefix(size);
     return result;
   }

@@ -42,15 +42,19 @@ std::optional<std::chrono::system_clock::time_point> parse_time(std::string_view
   if (!date.ok()) {
     return std::nullopt;
   }
-  std::chrono::system_clock::time_point time = std::chrono::sys_days(date) + std::chrono::hours(*hour) +
-                                               std::chrono::minutes(*minute) + std::chrono::seconds(*second);
+  std::chrono::sys_seconds time = std::chrono::sys_days(date) + std::chrono::hours(*hour) +
+                                  std::chrono::minutes(*minute) + std::chrono::seconds(*second);
   const std::size_t zone = text.find_first_of("+-Z", 19);
   if (zone != text.npos && text[zone] != 'Z') {
     const std::chrono::minutes offset =
         std::chrono::hours(number(zone + 1, 2).value_or(0)) + std::chrono::minutes(number(zone + 4, 2).value_or(0));
     time += text[zone] == '+' ? -offset : offset;
   }
-  return time;
+  // The clock counts nanoseconds, and reaches from 1677 to 2262.
+  using Clock = std::chrono::system_clock;
+  constexpr auto first = std::chrono::ceil<std::chrono::seconds>(Clock::time_point::min());
+  constexpr auto last = std::chrono::floor<std::chrono::seconds>(Clock::time_point::max());
+  return std::clamp(time, first, last);
 }
 
 std::optional<Credentials> credentials_from_json(std::string_view text, const char* token_name) {
