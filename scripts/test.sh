@@ -24,7 +24,7 @@ cmake --build --preset asan --target unit_tests fuzz_replay smd_sample
 ctest --preset asan --label-regex unit --parallel "$jobs"
 
 # The other unit tests run in one thread, or in those of the library that these drive harder.
-threaded='unit_base unit_storage unit_trial unit_rules unit_hook'
+threaded='unit_base unit_storage unit_trial unit_hook'
 step "unit tests: tsan ($threaded)"
 cmake --preset tsan
 # shellcheck disable=SC2086

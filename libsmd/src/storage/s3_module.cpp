@@ -33,8 +33,8 @@ Outcome<const S3Module*> load_module() {
   void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) {
     const char* const why = ::dlerror();
-    return no_module("trials on S3 need " + leaf + ", which cannot be loaded: " +
-                     printable(why == nullptr ? "no reason given" : why));
+    return no_module("trials on S3 need " + leaf +
+                     ", which cannot be loaded: " + printable(why == nullptr ? "no reason given" : why));
   }
   const auto function = reinterpret_cast<S3ModuleFunction>(::dlsym(module, s3_module_symbol));
   const S3Module* const table = function == nullptr ? nullptr : function();
@@ -57,8 +57,7 @@ Outcome<const S3Module*> s3_module() {
 }
 #endif
 
-Outcome<std::unique_ptr<Storage>> open_remote(const std::string& url, const RemoteOptions& options,
-                                              unsigned requests) {
+Outcome<std::unique_ptr<Storage>> open_remote(const std::string& url, const RemoteOptions& options, unsigned requests) {
   const auto module = s3_module();
   if (!module) {
     return module.problem();

@@ -99,8 +99,8 @@ class Storage {
   virtual Status revisit() { return ok(); }
   /// Changes when all that was read before is of another trial.
   [[nodiscard]] virtual std::uint64_t generation() const noexcept { return 0; }
-  /// Whether each call that asks for something costs a round trip to another machine: then little is asked for, exactly,
-  /// and much at once.
+  /// Whether each call that asks for something costs a round trip to another machine: then little is asked for,
+  /// exactly, and much at once.
   [[nodiscard]] virtual bool remote() const noexcept { return false; }
   /// Of a remote store: all files at any depth below a folder, by their names relative to it; `after`: only those whose
   /// names come after that in byte order. No such folder: none. Others are listed folder by folder.
