@@ -46,7 +46,7 @@ RuleRun::RuleRun(std::size_t number, Rule* rule, std::unique_ptr<Rule> owned, st
       start_(bound(options.start, rule->parameters().start_step())),
       end_(bound(options.end, rule->parameters().end_step())) {
   result_.rule = rule->name();
-  result_.name = name.empty() ? rule->name() : std::move(name);
+  result_.name = name.empty() ? std::string(rule->name()) : std::move(name);
   result_.params = rule->parameters().effective();
 }
 
