@@ -132,6 +132,11 @@ void finish(Listing& listing) {
   }
   listing.fresh.erase(std::unique(listing.fresh.begin(), listing.fresh.end()), listing.fresh.end());
   listing.files.merge(listing.fresh, order);
+  listing.newest_step.resize(listing.workers.size(), INT64_MIN);
+  for (const StepFile& file : listing.fresh) {
+    std::int64_t& newest = listing.newest_step[file.worker];
+    newest = std::max(newest, file.step);
+  }
 }
 
 /// Lists `index/` at once. With an earlier listing, only what stands from a step on is asked for.
@@ -440,6 +445,13 @@ ReadCollections read_collections_file(const Outcome<std::unique_ptr<storage::Fol
   return {std::move(file), std::move(notes)};
 }
 
+/// Whether these files are those that were read before. Where there are no stamps, a name stands for its content.
+bool same_files(const CollectionsInfo& before, const CollectionsInfo& now) {
+  return before.files == now.files &&
+         std::equal(before.stamps.begin(), before.stamps.end(), now.stamps.begin(), now.stamps.end(),
+                    [](const auto& a, const auto& b) { return !a || !b || a == b; });
+}
+
 /// As many workers as save have theirs, and nothing was wrong.
 bool all_there(const CollectionsInfo& info) {
   return info.found && info.problems.empty() &&
@@ -479,8 +491,9 @@ std::shared_ptr<const CollectionsInfo> DebuggerLayout::collections(
   std::sort(files.begin(), files.end());
   for (const auto& [worker, leaf] : files) {
     info.files.push_back(leaf);
+    info.stamps.push_back(storage.file_stamp(std::string(collections_folder) + "/" + leaf));
   }
-  if (before && before->problems.empty() && info.problems.empty() && before->files == info.files) {
+  if (before && before->problems.empty() && info.problems.empty() && same_files(*before, info)) {
     return before;
   }
   info.found = !files.empty();

@@ -59,6 +59,7 @@ struct Listing {
   std::vector<std::uint32_t> worker_rank;  ///< By worker id: its place in the byte order of names.
   SortedChunks<StepFile> files;            ///< All ever seen, by step, then worker's name, then path.
   std::vector<StepFile> fresh;             ///< Those of them that the listing before did not have, in that order.
+  std::vector<std::int64_t> newest_step;   ///< By worker id: the last step that the worker has a file of.
   std::vector<std::shared_ptr<const FolderState>> folder_states;  ///< By folder id; null: not there, or unreadable.
   std::vector<Problem> notes;  ///< Names that mean nothing; folders that cannot be read.
   bool ended = false;          ///< The end marker was there before anything else was looked at.
@@ -100,7 +101,8 @@ struct CollectionsInfo {
   std::optional<std::int64_t> num_workers;        ///< As the first worker's readable file says.
   std::map<std::string, Collection> collections;  ///< The union over all workers.
   std::vector<Problem> problems;
-  std::vector<std::string> files;  ///< Their names within the folder, by worker.
+  std::vector<std::string> files;                         ///< Their names within the folder, by worker.
+  std::vector<std::optional<storage::FileStamp>> stamps;  ///< Of `files`, before they were read.
 };
 
 /// Told, in the calling thread, how many files of how many were read.
@@ -119,8 +121,8 @@ class Layout {
   /// Reads step files with at most `jobs` threads. `progress` may be empty.
   virtual LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
                            unsigned jobs, const ReadProgress& progress) const = 0;
-  /// `before` is what was read earlier, or null; given back if there are no other files and nothing was wrong, for
-  /// each of them is written once and appears whole.
+  /// `before` is what was read earlier, or null; given back if there are no other files, none was replaced, and nothing
+  /// was wrong. Of a remote store, once all workers have theirs: there each is written once.
   virtual std::shared_ptr<const CollectionsInfo> collections(storage::Storage& storage,
                                                              std::shared_ptr<const CollectionsInfo> before) const = 0;
   virtual bool ended(storage::Storage& storage) const = 0;

@@ -171,11 +171,11 @@ void Evaluator::Impl::judge_available(std::optional<GlobalStep> last) {
   freeze();
   const detail::trial::Snapshot& snapshot = views.front().snapshot();
   std::vector<const detail::trial::Step*> steps;
-  for (const detail::trial::Step& step : snapshot.steps) {
-    if (snapshot.complete(step.number) && (!last_judged || step.number > *last_judged) &&
-        (!last || step.number <= last->value)) {
-      steps.push_back(&step);
-    }
+  for (auto step = snapshot.steps.partition_point(
+           [&](const detail::trial::Step& other) { return last_judged && other.number <= *last_judged; });
+       step != snapshot.steps.end() && snapshot.complete(step->number) && (!last || step->number <= last->value);
+       ++step) {
+    steps.push_back(&*step);
   }
   const std::uint64_t total = steps_done + steps.size();
   const auto busy = [&] {

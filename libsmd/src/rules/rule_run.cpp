@@ -10,6 +10,7 @@
 #include <chrono>
 #include <exception>
 #include <tuple>
+#include <utility>
 
 namespace smd::detail::rules {
 
@@ -75,13 +76,6 @@ void RuleRun::begin(const TrialView& base, std::vector<const TrialView*> others)
   others_ = std::move(others);
   if (rule_ != nullptr) {
     guarded([&] { rule_->begin(); });
-    for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
-      for (const std::string& name : selection.collections) {
-        if (!base.snapshot().collections->collections.contains(name)) {
-          warn("the trial has no collection '" + printable(name) + "'");
-        }
-      }
-    }
   }
 }
 
@@ -89,6 +83,12 @@ void RuleRun::resolve() {
   if (rule_ == nullptr) {
     return;
   }
+  const Snapshot& snapshot = base_->snapshot();
+  if (resolved_.collections == snapshot.collections && resolved_.generation == snapshot.generation &&
+      resolved_.tensors == snapshot.catalog.tensors().size() && sets_.size() == RuleAccess::selections(*rule_).size()) {
+    return;  // the same names in the same collections
+  }
+  resolved_ = {snapshot.collections, snapshot.generation, snapshot.catalog.tensors().size()};
   sets_.clear();
   for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
     sets_.push_back(base_->resolve(selection));
@@ -206,6 +206,7 @@ void RuleRun::finish(bool complete, bool ended) {
     return;
   }
   ended_ = ended;
+  note_missing_collections();
   if (complete && !cut_ && !stopped_) {
     const Stopwatch watch(result_.elapsed);
     const std::size_t first = result_.findings.size();
@@ -234,6 +235,21 @@ void RuleRun::finish(bool complete, bool ended) {
 void RuleRun::warn(std::string text) {
   if (std::find(result_.warnings.begin(), result_.warnings.end(), text) == result_.warnings.end()) {
     result_.warnings.push_back(std::move(text));
+  }
+}
+
+/// Before other warnings. At the end: a worker's collections file may come after its first steps.
+void RuleRun::note_missing_collections() {
+  std::vector<std::string> others = std::exchange(result_.warnings, {});
+  for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
+    for (const std::string& name : selection.collections) {
+      if (!base_->snapshot().collections->collections.contains(name)) {
+        warn("the trial has no collection '" + printable(name) + "'");
+      }
+    }
+  }
+  for (std::string& text : others) {
+    warn(std::move(text));
   }
 }
 

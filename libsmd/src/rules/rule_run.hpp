@@ -75,6 +75,7 @@ class RuleRun {
   void guarded(const Call& call);
   void matched(const StepContext& plan);
   [[nodiscard]] std::string nothing_judged() const;
+  void note_missing_collections();
   void sort_from(std::size_t first);
 
   std::size_t number_;
@@ -86,6 +87,12 @@ class RuleRun {
   const TrialView* base_ = nullptr;
   std::vector<const TrialView*> others_;
   std::vector<TensorSet> sets_;
+  /// What `sets_` are of.
+  struct Resolved {
+    std::shared_ptr<const layout::CollectionsInfo> collections;
+    std::uint64_t generation = 0;
+    std::size_t tensors = 0;
+  } resolved_;
   std::deque<StepContext> plans_;
   std::vector<bool> matched_;  // by tensor id of the base trial
   RuleResult result_;

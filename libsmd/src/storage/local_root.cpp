@@ -103,6 +103,10 @@ bool keeps_times(int fd) noexcept {
   }
 }
 
+std::uint64_t ticks(const timespec& time) noexcept {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
 }  // namespace
 
 std::optional<FolderStamp> LocalRoot::stamp(std::string_view folder) const {
@@ -112,11 +116,19 @@ std::optional<FolderStamp> LocalRoot::stamp(std::string_view folder) const {
   if (!fd || !keeps_times(fd.get()) || ::fstat(fd.get(), &status) != 0) {
     return std::nullopt;
   }
-  const auto ticks = [](const timespec& time) {
-    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
-  };
   return FolderStamp{static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
                      ticks(status.st_mtim), ticks(status.st_ctim), static_cast<std::uint64_t>(status.st_nlink)};
+}
+
+std::optional<FileStamp> LocalRoot::file_stamp(std::string_view name) const {
+  const auto root = anchor();
+  const Descriptor fd = open_beneath(root->fd.get(), root->resolve, name, O_PATH);
+  struct stat status = {};
+  if (!fd || ::fstat(fd.get(), &status) != 0) {
+    return std::nullopt;
+  }
+  return FileStamp{static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
+                   ticks(status.st_mtim), ticks(status.st_ctim), static_cast<std::uint64_t>(status.st_size)};
 }
 
 Outcome<std::shared_ptr<LocalRoot>> LocalRoot::open(const std::string& path, std::optional<Resolve> resolve) {

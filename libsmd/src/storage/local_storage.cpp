@@ -25,6 +25,8 @@ class LocalStorage final : public Storage {
 
   std::optional<FolderStamp> stamp(std::string_view folder) override { return root_->stamp(folder); }
 
+  std::optional<FileStamp> file_stamp(std::string_view name) override { return root_->file_stamp(name); }
+
   bool exists(std::string_view name) override {
     if (!refuse_path(name).empty()) {
       return false;

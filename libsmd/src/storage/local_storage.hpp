@@ -42,6 +42,8 @@ class LocalRoot {
   [[nodiscard]] Outcome<std::vector<DirEntry>> list(std::string_view folder) const;
   /// See Storage::stamp.
   [[nodiscard]] std::optional<FolderStamp> stamp(std::string_view folder) const;
+  /// See Storage::file_stamp.
+  [[nodiscard]] std::optional<FileStamp> file_stamp(std::string_view name) const;
 
  private:
   std::string path_;

@@ -65,6 +65,9 @@ class Watch {
 /// Changes whenever a name is added to a folder or taken from it, within the tick of the file system's clock.
 using FolderStamp = std::array<std::uint64_t, 5>;
 
+/// Changes whenever another file takes a name, or the file is written to, within that tick.
+using FileStamp = std::array<std::uint64_t, 5>;
+
 /// Thread-safe.
 class Storage {
  public:
@@ -73,6 +76,8 @@ class Storage {
   virtual Outcome<std::vector<DirEntry>> list(std::string_view folder) = 0;
   /// Nothing where no such thing can be relied upon, or had.
   virtual std::optional<FolderStamp> stamp(std::string_view /*folder*/) { return std::nullopt; }
+  /// Nothing where it takes reading the file to tell, or where there is none.
+  virtual std::optional<FileStamp> file_stamp(std::string_view /*name*/) { return std::nullopt; }
   /// Whether anything of that name exists.
   virtual bool exists(std::string_view name) = 0;
   /// A regular file; anything else of that name is damaged (a FIFO never blocks it). Not there: not_found. A name that

@@ -145,6 +145,37 @@ TEST_CASE("following: each complete step once, in order, as it comes") {
   CHECK(evaluator.results()[0].status == RuleStatus::issues_found);
 }
 
+TEST_CASE("following: a collection that comes or grows later counts from then on") {
+  RuleTrial trial;
+  trial.running();
+  const auto gradients = [&](const std::string& names) {
+    trial.builder().file("collections/000000000/worker_0_collections.json",
+                         R"({"collections": {"gradients": {"name": "gradients", "tensor_names": [)" + names + "]}}}");
+  };
+  const RuleTrial::Tensors both = {{"a", {0}}, {"b", {0}}};
+  trial.step(0, both);
+  Trial opened = trial.open();
+  Evaluator evaluator(opened, {.keep_going = true, .follow = true});
+  evaluator.add(make_rule("VanishingGradient"));
+  evaluator.offer();
+  CHECK(evaluator.results()[0].findings.empty());
+  gradients(R"("a")");
+  trial.step(1, both);
+  opened.refresh();
+  evaluator.offer();
+  CHECK(texts(evaluator.results()[0]).size() == 1);
+  gradients(R"("a", "b")");
+  trial.step(2, both);
+  opened.refresh();
+  evaluator.offer();
+  evaluator.finish(false);
+  const RuleResult& result = evaluator.results()[0];
+  CHECK(fired_at(result) == std::vector<std::int64_t>{1, 2, 2});
+  CHECK(result.findings.back().tensor == "b");
+  CHECK(result.tensors_matched == 2);
+  CHECK(result.warnings.empty());
+}
+
 TEST_CASE("a damaged record costs its unit, and the verdict says so") {
   RuleTrial trial(collections);
   fill(trial, 2);
