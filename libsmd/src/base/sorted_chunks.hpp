@@ -94,6 +94,15 @@ class SortedChunks {
     return before;
   }
 
+  /// The element that so many stand before.
+  [[nodiscard]] const T& nth(std::size_t place) const noexcept {
+    std::size_t chunk = 0;
+    for (; place >= chunks_[chunk]->size(); ++chunk) {
+      place -= chunks_[chunk]->size();
+    }
+    return (*chunks_[chunk])[place];
+  }
+
   /// Adds elements, sorted by `less`. `combine(there, added)` makes one of two that are equal.
   template <class Less, class Combine>
   void merge(std::vector<T> batch, Less&& less, Combine&& combine) {

@@ -162,16 +162,12 @@ std::vector<std::pair<std::int64_t, std::size_t>> listed_steps(const layout::Lis
   return steps;
 }
 
-std::optional<std::int64_t> apply_window(std::span<const std::int64_t> steps, std::optional<std::int64_t> last,
-                                         std::size_t window) {
-  auto after = static_cast<std::size_t>(last ? std::upper_bound(steps.begin(), steps.end(), *last) - steps.begin()
-                                             : std::ptrdiff_t{0});
-  const std::size_t raise = std::max<std::size_t>(window / 2, 1);
-  while (steps.size() - after > window) {
-    after = std::min(after + raise, steps.size());
-    last = steps[after - 1];
+std::size_t given_up(std::size_t waiting, std::size_t window) noexcept {
+  if (waiting <= window) {
+    return 0;
   }
-  return last;
+  const std::size_t at_once = std::max<std::size_t>(window / 2, 1);
+  return std::min(waiting, (waiting - window + at_once - 1) / at_once * at_once);
 }
 
 }  // namespace smd::detail::trial

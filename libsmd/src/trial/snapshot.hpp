@@ -52,7 +52,10 @@ struct Snapshot {
   std::shared_ptr<const std::vector<layout::StepRow>> row_of_path;
   std::optional<std::int64_t> all_wrote;  ///< The largest step that `all_wrote_by` workers wrote.
   std::size_t all_wrote_by = 0;
-  std::optional<std::int64_t> passed;         ///< Steps up to here count as complete while the job runs.
+  SortedChunks<std::int64_t> waiting;  ///< Listed steps after `all_wrote`, but for those whose files list nothing.
+  std::vector<std::int64_t>
+      undecided;                       ///< Of these: files of enough workers are there, but out of range or unreadable.
+  std::optional<std::int64_t> passed;  ///< Steps up to here count as complete while the job runs.
   std::optional<std::int64_t> last_complete;  ///< The same; when the job has ended, the largest step.
   std::uint64_t generation = 0;               ///< `Storage::generation` when it was made.
   bool ended = false;                         ///< The end marker is there.
@@ -92,13 +95,11 @@ struct Snapshot {
 /// Workers that a step needs to be complete: as the job said, else as many as wrote anything; at least 1.
 [[nodiscard]] std::size_t workers_needed(const layout::CollectionsInfo& collections, const layout::Listing& listing);
 
+/// How many of the oldest of `waiting` incomplete steps count as complete because too many are: while more than
+/// `window` are left, window/2 of them (FORMAT.md, section 12, row 27).
+[[nodiscard]] std::size_t given_up(std::size_t waiting, std::size_t window) noexcept;
+
 /// Step numbers of a listing with the number of workers that have a file there, ascending.
 [[nodiscard]] std::vector<std::pair<std::int64_t, std::size_t>> listed_steps(const layout::Listing& listing);
-
-/// The last step that counts as complete because too many after it are not: while more than `window` steps follow it,
-/// the oldest window/2 of them count as complete (FORMAT.md, section 12, row 27). `steps` are all known ones,
-/// ascending; `last` the last complete one.
-[[nodiscard]] std::optional<std::int64_t> apply_window(std::span<const std::int64_t> steps,
-                                                       std::optional<std::int64_t> last, std::size_t window);
 
 }  // namespace smd::detail::trial

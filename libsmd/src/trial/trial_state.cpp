@@ -117,10 +117,15 @@ bool lists_nothing(const Snapshot& snapshot, std::int64_t step) {
   return it != snapshot.read.end() && it->step == step;
 }
 
-std::size_t distinct_workers(std::span<const layout::StepRow> rows) {
+const layout::StepFile& file_of(const layout::StepRow& row) noexcept { return row.file; }
+const layout::StepFile& file_of(const layout::StepFile& file) noexcept { return file; }
+
+/// Of rows or files, by worker.
+template <class Items>
+std::size_t distinct_workers(const Items& items) {
   std::size_t count = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    count += i == 0 || rows[i].file.worker != rows[i - 1].file.worker ? 1 : 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    count += i == 0 || file_of(items[i]).worker != file_of(items[i - 1]).worker ? 1 : 0;
   }
   return count;
 }
@@ -354,9 +359,15 @@ void TrialState::load_snapshot() {
     next->notes = before->notes;
     next->all_wrote = before->all_wrote;
     next->all_wrote_by = before->all_wrote_by;
+    next->waiting = before->waiting;
+    next->undecided = before->undecided;
   }
-  load(*next, before == nullptr);
-  find_last_complete(*next);
+  const bool afresh = before == nullptr || ranges_changed_;
+  std::vector<std::int64_t> touched = load(*next, before == nullptr);
+  for (const layout::StepFile& file : next->listing->fresh) {
+    touched.push_back(file.step);
+  }
+  find_last_complete(*next, afresh ? std::nullopt : std::optional(std::move(touched)));
   const bool news = !next->listing->fresh.empty();
   if (!next->ended) {
     quiet_since_.reset();
@@ -398,15 +409,16 @@ std::optional<std::int64_t> TrialState::first_open_step(const Snapshot& snapshot
   return open == listed.end() ? listed.back().first : open->first;
 }
 
-/// Reads the step files in range that no earlier snapshot has read. Files that failed before are tried again.
-void TrialState::load(Snapshot& snapshot, bool first) {
+/// Reads the step files in range that no earlier snapshot has read. Files that failed before are tried again. Returns
+/// the steps of them all.
+std::vector<std::int64_t> TrialState::load(Snapshot& snapshot, bool first) {
   const layout::Listing& listing = *snapshot.listing;
   settle_newest(listing);
   std::vector<layout::StepFile> wanted = wanted_files(snapshot, first);
   snapshot.failures.clear();
   if (wanted.empty()) {
     half_written_.clear();
-    return;
+    return {};
   }
   const auto now = clock().now();
   layout::LoadedSteps loaded = layout_->load(*storage_, listing, wanted, jobs(), options_.progress);
@@ -424,6 +436,12 @@ void TrialState::load(Snapshot& snapshot, bool first) {
   note_failures(snapshot, loaded, now);
   snapshot.notes.insert(snapshot.notes.end(), loaded.notes.begin(), loaded.notes.end());
   snapshot.add(snapshot.catalog.add(std::move(loaded)));
+  std::vector<std::int64_t> steps;
+  if (!first) {
+    std::transform(wanted.begin(), wanted.end(), std::back_inserter(steps),
+                   [](const layout::StepFile& file) { return file.step; });
+  }
+  return steps;
 }
 
 /// Files in range that were not read: the new ones and those that failed, unless the ranges are others than before.
@@ -468,10 +486,6 @@ void TrialState::note_failures(Snapshot& snapshot, layout::LoadedSteps& loaded,
     half_written_.clear();
     return;
   }
-  std::vector<std::int64_t> newest(listing.workers.size(), INT64_MIN);
-  for (const layout::StepFile& file : listing.files) {
-    newest[file.worker] = std::max(newest[file.worker], file.step);
-  }
   const std::shared_ptr<const Snapshot> before = current();
   std::map<layout::StepFile, HalfWritten> half_written;
   for (layout::LoadedSteps::Failure& failure : loaded.failures) {
@@ -483,7 +497,7 @@ void TrialState::note_failures(Snapshot& snapshot, layout::LoadedSteps& loaded,
       failure.problem.kind = listing.ended ? ProblemKind::note : ProblemKind::not_yet;
       failure.problem.text = "the index file was removed";
     }
-    const bool may_grow = failure.file.step == newest[failure.file.worker] && !listing.ended;
+    const bool may_grow = failure.file.step == listing.newest_step[failure.file.worker] && !listing.ended;
     if (failure.problem.kind == ProblemKind::damaged && may_grow) {
       const auto seen = half_written_.find(failure.file);
       const bool same = seen != half_written_.end() && seen->second.problem == failure.problem;
@@ -540,49 +554,111 @@ bool TrialState::probe_complete(const Snapshot& snapshot, std::int64_t step, std
   return distinct_workers(rows) >= needed;
 }
 
-/// Looks from the newest step backwards, so that a long trial costs no more than a short one.
-void TrialState::find_last_complete(Snapshot& snapshot) const {
+/// Whether so many workers wrote a listed step. What cannot be told so far goes to `undecided`.
+bool TrialState::wrote(const Snapshot& snapshot, std::int64_t step, std::size_t needed, Probes& probes) const {
   constexpr int most_probes = 64;  // of steps out of range that turn out to be nothing: damaged files, say
-  const SortedChunks<layout::StepFile>& files = snapshot.listing->files;
-  // The newest step, after `last`, that so many workers wrote.
-  const auto newest_by = [&](std::size_t needed, std::optional<std::int64_t> last) {
-    int probes = 0;
-    for (auto it = files.end(); it != files.begin();) {
-      const std::int64_t step = std::prev(it)->step;
-      if (last && step <= *last) {
-        break;
-      }
-      std::size_t workers = 0;
-      for (std::uint32_t worker = no_id; it != files.begin() && std::prev(it)->step == step; --it) {
-        workers += std::prev(it)->worker != worker ? 1 : 0;
-        worker = std::prev(it)->worker;
-      }
-      if (workers < needed) {
-        continue;
-      }
-      const std::optional<bool> complete = is_complete(snapshot, step, needed);
-      if (complete ? *complete : ++probes <= most_probes && probe_complete(snapshot, step, needed)) {
-        return std::optional(step);
-      }
-    }
-    return last;
-  };
-  const std::size_t needed = workers_needed(*snapshot.collections, *snapshot.listing);
-  if (snapshot.all_wrote_by != needed) {
-    snapshot.all_wrote.reset();  // more of them, or fewer: the question is another one
-    snapshot.all_wrote_by = needed;
+  if (const std::optional<bool> complete = is_complete(snapshot, step, needed)) {
+    return *complete;
   }
-  snapshot.all_wrote = newest_by(needed, snapshot.all_wrote);
-  std::vector<std::int64_t> known;  // those after it
+  if (++probes.done <= most_probes && probe_complete(snapshot, step, needed)) {
+    return true;
+  }
+  probes.undecided.push_back(step);
+  return false;
+}
+
+/// The newest step after `last` that so many workers wrote, looked for from the end; else `last`.
+std::optional<std::int64_t> TrialState::newest_by(const Snapshot& snapshot, std::size_t needed,
+                                                  std::optional<std::int64_t> last, Probes& probes) const {
+  const SortedChunks<layout::StepFile>& files = snapshot.listing->files;
+  for (auto it = files.end(); it != files.begin();) {
+    const std::int64_t step = std::prev(it)->step;
+    if (last && step <= *last) {
+      break;
+    }
+    std::size_t workers = 0;
+    for (std::uint32_t worker = no_id; it != files.begin() && std::prev(it)->step == step; --it) {
+      workers += std::prev(it)->worker != worker ? 1 : 0;
+      worker = std::prev(it)->worker;
+    }
+    if (workers >= needed && wrote(snapshot, step, needed, probes)) {
+      return step;
+    }
+  }
+  return last;
+}
+
+/// The steps that wait for a worker, of all that there are.
+void TrialState::find_waiting(Snapshot& snapshot, std::size_t needed) const {
+  Probes probes;
+  snapshot.all_wrote_by = needed;
+  snapshot.all_wrote = newest_by(snapshot, needed, std::nullopt, probes);
+  snapshot.undecided = std::move(probes.undecided);
+  const SortedChunks<layout::StepFile>& files = snapshot.listing->files;
+  std::vector<std::int64_t> waiting;
   for (auto it = files.partition_point(
            [&](const layout::StepFile& file) { return snapshot.all_wrote && file.step <= *snapshot.all_wrote; });
        it != files.end(); ++it) {
-    if ((known.empty() || known.back() != it->step) && !lists_nothing(snapshot, it->step)) {
-      known.push_back(it->step);
+    if ((waiting.empty() || waiting.back() != it->step) && !lists_nothing(snapshot, it->step)) {
+      waiting.push_back(it->step);
     }
   }
-  snapshot.passed = apply_window(known, snapshot.all_wrote, window_);
-  snapshot.last_complete = snapshot.ended ? newest_by(1, snapshot.passed) : snapshot.passed;
+  snapshot.waiting = {};
+  snapshot.waiting.merge(std::move(waiting), std::less<>());
+}
+
+/// The same, of the steps that were touched since. Costs by their number, also while a worker that died lets all wait.
+void TrialState::update_waiting(Snapshot& snapshot, std::vector<std::int64_t> touched) const {
+  const std::size_t needed = snapshot.all_wrote_by;
+  touched.insert(touched.end(), snapshot.undecided.begin(), snapshot.undecided.end());
+  std::sort(touched.begin(), touched.end());
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  Probes probes;
+  bool fewer = false;
+  std::vector<std::int64_t> waiting;
+  for (auto step = touched.rbegin(); step != touched.rend(); ++step) {
+    if (snapshot.all_wrote && *step <= *snapshot.all_wrote) {
+      break;
+    }
+    if (distinct_workers(files_at(snapshot.listing->files, *step)) >= needed &&
+        wrote(snapshot, *step, needed, probes)) {
+      snapshot.all_wrote = *step;
+      fewer = true;
+      break;
+    }
+    if (lists_nothing(snapshot, *step)) {
+      const auto place = snapshot.waiting.partition_point([&](std::int64_t other) { return other < *step; });
+      fewer = fewer || (place != snapshot.waiting.end() && *place == *step);
+    } else {
+      waiting.push_back(*step);
+    }
+  }
+  snapshot.undecided = std::move(probes.undecided);
+  if (fewer) {
+    const auto first = snapshot.waiting.partition_point(
+        [&](std::int64_t step) { return snapshot.all_wrote && step <= *snapshot.all_wrote; });
+    std::copy_if(first, snapshot.waiting.end(), std::back_inserter(waiting),
+                 [&](std::int64_t step) { return !lists_nothing(snapshot, step); });
+    snapshot.waiting = {};
+  }
+  std::sort(waiting.begin(), waiting.end());
+  waiting.erase(std::unique(waiting.begin(), waiting.end()), waiting.end());
+  snapshot.waiting.merge(std::move(waiting), std::less<>());
+}
+
+/// `touched`: steps of which files were listed or read since the snapshot that this one began as; nothing if it began
+/// as none.
+void TrialState::find_last_complete(Snapshot& snapshot, std::optional<std::vector<std::int64_t>> touched) const {
+  const std::size_t needed = workers_needed(*snapshot.collections, *snapshot.listing);
+  if (touched && snapshot.all_wrote_by == needed) {
+    update_waiting(snapshot, *std::move(touched));
+  } else {
+    find_waiting(snapshot, needed);
+  }
+  const std::size_t passed = given_up(snapshot.waiting.size(), window_);
+  snapshot.passed = passed == 0 ? snapshot.all_wrote : snapshot.waiting.nth(passed - 1);
+  Probes probes;
+  snapshot.last_complete = snapshot.ended ? newest_by(snapshot, 1, snapshot.passed, probes) : snapshot.passed;
 }
 
 std::vector<Problem> TrialState::problems() const {

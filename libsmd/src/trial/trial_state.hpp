@@ -104,11 +104,21 @@ class TrialState {
   void make_snapshot();
   void load_snapshot();
   [[nodiscard]] std::optional<std::int64_t> first_open_step(const Snapshot& snapshot) const;
-  void load(Snapshot& snapshot, bool first);
+  std::vector<std::int64_t> load(Snapshot& snapshot, bool first);
   [[nodiscard]] std::vector<layout::StepFile> wanted_files(const Snapshot& snapshot, bool first) const;
   void note_failures(Snapshot& snapshot, layout::LoadedSteps& loaded, std::chrono::steady_clock::time_point now);
   void settle_newest(const layout::Listing& listing);
-  void find_last_complete(Snapshot& snapshot) const;
+  /// Steps out of range whose files were read only to see who wrote them.
+  struct Probes {
+    int done = 0;
+    std::vector<std::int64_t> undecided;
+  };
+  void find_last_complete(Snapshot& snapshot, std::optional<std::vector<std::int64_t>> touched) const;
+  void find_waiting(Snapshot& snapshot, std::size_t needed) const;
+  void update_waiting(Snapshot& snapshot, std::vector<std::int64_t> touched) const;
+  [[nodiscard]] std::optional<std::int64_t> newest_by(const Snapshot& snapshot, std::size_t needed,
+                                                      std::optional<std::int64_t> last, Probes& probes) const;
+  [[nodiscard]] bool wrote(const Snapshot& snapshot, std::int64_t step, std::size_t needed, Probes& probes) const;
   [[nodiscard]] const layout::StepRow* row_naming(std::string_view event_file, const Snapshot& snapshot) const;
   [[nodiscard]] std::optional<bool> is_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const;
   [[nodiscard]] bool probe_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const;

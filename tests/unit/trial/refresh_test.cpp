@@ -55,6 +55,86 @@ TEST_CASE("files that come late, behind the last complete step, are read") {
   CHECK(trial.last_complete_step() == GlobalStep(4));
 }
 
+TEST_CASE("a collections file that is replaced is read again") {
+  const TempDir dir;
+  TrialBuilder builder(dir.path());
+  const auto losses = [&](const std::string& names, int workers) {
+    builder.file("collections/000000000/worker_0_collections.json",
+                 R"({"collections": {"losses": {"name": "losses", "tensor_names": [)" + names +
+                     R"(]}}, "_meta": {"num_workers": )" + std::to_string(workers) + "}}");
+  };
+  losses(R"("a")", 1);
+  builder.step({.step = 0, .tensors = {{"a", {1}}, {"b", {1}}}, .shapes = {}});
+  const Trial trial = Trial::open(dir.path());
+  CHECK(trial.tensor_names({.collections = {"losses"}}) == Texts{"a"});
+  losses(R"("b")", 1);  // as long as before
+  CHECK(trial.tensor_names({.collections = {"losses"}}) == Texts{"b"});
+  losses(R"("a", "b")", 2);
+  CHECK(trial.tensor_names({.collections = {"losses"}}) == Texts{"a", "b"});
+  CHECK(trial.steps().empty());  // the other worker has not written it
+}
+
+TEST_CASE("a trial that grew is as one opened anew, whatever came when") {
+  std::mt19937 random(7);
+  const auto one_in = [&](unsigned n) { return random() % n == 0; };
+  for (int round = 0; round < 20; ++round) {
+    CAPTURE(round);
+    const TempDir dir;
+    TrialBuilder builder(dir.path());
+    builder.collections("worker_0", 3);
+    TrialOptions options;
+    options.auto_refresh = false;
+    options.incomplete_step_wait_window = round % 7;
+    Trial all = Trial::open(dir.path(), options);
+    TrialOptions late = options;
+    late.range_steps = StepRange::between(GlobalStep(12), std::nullopt);  // whoever wrote earlier ones is found out
+    Trial part = Trial::open(dir.path(), late);
+    std::set<std::string> written;  // each once, as hooks do
+    std::vector<std::pair<std::string, std::string>> cut;
+    const unsigned lost = random() % 4;  // 3: no worker dies
+    for (std::int64_t step = 0; step < 24; ++step) {
+      for (unsigned worker = 0; worker < 3; ++worker) {
+        if ((worker == lost && step > 6) || one_in(8)) {
+          continue;
+        }
+        BuiltStep built =
+            simple_step(step - static_cast<std::int64_t>(random() % 3), "worker_" + std::to_string(worker));
+        const std::string name = index_path(built.step, built.worker);
+        if (built.step < 0 || !written.insert(name).second) {
+          continue;
+        }
+        if (one_in(5)) {
+          built.tensors.clear();  // lists nothing
+        }
+        const std::string index = index_of(built);
+        if (one_in(6)) {
+          builder.file(name, index.substr(0, index.size() / 2));
+          cut.emplace_back(name, index);
+        } else {
+          builder.file(name, index);
+        }
+      }
+      if (!cut.empty() && one_in(3)) {
+        builder.file(cut.back().first, cut.back().second);
+        cut.pop_back();
+      }
+      if (step == 20 && one_in(2)) {
+        builder.collections("worker_0", 2);
+      }
+      if (step == 22 && one_in(2)) {
+        builder.end();
+      }
+      CAPTURE(step);
+      all.refresh();
+      part.refresh();
+      const Trial anew = Trial::open(dir.path(), options);
+      CHECK(all.last_complete_step() == anew.last_complete_step());
+      CHECK(numbers(all.steps()) == numbers(anew.steps()));
+      CHECK(part.last_complete_step() == Trial::open(dir.path(), late).last_complete_step());
+    }
+  }
+}
+
 TEST_CASE("the end makes all steps complete") {
   const TempDir dir;
   TrialBuilder builder(dir.path());
