@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace smd::tool::wait {
 
@@ -56,14 +57,16 @@ class Waiting {
       messages_.info(path + ": watched by " + trial.watch_method());
     }
     std::vector<Standing> standings;
+    bool doubted = false;
     trial.wait_until(
         [&] {
           standings.clear();
           for (const Condition& condition : conditions_) {
             standings.push_back(standing_of(condition, trial));
           }
-          // With the end of the job last steps may still come: only then is "no" an answer.
-          return holds(standings) || (!trial.ended() && hopeless(standings));
+          // With the end of the job last steps may still come: only then is "no" an answer. Before, it takes two looks.
+          const bool no = !trial.ended() && hopeless(standings);
+          return holds(standings) || (std::exchange(doubted, no) && no);
         },
         wait_);
     show(path, &trial, standings);

@@ -8,7 +8,9 @@
 #include <smd/trial.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace smd {
 
@@ -19,14 +21,20 @@ using detail::trial::watch_of;
 
 namespace {
 
-/// Calls `done(snapshot)` after each look until it is true.
+/// Calls `done(snapshot)` after each look until it is true. Whenever further steps count as complete it looks a second
+/// time at once: a folder that is listed while files are renamed into it may show a later one and not an earlier one,
+/// so that the earlier step looks skipped.
 template <class Done>
 WaitOutcome wait(detail::trial::TrialState& state, const WaitOptions& options, Done&& done) {
   Waiter waiter(state, options);
+  std::optional<std::int64_t> passed;
   while (true) {
     const std::shared_ptr<const Snapshot> snapshot = state.look();
     if (done(*snapshot)) {
       return WaitOutcome::reached;
+    }
+    if (std::exchange(passed, snapshot->passed) != snapshot->passed && !snapshot->settled) {
+      continue;
     }
     if (snapshot->settled) {
       return WaitOutcome::ended;
@@ -42,8 +50,9 @@ WaitOutcome wait(detail::trial::TrialState& state, const WaitOptions& options, D
   }
 }
 
-/// Whether a step can be had. @throws StepUnavailable, NoMoreData.
-bool reached(const Snapshot& snapshot, StepKey step) {
+/// Whether a step can be had. What looks skipped must do so at two looks, which `doubts` counts.
+/// @throws StepUnavailable, NoMoreData.
+bool reached(const Snapshot& snapshot, StepKey step, int& doubts) {
   switch (snapshot.state(step, snapshot.settled)) {
     case StepState::available:
       return true;
@@ -55,15 +64,22 @@ bool reached(const Snapshot& snapshot, StepKey step) {
   if (snapshot.settled && !snapshot.goes_beyond(step)) {
     throw NoMoreData(detail::trial::describe(step) + " will not come: the job has ended before it", step);
   }
+  if (!snapshot.settled && ++doubts < 2) {
+    return false;
+  }
   throw StepUnavailable(detail::trial::describe(step) + " was not saved, and later ones were", step);
 }
 
 }  // namespace
 
 WaitOutcome Trial::wait_for_steps(std::span<const StepKey> steps, const WaitOptions& options) const {
+  std::vector<int> doubts(steps.size(), 0);
   return wait(*impl_, options, [&](const Snapshot& snapshot) {
-    return static_cast<std::size_t>(std::count_if(
-               steps.begin(), steps.end(), [&](StepKey step) { return reached(snapshot, step); })) == steps.size();
+    bool all = true;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      all = reached(snapshot, steps[i], doubts[i]) && all;
+    }
+    return all;
   });
 }
 

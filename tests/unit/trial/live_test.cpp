@@ -123,6 +123,33 @@ TEST_CASE("a step behind those given is given all the same, and said to be late"
   CHECK(follow(follower) == "5 2(late) 6 ended");
 }
 
+TEST_CASE("a listing that misses a file and has a later one puts no step out of order") {
+  Live live;
+  live.builder.step(simple_step(0));
+  const Trial trial = live.script.open(live.dir.path());
+  StepFollower follower(trial);
+  SUBCASE("while it waits") {
+    live.script.at(10ms, [&] {
+      live.builder.step(simple_step(1)).step(simple_step(2));
+      live.script.miss_once("000000000001_worker_0.json");
+    });
+    live.end_at(20ms);
+    CHECK(follower.next().step == GlobalStep(0));
+    CHECK(follow(follower) == "1 2 ended");
+  }
+  SUBCASE("as it is polled") {
+    live.builder.step(simple_step(1)).step(simple_step(2));
+    live.script.miss_once("000000000001_worker_0.json");
+    for (const std::int64_t step : {0, 1, 2}) {
+      const auto event = follower.poll();
+      REQUIRE(event);
+      CHECK(event->step == GlobalStep(step));
+      CHECK_FALSE(event->late);
+    }
+    CHECK_FALSE(follower.poll());
+  }
+}
+
 TEST_CASE("only what comes after a step is given") {
   Live live;
   live.builder.step(simple_step(0)).step(simple_step(5)).step(simple_step(9));
@@ -294,6 +321,18 @@ TEST_CASE("wait_for_steps returns when the steps are available, and leaves refre
   std::stop_source source;
   source.request_stop();
   CHECK(wait_for(trial, GlobalStep(9), {.stop = source.get_token()}) == WaitOutcome::stopped);
+}
+
+TEST_CASE("wait_for_steps: a step is not taken for skipped because a listing missed it") {
+  Live live;
+  live.builder.step(simple_step(0));
+  live.script.at(10ms, [&] {
+    live.builder.step(simple_step(1)).step(simple_step(2));
+    live.script.miss_once("000000000001_worker_0.json");
+  });
+  const Trial trial = live.script.open(live.dir.path());
+  CHECK(wait_for(trial, GlobalStep(1)) == WaitOutcome::reached);
+  CHECK(live.script.elapsed() == 10ms);
 }
 
 TEST_CASE("wait_for_steps: skipped is StepUnavailable at once, past the end is NoMoreData after the end") {

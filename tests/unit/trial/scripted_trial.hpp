@@ -6,6 +6,7 @@
 #include "trial/trial_impl.hpp"
 #include "trial_support.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -29,6 +30,22 @@ class Script {
     return std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now() - start_);
   }
   [[nodiscard]] const FakeClock& clock() const { return clock_; }
+  /// The next listing that has a file of that name misses it: so it may be where files are renamed into a folder while
+  /// it is read.
+  void miss_once(std::string leaf) { missed_.push_back(std::move(leaf)); }
+  /// A listing, as it is seen.
+  void list(std::vector<detail::storage::DirEntry>& entries) {
+    for (auto name = missed_.begin(); name != missed_.end();) {
+      const auto seen = std::find_if(entries.begin(), entries.end(),
+                                     [&](const detail::storage::DirEntry& entry) { return entry.name == *name; });
+      if (seen == entries.end()) {
+        ++name;
+      } else {
+        entries.erase(seen);
+        name = missed_.erase(name);
+      }
+    }
+  }
   /// How often somebody waited.
   [[nodiscard]] int waits() const { return waits_; }
 
@@ -53,6 +70,7 @@ class Script {
   Time start_ = clock_.now();
   std::vector<std::pair<Time, std::function<void()>>> events_;
   std::size_t next_ = 0;
+  std::vector<std::string> missed_;
   int waits_ = 0;
 };
 
@@ -75,7 +93,11 @@ class ScriptedStorage final : public detail::storage::Storage {
 
   ScriptedStorage(std::unique_ptr<Storage> local, Script& script) : local_(std::move(local)), script_(script) {}
   Outcome<std::vector<detail::storage::DirEntry>> list(std::string_view folder) override {
-    return local_->list(folder);
+    auto entries = local_->list(folder);
+    if (entries) {
+      script_.list(*entries);
+    }
+    return entries;
   }
   bool exists(std::string_view name) override { return local_->exists(name); }
   Outcome<std::unique_ptr<detail::storage::File>> open(std::string_view name) override { return local_->open(name); }
