@@ -5,12 +5,11 @@
 #include "followed_steps.hpp"
 #include "interruption.hpp"
 #include "operands.hpp"
+#include "side_by_side.hpp"
 #include "text.hpp"
 
-#include <exception>
 #include <mutex>
 #include <smd/follow.hpp>
-#include <thread>
 
 namespace smd::tool {
 
@@ -25,29 +24,7 @@ class Following {
       : setup_(setup), wait_(wait), interruption_(interruption), messages_(messages), visit_(visit) {}
 
   void run(const std::vector<std::string>& operands) {
-    if (operands.size() == 1) {
-      follow(0, operands.front());
-      return;
-    }
-    std::vector<std::thread> threads;
-    threads.reserve(operands.size());
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      threads.emplace_back([this, i, &operands] {
-        try {
-          follow(i, operands[i]);
-        } catch (...) {
-          const std::lock_guard lock(mutex_);
-          failure_ = failure_ ? failure_ : std::current_exception();
-          interruption_.stop();  // bad usage: it is so for all of them
-        }
-      });
-    }
-    for (std::thread& thread : threads) {
-      thread.join();
-    }
-    if (failure_) {
-      std::rethrow_exception(failure_);
-    }
+    side_by_side(operands.size(), interruption_, [&](std::size_t i) { follow(i, operands[i]); });
   }
 
   [[nodiscard]] bool visited() const noexcept { return visited_; }
@@ -144,7 +121,6 @@ class Following {
   Diagnostics& messages_;
   const FollowVisit& visit_;
   std::mutex mutex_;
-  std::exception_ptr failure_;
   bool visited_ = false;
 };
 

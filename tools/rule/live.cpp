@@ -6,12 +6,11 @@
 #include "common/errors.hpp"
 #include "common/interruption.hpp"
 #include "common/operands.hpp"
+#include "common/side_by_side.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <mutex>
-#include <thread>
 
 namespace smd::tool::rule {
 
@@ -179,29 +178,7 @@ class LiveTrials {
         wait_(judgement.options.following.wait_options(interruption_.token())) {}
 
   void run(const std::vector<std::string>& operands) {
-    if (operands.size() == 1) {
-      follow(operands.front());
-      return;
-    }
-    std::vector<std::thread> threads;
-    threads.reserve(operands.size());
-    for (const std::string& operand : operands) {
-      threads.emplace_back([this, &operand] {
-        try {
-          follow(operand);
-        } catch (...) {
-          const std::lock_guard lock(mutex_);
-          failure_ = failure_ ? failure_ : std::current_exception();
-          interruption_.stop();  // bad usage: it is so for all of them
-        }
-      });
-    }
-    for (std::thread& thread : threads) {
-      thread.join();
-    }
-    if (failure_) {
-      std::rethrow_exception(failure_);
-    }
+    side_by_side(operands.size(), interruption_, [&](std::size_t i) { follow(operands[i]); });
   }
 
  private:
@@ -222,7 +199,6 @@ class LiveTrials {
   Interruption interruption_;
   WaitOptions wait_;
   std::mutex mutex_;
-  std::exception_ptr failure_;
 };
 
 }  // namespace
