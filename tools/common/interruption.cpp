@@ -41,7 +41,7 @@ bool may_lose_reader(int descriptor) {
 
 }  // namespace
 
-Interruption::Interruption() : done_(eventfd(0, EFD_CLOEXEC)) {
+Interruption::Interruption(Reader reader) : reader_(reader), done_(eventfd(0, EFD_CLOEXEC)) {
   const sigset_t ending = ending_signals();
   signals_ = signalfd(-1, &ending, SFD_CLOEXEC);
   if (done_ < 0 || signals_ < 0) {
@@ -67,8 +67,8 @@ Interruption::~Interruption() {
 }
 
 void Interruption::listen() {
-  std::array<pollfd, 3> fds = {
-      {{done_, POLLIN, 0}, {signals_, POLLIN, 0}, {may_lose_reader(STDOUT_FILENO) ? STDOUT_FILENO : -1, 0, 0}}};
+  const bool watched = reader_ == Reader::needed && may_lose_reader(STDOUT_FILENO);
+  std::array<pollfd, 3> fds = {{{done_, POLLIN, 0}, {signals_, POLLIN, 0}, {watched ? STDOUT_FILENO : -1, 0, 0}}};
   while (true) {
     if (poll(fds.data(), fds.size(), -1) < 0) {
       continue;

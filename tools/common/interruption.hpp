@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <stop_token>
 #include <thread>
 
@@ -13,7 +14,10 @@ namespace smd::tool {
 /// `run_command` dies of the signal when the command has returned. One at a time; made before other threads are.
 class Interruption {
  public:
-  Interruption();
+  /// What a reader of standard output that goes away means to a command.
+  enum class Reader : std::uint8_t { needed, ignored };
+
+  explicit Interruption(Reader reader = Reader::needed);
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
   ~Interruption();
@@ -25,6 +29,7 @@ class Interruption {
  private:
   void listen();
 
+  const Reader reader_;
   std::stop_source source_;
   int done_ = -1;  // an eventfd: readable when it is over
   int signals_ = -1;

@@ -2,6 +2,7 @@
 #include "command.hpp"
 
 #include "array.hpp"
+#include "common/interruption.hpp"
 #include "common/output_options.hpp"
 #include "common/text.hpp"
 #include "jsonl.hpp"
@@ -52,7 +53,9 @@ constexpr std::array<Prose, 3> prose = {{
              "Tensors in losses and metrics are always saved themselves, never reduced."},
     {.title = "FILES",
      .text = "Each file appears whole: it is written under a temporary name and renamed, events before their index "
-             "file, the end marker last. Two commands must not save the same step of the same worker at once."},
+             "file, the end marker last. Two commands must not save the same step of the same worker at once.\n\n"
+             "SIGINT and SIGTERM end the input: what had come is put in its place, the last step with the tensors that "
+             "it has, but no end marker. A second one ends the command at once."},
 }};
 
 constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-rule(1)", "smd-trial(5)"};
@@ -125,6 +128,8 @@ ExitStatus SaveCommand::run(Diagnostics& messages) {
     messages.fail("NotFound", options_.trial + ": no such trial to end; --init makes one", ExitStatus::unreadable);
     return ExitStatus::unreadable;
   }
+  // From here on there are files in the making: a signal ends the input, and what came before is put in its place.
+  Interruption interruption(Interruption::Reader::ignored);
   if (!only_end) {
     Saver saver(options_, messages);
     try {
@@ -133,7 +138,7 @@ ExitStatus SaveCommand::run(Diagnostics& messages) {
         saver.save(place, named.tensor, named.array, options_.collections);
       }
       if (options_.jsonl) {
-        save_lines(options_, saver, messages);
+        save_lines(options_, saver, interruption.token(), messages);
       }
     } catch (const StepAlreadySaved& error) {
       messages.fail(error.tag(), options_.trial + ": " + error.what() + (options_.append ? "" : "; --append joins it"),
@@ -142,6 +147,10 @@ ExitStatus SaveCommand::run(Diagnostics& messages) {
     }
     saver.close();
     messages.info(options_.trial + ": " + std::to_string(saver.saved()) + " tensors saved");
+  }
+  if (interruption.token().stop_requested()) {
+    messages.info(options_.trial + ": interrupted; what had come is saved");
+    return ExitStatus::yes;  // run_command dies of the signal
   }
   if (options_.end) {
     mark_end(options_);

@@ -4,9 +4,13 @@
 #include <smd/error.hpp>
 #include <smd/limits.hpp>
 
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdint>
 #include <functional>
 #include <system_error>
 
@@ -22,11 +26,45 @@ namespace {
 
 using nlohmann::json;
 
-/// Lines as they come, so that a step is saved when it is there. The last one may lack its newline.
-void for_each_line(const std::function<void(const std::string&)>& visit) {
+/// Waits for standard input, but not longer than until a stop is asked for.
+class Input {
+ public:
+  explicit Input(const std::stop_token& stop) : wake_(eventfd(0, EFD_CLOEXEC)), on_stop_(stop, Wake{wake_}) {}
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+  ~Input() { close(wake_); }
+
+  /// False: there is nothing more to wait for.
+  [[nodiscard]] bool wait() const {
+    std::array<pollfd, 2> fds = {{{wake_, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}}};
+    while (poll(fds.data(), fds.size(), -1) < 0 && errno == EINTR) {
+    }
+    return fds[0].revents == 0;
+  }
+
+ private:
+  struct Wake {
+    int event;
+    void operator()() const noexcept {
+      const std::uint64_t one = 1;
+      [[maybe_unused]] const ssize_t written = write(event, &one, sizeof one);
+    }
+  };
+
+  int wake_;
+  std::stop_callback<Wake> on_stop_;
+};
+
+/// Lines as they come, so that a step is saved when it is there. The last one may lack its newline, but where a stop
+/// cut it off.
+void for_each_line(const std::stop_token& stop, const std::function<void(const std::string&)>& visit) {
+  const Input input(stop);
   std::string line;
   std::string block(std::size_t{1} << 16, '\0');
   for (;;) {
+    if (!input.wait()) {
+      return;
+    }
     const ssize_t got = ::read(STDIN_FILENO, block.data(), block.size());
     if (got < 0 && errno == EINTR) {
       continue;
@@ -154,9 +192,9 @@ Line parse_line(const std::string& line, const SaveOptions& options) {
 
 }  // namespace
 
-void save_lines(const SaveOptions& options, Saver& saver, Diagnostics& messages) {
+void save_lines(const SaveOptions& options, Saver& saver, const std::stop_token& stop, Diagnostics& messages) {
   std::uint64_t number = 0;
-  for_each_line([&](const std::string& line) {
+  for_each_line(stop, [&](const std::string& line) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) {
       return;
