@@ -3,11 +3,13 @@
 """Commands that follow a trial while a writer, driven by chance with fixed seeds, makes it: each complete step must be
 shown exactly once, in order, with its true value, whatever happens, and the following must end.
 
-    live_test.py --tools DIR... [--rounds N] [--steps N] [--seed S]
+    live_test.py --tools DIR... [--rounds N] [--steps N] [--seed S] [--renames N]
 """
 
 import argparse
+import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -98,6 +100,181 @@ def follow_once(tools, seed, steps, workers, *options, command="smd-tensor", ext
             require(command != "smd-tensor" or float(shown) in right, f"{what}: step {step} is shown as {shown}")
 
 
+class Renames:
+    """Index files of steps that saved a shape only, written and not yet in their places. Links to a few files: making
+    so many takes longer than the test."""
+
+    CONTENT = {"meta": {"mode": "GLOBAL", "mode_step": 0},
+               "shape_payload": [{"tensorname": "value", "originalname": "value", "shape": [1]}]}
+
+    def __init__(self, trial, count):
+        self.names = [f"{trial}/index/{step // 1000:09d}/{step:012d}_worker_0.json" for step in range(count)]
+        for step, name in enumerate(self.names):
+            if step % 1000 == 0:
+                os.makedirs(os.path.dirname(name))
+                source = f"{trial}/source_{step}"
+                with open(source, "w") as out:
+                    json.dump(self.CONTENT, out)
+            os.link(source, name + ".tmp")
+
+    def make(self):
+        for name in self.names:
+            os.rename(name + ".tmp", name)
+
+
+def follow_steps(bench, *options, prefix=()):
+    return bench.follow(*prefix, "smd-ls", "--steps", "-F", "-H", "--columns", "step,complete", *options, bench.trial)
+
+
+def peak_mib(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
+
+
+def check_end(bench, follower, what):
+    bench.end()
+    out, err = follower.communicate(timeout=300)
+    require(follower.returncode == 0, f"{what}: status {follower.returncode}: {err}")
+    check_rows(bench, out, what)
+    return err
+
+
+def renames_at_full_speed(tools, count, sanitized):
+    with Bench(tools, 1, 1) as bench:
+        renames = Renames(bench.trial, count)
+        with tempfile.TemporaryFile("w+") as rows:  # a pipe would hold the follower up
+            follower = subprocess.Popen(["smd-ls", "--steps", "-F", "-H", "--columns", "step", bench.trial], stdout=rows,
+                                        env=bench.environment)
+            renames.make()
+            while os.fstat(rows.fileno()).st_size == 0:
+                time.sleep(0.01)
+            peak = peak_mib(follower.pid)
+            bench.end()
+            require(follower.wait(timeout=300) == 0, f"{count} renames: status {follower.returncode}")
+            rows.seek(0)
+            check_rows(bench, rows.read(), f"{count} renames")
+            # About a kilobyte for each step that came while others were looked at, and 64 MiB.
+            require(sanitized or peak < 64 + count / 1024, f"{count} renames: {peak:.0f} MiB")
+
+
+def inotify_refused(tools, limit, reason):
+    """In a user namespace of its own, where there may be no inotify instance, or no watch."""
+    prefix = ("unshare", "-U", "-r", "sh", "-c", f'echo 0 >/proc/sys/user/{limit} && exec "$@"', "sh")
+    if subprocess.run([*prefix, "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        print(f"{limit}: left out, there are no user namespaces to be had")
+        return
+    with Bench(tools, 300, 1) as bench:
+        follower = follow_steps(bench, "-v", "--interval", "0.02", prefix=prefix)
+        bench.write(5).wait(timeout=300)
+        err = check_end(bench, follower, limit)
+        require(f"polling ({reason}" in err, f"{limit}: not said why it polls: {err}")
+
+
+def queue_overflow(tools):
+    """More happens than the kernel notes down while a follower is held up. It looks again at once: the next regular look
+    would be in an hour."""
+    with open("/proc/sys/fs/inotify/max_queued_events") as file:
+        queued = int(file.read())
+    if queued > 100_000:
+        print(f"queue_overflow: left out, the kernel notes down {queued} events")
+        return
+    with Bench(tools, 1, 1) as bench:
+        renames = Renames(bench.trial, queued + 1000)
+        follower = follow_steps(bench, "-v", "--interval", "3600")
+        require("followed by inotify" in follower.stderr.readline(), "queue_overflow: inotify is to be had")
+        follower.send_signal(signal.SIGSTOP)
+        renames.make()
+        follower.send_signal(signal.SIGCONT)
+        check_end(bench, follower, "queue_overflow")
+
+
+def unreadable_while_followed(tools):
+    user = {}
+    if os.geteuid() == 0:
+        user = {"user": 65534, "group": 65534, "extra_groups": []}
+    with Bench(tools, 1, 1) as bench:
+        os.chmod(bench.trial, 0o755)
+        live_writer.write_step(bench.trial, 0, 0)
+        command = ["smd-ls", "--steps", "-F", "-H", "--columns", "step", bench.trial]
+        try:
+            follower = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        env=bench.environment, **user)
+        except PermissionError:
+            print("unreadable_while_followed: left out, others may not run these commands")
+            return
+        line = follower.stdout.readline()
+        if line == "" and follower.wait(timeout=60) in (126, 127):
+            print("unreadable_while_followed: left out, others may not run these commands")
+            return
+        require(line == "0\n", "the step that is there is shown at once")
+        os.chmod(f"{bench.trial}/index", 0)
+        live_writer.put(f"{bench.trial}/training_job_end.ts", b"")  # so that it looks now
+        _, err = follower.communicate(timeout=60)
+        os.chmod(f"{bench.trial}/index", 0o755)
+        require(follower.returncode == 3 and "AccessDenied" in err and "index" in err,
+                f"unreadable: status {follower.returncode}: {err}")
+
+
+def moved_while_followed(tools):
+    with Bench(tools, 1, 1) as bench:
+        live_writer.write_step(bench.trial, 0, 0)
+        follower = follow_steps(bench)
+        require(follower.stdout.readline() == "0\ttrue\n", "the step that is there is shown at once")
+        os.rename(bench.trial, bench.trial + ".moved")
+        _, err = follower.communicate(timeout=60)
+        shutil.rmtree(bench.trial + ".moved")
+        require(follower.returncode == 3 and "moved away" in err, f"moved: status {follower.returncode}: {err}")
+
+
+def saver_interrupted(tools, number):
+    """What had come is put in place; no temporary file stays, and the job is not said to have ended."""
+    with Bench(tools, 1, 1) as bench:
+        trial = os.path.join(bench.trial, "saved")
+        saver = subprocess.Popen(["smd-save", trial, "--jsonl", "--end"], stdin=subprocess.PIPE, env=bench.environment)
+        for step in (0, 1):
+            for name in ("a", "b"):
+                saver.stdin.write(json.dumps({"step": step, "tensor": name, "value": [step] * 20000}).encode() + b"\n")
+        saver.stdin.write(b'{"step": 1, "tensor": "c", "val')
+        saver.stdin.flush()
+        deadline = time.monotonic() + 60
+        while not os.path.exists(f"{trial}/events/000000000001/000000000001_worker_0.tfevents.tmp"):
+            require(time.monotonic() < deadline, "a step is written while it comes")
+            time.sleep(0.01)
+        saver.send_signal(number)
+        require(saver.wait(timeout=60) == -number, f"signal {number}: status {saver.returncode} of smd-save")
+        saver.stdin.close()
+        left = [name for _, _, names in os.walk(trial) for name in names]
+        require(not any(name.endswith(".tmp") for name in left), f"signal {number}: left behind: {left}")
+        require("training_job_end.ts" not in left, f"signal {number}: the job is said to have ended")
+        shown = subprocess.run(["smd-ls", trial, "--steps", "--columns", "step,tensors", "-H"], stdout=subprocess.PIPE,
+                               text=True, env=bench.environment, check=True).stdout
+        require(shown == "0\t2\n1\t2\n", f"signal {number}: saved is {shown!r}")
+
+
+def saver_interrupted_at_any_moment(tools):
+    chance = random.Random(3)
+    lines = b"".join(json.dumps({"step": step, "tensor": name, "value": [step] * 3000}).encode() + b"\n"
+                     for step in range(20) for name in "ab")
+    for number in [signal.SIGINT, signal.SIGTERM] * 5:
+        with Bench(tools, 1, 1) as bench:
+            trial = os.path.join(bench.trial, "saved")
+            saver = subprocess.Popen(["smd-save", trial, "--jsonl"], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                                     env=bench.environment)
+            cut = chance.randrange(len(lines))
+            saver.stdin.write(lines[:cut])
+            saver.stdin.flush()
+            time.sleep(chance.random() * 0.01)
+            saver.send_signal(number)
+            _, err = saver.communicate(timeout=60)
+            require(saver.returncode == -number and err == b"", f"signal {number}: {saver.returncode} {err}")
+            left = [name for _, _, names in os.walk(trial) for name in names]
+            require(not any(name.endswith(".tmp") for name in left), f"signal {number}: left behind: {left}")
+            if any(name.endswith("_collections.json") for name in left):
+                check = subprocess.run(["smd-ls", trial, "--check"], stdout=subprocess.PIPE, env=bench.environment,
+                                       check=False)
+                require(check.returncode == 0, f"signal {number}: {check.stdout}")
+
+
 def removed_while_followed(tools):
     with Bench(tools, 1, 1) as bench:
         live_writer.write_step(bench.trial, 0, 0)
@@ -155,6 +332,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--steps", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--renames", type=int, default=20000)
+    parser.add_argument("--sanitized", action="store_true")
     args = parser.parse_args()
     failures = 0
 
@@ -175,7 +354,16 @@ def main():
         attempt(follow_once, seed, args.steps, 2, "--remake", command="smd-ls")
         attempt(follow_once, seed, args.steps * 5, 1, "--pause", "0", command="smd-ls")
         attempt(follow_once, seed, args.steps, 2, extra=("--interval", "0.001"))
+    attempt(renames_at_full_speed, args.renames, args.sanitized)
+    attempt(inotify_refused, "max_inotify_instances", "no inotify instance")
+    attempt(inotify_refused, "max_inotify_watches", "no inotify watch")
+    attempt(queue_overflow)
     attempt(removed_while_followed)
+    attempt(moved_while_followed)
+    attempt(unreadable_while_followed)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        attempt(saver_interrupted, number)
+    attempt(saver_interrupted_at_any_moment)
     attempt(interrupted, signal.SIGINT)
     attempt(interrupted, signal.SIGTERM)
     attempt(reader_goes_away)
