@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What saving costs. Prints {"seconds": …}, measured without the making and removing of folders.
 //
-//   bench_hook train INTERVAL FOLDER          the example's training loop; everything saved each INTERVAL steps, 0: no
-//   hook bench_hook write COUNT FOLDER [REDUCTIONS]  COUNT tensors of 1 MiB, eight a step; reductions beside them if
-//   named bench_hook bare COUNT FOLDER               the same bytes by write(2), eight tensors a file
+//   bench_hook train INTERVAL FOLDER              the example's training loop; everything saved each INTERVAL steps,
+//                                                 0: no hook
+//   bench_hook write COUNT FOLDER [REDUCTIONS]    COUNT tensors of 1 MiB, eight a step; reductions beside them if named
+//   bench_hook bare COUNT FOLDER                  the same bytes by write(2), eight tensors a file
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -20,6 +20,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "logistic_model.hpp"
 
 namespace {
 
@@ -37,13 +39,7 @@ double train(int interval, const std::string& folder) {
   constexpr std::size_t samples = 8192;
   constexpr std::size_t features = 64;
   constexpr int steps = 1000;
-  std::vector<float> points(samples * features);
-  std::mt19937 random(1);
-  std::normal_distribution<float> noise;
-  std::generate(points.begin(), points.end(), [&] { return noise(random); });
-  std::vector<float> weights(features);
-  std::vector<float> gradient(features);
-  float bias = 0;
+  LogisticModel<samples, features> model;
   const smd::Shape per_feature = {1, features};
   const smd::Shape one = {1};
   const smd::Shape scalar;
@@ -55,33 +51,15 @@ double train(int interval, const std::string& folder) {
     hook->set_mode(smd::Mode::train);
   }
   for (int step = 0; step < steps; ++step) {
-    float loss = 0;
-    float bias_gradient = 0;
-    std::fill(gradient.begin(), gradient.end(), 0.0F);
-    for (std::size_t i = 0; i < samples; ++i) {
-      const float label = static_cast<float>(i % 2);
-      float sum = bias;
-      for (std::size_t j = 0; j < features; ++j) {
-        sum += weights[j] * points[i * features + j];
-      }
-      loss += std::max(sum, 0.0F) + std::log1p(std::exp(-std::fabs(sum))) - label * sum;
-      const float error = 1 / (1 + std::exp(-sum)) - label;
-      for (std::size_t j = 0; j < features; ++j) {
-        gradient[j] += error * points[i * features + j] / samples;
-      }
-      bias_gradient += error / samples;
-    }
+    model.look();
     if (hook) {
-      hook->save_tensor("Logistic_fc.weight", view(weights, per_feature));
-      hook->save_tensor("Logistic_fc.bias", view({&bias, 1}, one));
-      hook->save_tensor("gradient/Logistic_fc.weight", view(gradient, per_feature));
-      hook->save_tensor("gradient/Logistic_fc.bias", view({&bias_gradient, 1}, one));
-      hook->save_tensor("BCELoss_output_0", view({&loss, 1}, scalar));
+      hook->save_tensor("Logistic_fc.weight", view(model.weights, per_feature));
+      hook->save_tensor("Logistic_fc.bias", view({&model.bias, 1}, one));
+      hook->save_tensor("gradient/Logistic_fc.weight", view(model.gradient, per_feature));
+      hook->save_tensor("gradient/Logistic_fc.bias", view({&model.bias_gradient, 1}, one));
+      hook->save_tensor("BCELoss_output_0", view({&model.loss, 1}, scalar));
     }
-    for (std::size_t j = 0; j < features; ++j) {
-      weights[j] -= 0.5F * gradient[j];
-    }
-    bias -= 0.5F * bias_gradient;
+    model.learn(0.5F);
     if (hook) {
       hook->next_step();
     }
