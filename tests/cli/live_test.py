@@ -226,6 +226,16 @@ def moved_while_followed(tools):
         require(follower.returncode == 3 and "moved away" in err, f"moved: status {follower.returncode}: {err}")
 
 
+def typo_while_followed(tools):
+    with Bench(tools, 1, 1) as bench:
+        live_writer.write_step(bench.trial, 0, 0)
+        follower = bench.follow("smd-tensor", "-F", bench.trial, "valeu")
+        line = follower.stderr.readline()
+        follower.terminate()
+        follower.communicate(timeout=60)
+        require("'valeu' was not saved so far; did you mean 'value'?" in line, f"a typo is told at once: {line!r}")
+
+
 def saver_interrupted(tools, number):
     """What had come is put in place; no temporary file stays, and the job is not said to have ended."""
     with Bench(tools, 1, 1) as bench:
@@ -361,6 +371,7 @@ def main():
     attempt(removed_while_followed)
     attempt(moved_while_followed)
     attempt(unreadable_while_followed)
+    attempt(typo_while_followed)
     for number in (signal.SIGINT, signal.SIGTERM):
         attempt(saver_interrupted, number)
     attempt(saver_interrupted_at_any_moment)

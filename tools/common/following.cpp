@@ -10,12 +10,33 @@
 
 #include <mutex>
 #include <smd/follow.hpp>
+#include <utility>
 
 namespace smd::tool {
 
 namespace {
 
 using Kind = FollowEvent::Kind;
+
+/// A typo is not to be told only when the job is over.
+void note_not_seen(const Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
+  for (const std::string& name : options.names) {
+    if (!trial.has_tensor(name)) {
+      messages.note(trial.name() + ": " + quoted(name) + " was not saved so far" +
+                    did_you_mean(nearest_names(name, trial.tensor_names())));
+    }
+  }
+  for (const std::string& regex : options.regexes) {
+    if (trial.tensor_names({.regex = {regex}}).empty()) {
+      messages.note(trial.name() + ": no tensor like " + quoted(regex) + " was saved so far");
+    }
+  }
+  for (const std::string& name : options.collections) {
+    if (!trial.collection(name)) {
+      messages.note(trial.name() + ": there is no collection " + quoted(name) + " so far");
+    }
+  }
+}
 
 class Following {
  public:
@@ -70,7 +91,9 @@ class Following {
         end(trial, event.kind, any, steps);
         return;
       }
-      any = true;
+      if (!std::exchange(any, true) && !trial.ended()) {
+        note_not_seen(trial, setup_.selection, messages_);
+      }
       if (event.late) {
         messages_.note(trial.name() + ": step " + std::to_string(event.step.value) +
                        " came late, after later steps were shown");

@@ -2,6 +2,7 @@
 #include "output_file.hpp"
 
 #include "errors.hpp"
+#include "progress.hpp"
 #include "signals.hpp"
 #include "standard_output.hpp"
 #include "terminal.hpp"
@@ -151,6 +152,9 @@ void OutputFile::flush() { write_out(buffer_.get(), std::exchange(used_, 0)); }
 
 void OutputFile::write_out(const char* bytes, std::size_t size) {
   constexpr std::size_t largest = std::size_t{1} << 30;  // Linux moves at most 2 GiB at once
+  if (kind_ == Kind::standard && size > 0 && Progress::line_shown() && is_terminal()) {
+    Progress::erase_line();
+  }
   while (kind_ != Kind::discard && size > 0) {
     const ssize_t written = ::write(descriptor_, bytes, std::min(size, largest));
     if (written >= 0) {

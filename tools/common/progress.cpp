@@ -34,6 +34,18 @@ Progress::Progress(std::string_view what, std::uint64_t total)
 
 Progress::~Progress() { erase_line(); }
 
+void Progress::at(std::uint64_t done, std::uint64_t total) {
+  if (done_ > 0 && (total != total_ || done <= done_)) {  // a job that is followed brings a bit of it now and then
+    erase_line();
+    next_ = Clock::now() + std::chrono::seconds(1);
+  }
+  total_ = total;
+  done_ = 0;
+  advance(done);
+}
+
+bool Progress::line_shown() noexcept { return line_is_there.load(std::memory_order_relaxed); }
+
 void Progress::erase_line() {
   if (line_is_there.exchange(false)) {
     put("\r\x1b[K");

@@ -10,7 +10,7 @@
 namespace smd::tool {
 
 /// A line on standard error that says how far the work is: from one second after the start, at most ten times a
-/// second, erased at the end and before each message. Shown as `configure` was told.
+/// second, erased at the end, before each message, and before rows on a terminal. Shown as `configure` was told.
 /// One at a time; used from one thread.
 class Progress {
  public:
@@ -26,16 +26,13 @@ class Progress {
       update();
     }
   }
-  /// So many of so many are done.
-  void at(std::uint64_t done, std::uint64_t total) {
-    total_ = total;
-    done_ = 0;
-    advance(done);
-  }
+  /// So many of so many are done. Another total, or no more than before: other work, which starts now.
+  void at(std::uint64_t done, std::uint64_t total);
   /// What --progress, --no-progress and -q ask for; none: shown if standard error is a terminal.
   static void configure(std::optional<bool> wanted) noexcept;
-  /// Wipes the line if it is there; for Diagnostics.
+  /// Wipes the line if it is there; for Diagnostics and OutputFile.
   static void erase_line();
+  [[nodiscard]] static bool line_shown() noexcept;
 
  private:
   void update();

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace smd::tool::wait {
@@ -30,6 +32,10 @@ class Waiting {
   void wait_for(const std::string& path) {
     rows_.set_trial(path);
     try {
+      std::error_code unknown;
+      if (messages_.shows(Level::info) && !is_remote_path(path) && !std::filesystem::exists(path, unknown)) {
+        messages_.info(path + ": is not there yet, waiting for it");
+      }
       WaitOutcome outcome = WaitOutcome::timed_out;
       TrialOptions reading = options_.reading.trial_options(range_for(conditions_));
       say_remote(reading, messages_);
@@ -110,19 +116,19 @@ class Waiting {
       }
       rows_.row({step, mode, mode_step, to_string(standing.state), reason});
       if (!holds(standings)) {
-        say(path, condition, standing, reason);
+        say(path + ": " + condition.text, standing, reason, trial != nullptr);
       }
     }
     rows_.end_step();
   }
 
-  void say(const std::string& path, const Condition& condition, const Standing& standing, std::string_view reason) {
+  void say(const std::string& text, const Standing& standing, std::string_view reason, bool there) {
     if (reason.empty()) {
       return;
     }
-    const std::string text = path + ": " + condition.text;
     if (standing.state == StepState::not_yet_available) {
-      messages_.fail(reason, text + ": not yet", ExitStatus::timed_out);
+      messages_.fail(reason, text + (there ? ": not yet" : ": not yet; there is no trial so far"),
+                     ExitStatus::timed_out);
     } else if (standing.skipped) {
       messages_.fail(reason, text + ": was not saved", ExitStatus::no);
     } else {

@@ -267,7 +267,8 @@ TEST_CASE("a file larger than may be") {
   CHECK(files_named(path, ".tmp") == 0);
 }
 
-/// In a process of its own, on a disk of 512 KiB, where some steps of 80 KiB fit. What it exits with says what was wrong.
+/// In a process of its own, on a disk of 512 KiB, where some steps of 80 KiB fit. What it exits with says what was
+/// wrong.
 int train_on_small_disk(const std::string& place) {
   constexpr int no_such_disk = 77;
   // Who may not mount may do so in a user namespace, where there are such.
