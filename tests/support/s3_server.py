@@ -82,23 +82,30 @@ class Objects:
     def has_bucket(self, bucket):
         return bool(bucket) and os.path.isdir(self.path(bucket, b""))
 
-    def etag(self, path):
-        status = os.stat(path)
+    def etag(self, path, file=None):
+        """Of the object; `file`: of that very one, which may have been replaced since it was opened."""
+        status = os.fstat(file.fileno()) if file else os.stat(path)
         stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
         known = self.etags.get(path)
         if known is None or known[0] != stamp:
-            with open(path, "rb") as file:
-                known = (stamp, '"' + hashlib.md5(file.read()).hexdigest() + '"')
+            if file is None:
+                with open(path, "rb") as opened:
+                    return self.etag(path, opened)
+            known = (stamp, '"' + hashlib.md5(file.read()).hexdigest() + '"')
+            file.seek(0)
             self.etags[path] = known
         return known[1], status
 
-    def keys(self, bucket, prefix):
-        """All keys with that prefix, in the order of their bytes."""
+    def keys(self, bucket, prefix, folders=False):
+        """All keys with that prefix, in the order of their bytes. `folders`: with the objects by which some tools stand
+        for folders."""
         top = self.path(bucket, b"")
         start = os.path.join(top, prefix[:prefix.rfind(b"/") + 1])
         found = []
         for folder, _, names in os.walk(start):
             inner = os.path.relpath(folder, top)
+            if folders and inner != b".":
+                names = [*names, b""]
             for name in names:
                 key = name if inner == b"." else inner + b"/" + name
                 if key.startswith(prefix):
@@ -127,7 +134,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.latency, self.clock_offset = options.latency / 1000, options.clock_offset
         self.serve_key, self.serve_seconds = options.serve_key, options.serve_seconds
         self.jobs_file = options.jobs
-        self.log_file = open(options.log, "a", encoding="utf-8") if options.log else None
+        self.log_file = open(options.log, "ab", buffering=0) if options.log else None
         self.log_lock = threading.Lock()
         if options.tls:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -140,8 +147,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     def log(self, **entry):
         if self.log_file:
             with self.log_lock:
-                self.log_file.write(json.dumps(entry) + "\n")
-                self.log_file.flush()
+                self.log_file.write((json.dumps(entry) + "\n").encode())
 
     def handle_error(self, request, client_address):
         if not isinstance(sys.exc_info()[1], (ConnectionError, ssl.SSLError, TimeoutError)):
@@ -173,6 +179,8 @@ class Handler(socketserver.BaseRequestHandler):
         if not line.strip():
             return None
         method, target, _ = line.decode("latin-1").split(" ", 2)
+        if target.startswith("http://"):  # as a proxy is asked
+            target = "/" + target.split("/", 3)[3]
         headers = {}
         for line in iter(reader.readline, b"\r\n"):
             if not line:
@@ -202,6 +210,11 @@ class Handler(socketserver.BaseRequestHandler):
                 raise Refused(fault.spec.get("status", 503), fault.spec.get("code", "SlowDown"),
                               fault.spec.get("text", "Please reduce your request rate."), **fault.spec.get("more", {}))
             status, headers, body = self.serve(request, act)
+            if act == "body":
+                body = fault.spec["body"].encode()
+            elif act == "old":  # as it was before it was replaced
+                with open(fault.spec["file"], "rb") as file:
+                    body = file.read()
         except Refused as refused:
             status, headers = refused.status, {"Content-Type": "application/xml"}
             body = error_body(refused.code, refused.text, refused.more)
@@ -209,9 +222,11 @@ class Handler(socketserver.BaseRequestHandler):
                 headers["x-amz-bucket-region"] = refused.more["Region"]
         if fault:
             headers.update(fault.spec.get("headers", {}))
-        return self.send(request, status, headers, body, act)
+        if fault and fault.spec.get("endless"):
+            act = "endless"
+        return self.send(request, status, headers, body, act, fault.spec.get("endless") if fault else None)
 
-    def send(self, request, status, headers, body, act):
+    def send(self, request, status, headers, body, act, fault_part=None):
         if act == "flip" and body:
             middle = len(body) // 2
             body = body[:middle] + bytes([body[middle] ^ 1]) + body[middle + 1:]
@@ -220,8 +235,8 @@ class Handler(socketserver.BaseRequestHandler):
         lines = [f"HTTP/1.1 {status} {REASONS.get(status, 'Other')}", f"Date: {formatdate(self.server.now(), usegmt=True)}",
                  "Server: s3_server", "x-amz-request-id: REQUEST0123456789"]
         lines += [f"{name}: {value}" for name, value in headers.items()]
-        closing = act in ("cut", "no-length", "long-length", "trickle")
-        if act != "no-length" and status != 304:
+        closing = act in ("cut", "no-length", "long-length", "trickle", "endless")
+        if act not in ("no-length", "endless") and status != 304:
             lines.append(f"Content-Length: {length}")
         if closing:
             lines.append("Connection: close")
@@ -230,6 +245,12 @@ class Handler(socketserver.BaseRequestHandler):
         head = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
         if act == "cut":
             sent = sent[:len(sent) // 2]
+        if act == "endless":  # "headers", or a body
+            if fault_part == "headers":
+                head = head[:-2]
+            self.request.sendall(head)
+            while True:
+                self.request.sendall(b"x-more: and more\r\n" * 1000)
         if act == "trickle":
             self.request.sendall(head)
             for position in range(len(sent)):
@@ -274,7 +295,11 @@ class Handler(socketserver.BaseRequestHandler):
         path = self.server.objects.path(bucket, key)
         if not os.path.isfile(path) or key.endswith(b"/"):
             raise Refused(404, "NoSuchKey", "The specified key does not exist.")
-        etag, status = self.server.objects.etag(path)
+        with open(path, "rb") as file:
+            return self.get_file(request, file, path, act)
+
+    def get_file(self, request, file, path, act):
+        etag, status = self.server.objects.etag(path, file)
         headers = {"ETag": etag, "Last-Modified": formatdate(status.st_mtime, usegmt=True), "Accept-Ranges": "bytes"}
         if request.headers.get("if-match", etag) != etag:
             raise Refused(412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold")
@@ -282,19 +307,18 @@ class Handler(socketserver.BaseRequestHandler):
             return 304, headers, b""
         size = status.st_size
         wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", request.headers.get("range", ""))
-        with open(path, "rb") as file:
-            if not wanted or act == "ignore-range":
-                return 200, headers, file.read()
-            first = int(wanted[1])
-            last = min(int(wanted[2]) if wanted[2] else size - 1, size - 1)
-            if first >= size or last < first:
-                answer = 416, {"Content-Range": f"bytes */{size}"}, error_body("InvalidRange", "Not satisfiable")
-                return answer
-            if act == "other-range" and first > 0:
-                first, last = first - 1, last - 1
-            file.seek(first)
-            headers["Content-Range"] = f"bytes {first}-{last}/{size}"
-            return 206, headers, file.read(last - first + 1)
+        if not wanted or act == "ignore-range":
+            return 200, headers, file.read()
+        first = int(wanted[1])
+        last = min(int(wanted[2]) if wanted[2] else size - 1, size - 1)
+        if first >= size or last < first:
+            answer = 416, {"Content-Range": f"bytes */{size}"}, error_body("InvalidRange", "Not satisfiable")
+            return answer
+        if act == "other-range" and first > 0:
+            first, last = first - 1, last - 1
+        file.seek(first)
+        headers["Content-Range"] = f"bytes {first}-{last}/{size}"
+        return 206, headers, file.read(last - first + 1)
 
     def list_objects(self, bucket, query, act):
         if query.get("list-type") != "2":
@@ -315,7 +339,7 @@ class Handler(socketserver.BaseRequestHandler):
             after = b"" if act == "stuck" else unquote_to_bytes(token[3:].rstrip("="))
         most = min(int(query.get("max-keys", "1000")), 1000)
         contents, prefixes, last, more = [], [], b"", False
-        for key in self.server.objects.keys(bucket, prefix):
+        for key in self.server.objects.keys(bucket, prefix, act == "folders"):
             if key <= after or (prefixes and key.startswith(prefixes[-1])):
                 continue
             cut = key.find(delimiter, len(prefix)) if delimiter else -1
@@ -350,9 +374,12 @@ class Handler(socketserver.BaseRequestHandler):
         if more:
             parts.append(f"<NextContinuationToken>{escape('+/=' + encode(last) + '==')}</NextContinuationToken>")
         for key in contents:
-            etag, status = self.server.objects.etag(self.server.objects.path(bucket, key))
+            etag, size = '"d41d8cd98f00b204e9800998ecf8427e"', 0
+            if not key.endswith(b"/"):
+                etag, status = self.server.objects.etag(self.server.objects.path(bucket, key))
+                size = status.st_size
             parts.append(f"<Contents><Key>{text(key)}</Key><LastModified>2023-01-01T00:00:00.000Z</LastModified>"
-                         f"<ETag>{escape(etag, {chr(34): '&quot;'})}</ETag><Size>{status.st_size}</Size>"
+                         f"<ETag>{escape(etag, {chr(34): '&quot;'})}</ETag><Size>{size}</Size>"
                          "<StorageClass>STANDARD</StorageClass></Contents>")
         parts += [f"<CommonPrefixes><Prefix>{text(group)}</Prefix></CommonPrefixes>" for group in prefixes]
         parts.append("</ListBucketResult>")
@@ -383,9 +410,15 @@ def main():
     parser.add_argument("--serve-key", default="AKIDEXAMPLE", help="which key metadata, container and STS hand out")
     parser.add_argument("--serve-seconds", type=float, default=3600)
     parser.add_argument("--jobs", metavar="FILE", help="training jobs, for SageMaker's calls")
+    parser.add_argument("--processes", type=int, default=1, help="for measuring: one does not hold back many connections")
     options = parser.parse_args()
     die_with_parent()
     with Server(options) as server:
+        if options.processes > 1:
+            for _ in range(options.processes):
+                if os.fork() == 0:
+                    die_with_parent()
+                    server.serve_forever(poll_interval=3600)
         if not options.port_file:
             print(server.server_address[1], flush=True)
         else:

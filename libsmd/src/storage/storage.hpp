@@ -107,6 +107,8 @@ class Storage {
   /// Whether each call that asks for something costs a round trip to another machine: then little is asked for,
   /// exactly, and much at once.
   [[nodiscard]] virtual bool remote() const noexcept { return false; }
+  /// Of a remote store: what is asked of that file next is asked of the store, whatever a listing said of it.
+  virtual void forget(std::string_view /*name*/) {}
   /// Of a remote store: all files at any depth below a folder, by their names relative to it; `after`: only those whose
   /// names come after that in byte order. No such folder: none. Others are listed folder by folder.
   virtual Outcome<std::vector<std::string>> list_below(std::string_view folder, std::string_view after) {

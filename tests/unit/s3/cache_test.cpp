@@ -2,9 +2,13 @@
 #include "storage/s3/cache.hpp"
 
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -128,6 +132,48 @@ TEST_CASE("s3 cache: where nothing can be kept") {
     CHECK(said.texts.size() == 2);
     CHECK_FALSE(full->usable());
   }
+}
+
+TEST_CASE("s3 cache: a process killed at any byte leaves what was there before") {
+  const TempDir dir;
+  Said said;
+  const auto cache = Cache::open(dir / "cache", 1 << 20, said.say());
+  cache->keep("name", {"\"old\"", 3, "old"});
+  const std::string data(300, 'x');
+  constexpr rlim_t size = 12 + 24 + 5 + 300;  // the line at the top, numbers, ETag, data
+  std::size_t killed = 0;
+  for (rlim_t limit = 0; limit < size; limit += limit < 60 ? 1 : 20) {
+    CAPTURE(limit);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const rlimit none{0, 0};
+      const rlimit bytes{limit, limit};
+      ::setrlimit(RLIMIT_CORE, &none);
+      ::setrlimit(RLIMIT_FSIZE, &bytes);  // one byte more, and SIGXFSZ ends it
+      Cache::open(dir / "cache", 1 << 20, [](const std::string&) {})->keep("name", {"\"new\"", 300, data});
+      ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == SIGXFSZ);
+    ++killed;
+    const auto found = Cache::open(dir / "cache", 1 << 20, said.say())->find("name");
+    REQUIRE(found);
+    CHECK(found->data == "old");
+  }
+  CHECK(said.texts.empty());
+  CHECK(files_in(dir / "cache").size() == 1 + killed);
+  // What they left is removed when it is surely nobody's any more.
+  for (const std::string& file : files_in(dir / "cache")) {
+    if (file.find("tmp-") != file.npos) {
+      std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+    }
+  }
+  Cache::open(dir / "cache", 1 << 20, said.say())->keep("name", {"\"new\"", 300, data});
+  CHECK(files_in(dir / "cache").size() == 1);
+  CHECK(cache->find("name")->data == data);
+  CHECK(said.texts.empty());
 }
 
 TEST_CASE("s3 cache: many at once") {

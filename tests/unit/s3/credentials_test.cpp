@@ -28,7 +28,7 @@ struct Bare : AwsEnvironment {
 
 struct Chain {
   explicit Chain(const RemoteOptions& options = {}) : settings(*Settings::make(options, 0)) {
-    settings.patience.stall = std::chrono::seconds(1);
+    settings.patience.metadata = std::chrono::seconds(30);
   }
   Settings settings;
   HttpPool pool{4, ""};
@@ -115,6 +115,8 @@ TEST_CASE("s3 credentials: a process") {
   };
   with("sh " + script + " \"A B\" 'c$d'");
   CHECK(key_of() == "A B/c$d/T");
+  with("sh -c 'echo {}; exec >&-; exit 4'");  // its output ends before it does
+  CHECK(problem_of() == "the credential_process of the profile 'default' failed with status 4");
   with("sh -c 'exit 3'");
   CHECK(problem_of() == "the credential_process of the profile 'default' failed with status 3");
   with("sh -c 'echo SECRET'");

@@ -24,12 +24,26 @@ TEST_CASE("s3 replies: a page of a listing") {
   CHECK(page->prefixes[0] == "d e/");
 }
 
+TEST_CASE("s3 replies: text in parts, and escapes that are none") {
+  const auto page = parse_list_page(
+      "<ListBucketResult><IsTruncated>false</IsTruncated><EncodingType>url</EncodingType>"
+      "<Contents><Key>a<!-- no text -->b<![CDATA[<c>]]>&amp;%2</Key><Size>1</Size></Contents>"
+      "<Contents><Key>%zz%0Ad%00e%E2%82%AC</Key><Size>1</Size></Contents></ListBucketResult>");
+  REQUIRE(page);
+  REQUIRE(page->objects.size() == 2);
+  CHECK(page->objects[0].key == "ab<c>&%2");
+  CHECK(page->objects[1].key == std::string("%zz\nd\0e\xE2\x82\xAC", 10));
+}
+
 TEST_CASE("s3 replies: pages that are none") {
   const std::string open = "<ListBucketResult>";
   const std::string end = "</ListBucketResult>";
   for (const std::string& wrong :
        {std::string(), std::string("<html></html>"), std::string("{}"), open, open + end,
-        open + "<IsTruncated>maybe</IsTruncated>" + end,
+        open + "<IsTruncated>maybe</IsTruncated>" + end, open + "<IsTruncated>true</IsTruncated>" + end,
+        open + "<IsTruncated>true</IsTruncated><NextContinuationToken/>" + end,
+        open + "<IsTruncated>false</IsTruncated><Contents><Key></Key><Size>1</Size></Contents>" + end,
+        open + "<IsTruncated>false</IsTruncated><CommonPrefixes><Prefix/></CommonPrefixes>" + end,
         open + "<IsTruncated>false</IsTruncated><Contents><Key>a</Key></Contents>" + end,
         open + "<IsTruncated>false</IsTruncated><Contents><Key>a</Key><Size>-1</Size></Contents>" + end,
         open + "<IsTruncated>false</IsTruncated><Contents><Size>1</Size></Contents>" + end,

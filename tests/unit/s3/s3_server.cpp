@@ -20,7 +20,8 @@ AwsEnvironment::AwsEnvironment() {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const std::string name(text.substr(0, text.find('=')));
-    if (name.starts_with("AWS_") || name == "HOME" || name == "SMD_CACHE_DIR" || name.ends_with("_proxy")) {
+    if (name.starts_with("AWS_") || name == "HOME" || name == "SMD_CACHE_DIR" || name.ends_with("_proxy") ||
+        name.ends_with("_PROXY")) {
       before_[name] = std::getenv(name.c_str());
       names.push_back(name);
     }
@@ -38,7 +39,8 @@ AwsEnvironment::~AwsEnvironment() {
   std::vector<std::string> names;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
-    if (text.starts_with("AWS_") || text.starts_with("HOME=") || text.starts_with("SMD_CACHE_DIR=")) {
+    if (text.starts_with("AWS_") || text.starts_with("HOME=") || text.starts_with("SMD_CACHE_DIR=") ||
+        text.find("_proxy=") != text.npos) {
       names.emplace_back(text.substr(0, text.find('=')));
     }
   }
@@ -91,7 +93,10 @@ S3Server::~S3Server() {
 }
 
 void S3Server::put(std::string_view key, std::string_view content, std::string_view bucket) const {
-  dir_.write("root/" + std::string(bucket) + "/" + std::string(key), content);
+  // Objects appear whole; and each has an inode of its own, so that the server sees the change.
+  const std::string path = dir_ / "root/" + std::string(bucket) + "/" + std::string(key);
+  std::filesystem::create_directories(path.substr(0, path.rfind('/')));
+  std::filesystem::rename(dir_.write("next-object", content), path);
 }
 
 void S3Server::faults(std::string_view json) {
@@ -120,7 +125,7 @@ detail::storage::s3::Settings S3Server::settings(const RemoteOptions& options) c
   }
   made->patience.first_pause = std::chrono::milliseconds(1);
   made->patience.most_pause = std::chrono::milliseconds(2);
-  made->patience.stall = std::chrono::seconds(1);
+  made->patience.metadata = std::chrono::seconds(30);  // a busy machine is no missing one
   return *made;
 }
 

@@ -51,7 +51,7 @@ class S3Server {
   /// What was asked for since the last call.
   [[nodiscard]] std::vector<nlohmann::json> log();
   [[nodiscard]] const TempDir& dir() const noexcept { return dir_; }
-  /// Settings to reach it with, and no patience.
+  /// Settings to reach it with, and short pauses.
   [[nodiscard]] detail::storage::s3::Settings settings(const RemoteOptions& options = {}) const;
 
  private:

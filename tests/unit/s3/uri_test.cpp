@@ -56,6 +56,7 @@ TEST_CASE("s3: where a bucket is") {
   const Address dotted = aws_address("my.bucket", "us-east-1");
   CHECK(dotted.host == "s3.us-east-1.amazonaws.com");
   CHECK(dotted.path == "/my.bucket/");
+  CHECK(aws_address("OldBucket", "us-east-1").path == "/OldBucket/");  // names of hosts have no case
   CHECK(aws_address("bucket", "cn-north-1").host == "bucket.s3.cn-north-1.amazonaws.com.cn");
   const Address own = own_address(*parse_endpoint("http://h:1/base"), "bucket");
   CHECK(own.host == "h:1");

@@ -3,9 +3,15 @@
 
 #include <cstring>
 
+#include "base/escape.hpp"
 #include "storage/s3/s3_storage.hpp"
 
 namespace smd::detail::storage::s3 {
+namespace {
+
+constexpr unsigned most_empty_pages = 100;  ///< In a row: what was deleted may take up pages.
+
+}  // namespace
 
 Bucket::Bucket(std::shared_ptr<Client> client, Location location, std::shared_ptr<Cache> cache)
     : client_(std::move(client)), location_(std::move(location)), cache_(std::move(cache)) {}
@@ -23,7 +29,7 @@ Outcome<Bucket::Listed> Bucket::list(const std::string& name, bool one_level, co
   const auto wrong = [&](const std::string& text) {
     return problem(ProblemKind::network, name, "the listing " + text);
   };
-  for (unsigned page_number = 0;; ++page_number) {
+  for (unsigned pages = 0, empty_pages = 0;;) {
     Ask ask;
     ask.bucket = location_.bucket;
     ask.file = name;
@@ -68,7 +74,7 @@ Outcome<Bucket::Listed> Bucket::list(const std::string& name, bool one_level, co
     };
     for (ListedObject& object : page->objects) {
       if (!take(object.key, false)) {
-        return wrong("names '" + object.key + "', which does not belong there");
+        return wrong("names '" + printable(object.key) + "', which does not belong there");
       }
       if (object.key == name && (name.empty() || name.ends_with('/'))) {
         continue;  // stands for the folder itself
@@ -81,21 +87,24 @@ Outcome<Bucket::Listed> Bucket::list(const std::string& name, bool one_level, co
     }
     for (std::string& folder : page->prefixes) {
       if (!take(folder, true)) {
-        return wrong("names the folder '" + folder + "', which does not belong there");
+        return wrong("names the folder '" + printable(folder) + "', which does not belong there");
       }
       listed.folders.push_back(std::move(folder));
     }
     if (!page->truncated) {
       return listed;
     }
-    if (page_number + 1 >= most_pages) {
+    const bool empty = page->objects.empty() && page->prefixes.empty();
+    empty_pages = empty ? empty_pages + 1 : 0;
+    pages += empty ? 0 : 1;
+    if (pages >= most_pages) {
       listed.truncated = true;
       if (most_pages >= limits::listing_pages) {
         return wrong("has more than " + std::to_string(limits::listing_pages) + " pages, the most allowed");
       }
       return listed;
     }
-    if (page->token.empty() || page->token == token || page_last == last) {
+    if (page->token == token || empty_pages > most_empty_pages) {
       return wrong("does not get on");
     }
     token = std::move(page->token);
@@ -106,13 +115,18 @@ Outcome<Bucket::Listed> Bucket::list(const std::string& name, bool one_level, co
 std::string Bucket::cache_name(const std::string& name, std::string_view part) const {
   const Settings& settings = client_->settings();
   return (settings.endpoint ? settings.endpoint->host + settings.endpoint->base : std::string("aws")) + "\n" +
-         location_.bucket + "\n" + key_of(name) + "\n" + std::string(part);
+         location_.bucket + "\n" + std::string(part) + "\n" + key_of(name);  // only a key may hold line breaks
 }
 
 std::string Bucket::listed_etag(const std::string& name) {
   const std::lock_guard lock(mutex_);
   const auto found = etags_.find(name);
   return found == etags_.end() ? std::string() : found->second;
+}
+
+void Bucket::forget(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  etags_.erase(name);
 }
 
 Outcome<std::string> Bucket::get(const std::string& name, std::uint64_t most) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <random>
 #include <span>
 #include <system_error>
 #include <vector>
@@ -121,6 +122,16 @@ struct Kept {
   timespec used{};
 };
 
+/// Not that of another process, wherever it runs: process ids alone say nothing among containers and machines.
+std::string temporary_name() {
+  static const std::string own = [] {
+    std::random_device random;
+    return std::to_string(random()) + "-" + std::to_string(random());
+  }();
+  static std::atomic<unsigned> counter{0};
+  return "tmp-" + std::to_string(::getpid()) + "-" + own + "-" + std::to_string(counter.fetch_add(1));
+}
+
 std::string error_text(int error) { return std::generic_category().message(error); }
 
 }  // namespace
@@ -192,9 +203,7 @@ void Cache::keep(std::string_view name, const Entry& entry) {
   }
   const std::string path = path_of(name);
   const std::string folder = path.substr(0, path.rfind('/'));
-  static std::atomic<unsigned> counter{0};
-  const std::string temporary =
-      folder + "/tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1));
+  const std::string temporary = folder + "/" + temporary_name();
   const std::string text = serialise(entry);
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     give_up(error_text(errno));
@@ -211,14 +220,12 @@ void Cache::keep(std::string_view name, const Entry& entry) {
     good = false;
     error = errno;
   }
-  if (!good) {
+  if (good) {
+    make_room(text.size());
+  } else if (error != EEXIST) {  // else it is another's
     ::unlink(temporary.c_str());
-    if (error != EEXIST) {
-      give_up(error_text(error));
-    }
-    return;
+    give_up(error_text(error));
   }
-  make_room(text.size());
 }
 
 /// Measures the folder now and then, and removes what was not used for the longest time if it is too large.

@@ -411,8 +411,9 @@ std::shared_ptr<Client> shared_client(Settings settings) {
   static std::map<std::string, std::weak_ptr<Client>> clients;
   std::string key = settings.endpoint ? settings.endpoint->host + settings.endpoint->base : std::string();
   for (const std::string& part :
-       {settings.region, settings.profile_name, settings.ca_file, std::to_string(settings.in_flight),
-        std::string(settings.sign ? "s" : "u"), std::string(settings.profile_by_option ? "o" : "e")}) {
+       {settings.region, settings.profile_name, settings.ca_file, settings.cache, std::to_string(settings.in_flight),
+        std::to_string(settings.attempts), std::string(settings.sign ? "s" : "u"),
+        std::string(settings.profile_by_option ? "o" : "e")}) {
     key += "\n" + part;
   }
   const std::lock_guard lock(mutex);

@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "storage/descriptor.hpp"
 #include "storage/s3/credentials.hpp"
@@ -84,9 +86,25 @@ pid_t start(std::vector<std::string>& words, int output) {
   return error == 0 ? child : -1;
 }
 
+using Deadline = std::chrono::steady_clock::time_point;
+
+/// Waits for its end, which is at hand: it has closed its output. Kills it if it goes on all the same.
+int status_of(pid_t child, Deadline deadline) {
+  constexpr std::chrono::milliseconds pause{2};
+  int status = 0;
+  while (uninterrupted([&] { return ::waitpid(child, &status, WNOHANG); }) == 0) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      ::kill(child, SIGKILL);
+      uninterrupted([&] { return ::waitpid(child, &status, 0); });
+      break;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+  return status;
+}
+
 /// Nothing if it took too long or said too much.
-std::optional<std::string> read_output(int fd) {
-  const auto deadline = std::chrono::steady_clock::now() + most_time;
+std::optional<std::string> read_output(int fd, Deadline deadline) {
   std::string text;
   char buffer[4096];
   while (text.size() <= most_output) {
@@ -124,12 +142,12 @@ Finding credentials_from_process(const std::string& command) {
     return failed(errno == ENOENT ? "names a command that is not there" : "cannot be started");
   }
   in = Descriptor();
-  const auto text = read_output(out.get());
+  const auto deadline = std::chrono::steady_clock::now() + most_time;
+  const auto text = read_output(out.get(), deadline);
   if (!text) {
     ::kill(child, SIGKILL);
   }
-  int status = 0;
-  uninterrupted([&] { return ::waitpid(child, &status, 0); });
+  const int status = status_of(child, deadline);
   if (!text) {
     return failed("gave no answer within a minute, or too long a one");
   }

@@ -19,8 +19,7 @@ HttpResponse ask(const CredentialContext& context, const std::string& method, co
   request.most = most_answer;
   request.via_proxy = false;
   request.connect_timeout = context.settings.patience.metadata;
-  request.stall_timeout = std::max(std::chrono::duration_cast<std::chrono::seconds>(context.settings.patience.metadata),
-                                   std::chrono::seconds(1));
+  request.total_timeout = context.settings.patience.metadata;
   return context.http.perform(request);
 }
 

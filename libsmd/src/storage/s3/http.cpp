@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::size_t most_error_body = std::size_t{64} << 10;
 constexpr std::size_t most_headers = 100;
+constexpr unsigned most_header_lines = 1000;  ///< Past these whoever sends them means no good.
 
 struct EasyCleanup {
   void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
@@ -43,6 +44,7 @@ struct Job {
   bool enough = false;  ///< What was wanted is there; the rest is not waited for.
   bool too_long = false;
   bool no_memory = false;
+  unsigned header_lines = 0;
   std::binary_semaphore done{0};
 };
 
@@ -70,7 +72,8 @@ std::size_t take_body(char* data, std::size_t one, std::size_t count, void* cont
       curl_easy_getinfo(job.easy.get(), CURLINFO_RESPONSE_CODE, &response.status);
     }
     if (!is_success(response.status)) {
-      response.body.append(data, std::min(size, most_error_body - std::min(most_error_body, response.body.size())));
+      response.body.append(data, std::min(size, most_error_body - response.body.size()));
+      job.enough = response.body.size() == most_error_body;  // it might have no end
     } else if (!job.request->into.empty()) {
       fill(job, data, size);
       if (response.status == 200 && response.received + size > job.request->skip + job.request->into.size()) {
@@ -94,6 +97,9 @@ std::size_t take_body(char* data, std::size_t one, std::size_t count, void* cont
 std::size_t take_header(char* data, std::size_t one, std::size_t count, void* context) {
   Job& job = *static_cast<Job*>(context);
   const std::string_view line(data, one * count);
+  if (++job.header_lines > most_header_lines) {
+    return 0;
+  }
   if (line.starts_with("HTTP/")) {  // a further answer, after one with 100
     job.response.headers.clear();
     return line.size();
@@ -143,6 +149,12 @@ Trouble trouble_of(CURLcode code) noexcept {
     default:
       return Trouble::broken;
   }
+}
+
+/// libcurl quotes the environment's proxy where it cannot make sense of it, password and all.
+std::string without_proxy(std::string_view text) {
+  const bool quotes = text.find("proxy") != text.npos && text.find('\'') != text.npos;
+  return quotes ? std::string(text.substr(0, text.find('\''))) + "the one in the environment" : std::string(text);
 }
 
 }  // namespace
@@ -324,6 +336,7 @@ class HttpPool::Loop {
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_TCP_KEEPALIVE, 1L);
     set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_timeout.count()));
+    set(CURLOPT_TIMEOUT_MS, static_cast<long>(request.total_timeout.count()));
     set(CURLOPT_LOW_SPEED_LIMIT, 1024L);
     set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(request.stall_timeout.count()));
     set(CURLOPT_BUFFERSIZE, 256L << 10);
@@ -365,7 +378,7 @@ class HttpPool::Loop {
       if (code == CURLE_OPERATION_TIMEDOUT && connected == 0) {
         response.trouble = Trouble::connect;
       }
-      response.text = job->error[0] != '\0' ? job->error.data() : curl_easy_strerror(code);
+      response.text = job->error[0] != '\0' ? without_proxy(job->error.data()) : curl_easy_strerror(code);
     }
     --active_;
     {

@@ -38,7 +38,8 @@ struct HttpRequest {
   std::uint64_t skip = 0;
   bool via_proxy = true;
   std::chrono::milliseconds connect_timeout{5000};
-  std::chrono::seconds stall_timeout{20};  ///< So long under 1 KiB/s ends it.
+  std::chrono::seconds stall_timeout{20};      ///< So long under 1 KiB/s ends it.
+  std::chrono::milliseconds total_timeout{0};  ///< Of all of it; 0: none.
 };
 
 struct HttpResponse {

@@ -19,6 +19,17 @@ std::string string_of(const nlohmann::json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+/// All of an element's text: comments and CDATA sections part it.
+std::string text_of(const pugi::xml_node& parent, const char* name) {
+  std::string text;
+  for (const pugi::xml_node& node : parent.child(name).children()) {
+    if (node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata) {
+      text += node.value();
+    }
+  }
+  return text;
+}
+
 void parse_json_error(const std::string& body, ErrorReply& error) {
   const nlohmann::json object = nlohmann::json::parse(body, nullptr, false);
   if (!object.is_object()) {
@@ -39,10 +50,10 @@ ErrorReply parse_error(const HttpResponse& response) {
   } else if (document.load_buffer(response.body.data(), response.body.size())) {
     const pugi::xml_node root = document.document_element();
     const pugi::xml_node node = root.child("Error") ? root.child("Error") : root;
-    error.code = node.child_value("Code");
-    error.message = node.child_value("Message");
-    error.region = node.child_value("Region");
-    error.request_id = node.child_value("RequestId");
+    error.code = text_of(node, "Code");
+    error.message = text_of(node, "Message");
+    error.region = text_of(node, "Region");
+    error.request_id = text_of(node, "RequestId");
   }
   if (const std::string_view region = response.header("x-amz-bucket-region"); !region.empty()) {
     error.region = std::string(region);
@@ -72,24 +83,32 @@ Outcome<ListPage> parse_list_page(std::string_view xml) {
   if (std::string_view(root.name()) != "ListBucketResult") {
     return no_page("is another document");
   }
-  const bool encoded = std::string_view(root.child_value("EncodingType")) == "url";
-  const auto text = [encoded](const char* value) { return encoded ? uri_decode(value) : std::string(value); };
+  const bool encoded = text_of(root, "EncodingType") == "url";
+  const auto text = [encoded](std::string value) { return encoded ? uri_decode(value) : value; };
   ListPage page;
-  const std::string_view truncated = root.child_value("IsTruncated");
+  const std::string truncated = text_of(root, "IsTruncated");
   if (truncated != "true" && truncated != "false") {
     return no_page("does not say whether there is more");
   }
   page.truncated = truncated == "true";
-  page.token = root.child_value("NextContinuationToken");
+  page.token = text_of(root, "NextContinuationToken");
+  if (page.truncated && page.token.empty()) {
+    return no_page("says that there is more, but not how to get it");
+  }
   for (const pugi::xml_node& node : root.children("Contents")) {
-    const auto size = parse_number(node.child_value("Size"));
-    if (!node.child("Key") || !size) {
+    std::string key = text(text_of(node, "Key"));
+    const auto size = parse_number(text_of(node, "Size"));
+    if (key.empty() || !size) {
       return no_page("holds an object without key or size");
     }
-    page.objects.push_back({text(node.child_value("Key")), node.child_value("ETag"), *size});
+    page.objects.push_back({std::move(key), text_of(node, "ETag"), *size});
   }
   for (const pugi::xml_node& node : root.children("CommonPrefixes")) {
-    page.prefixes.push_back(text(node.child_value("Prefix")));
+    std::string prefix = text(text_of(node, "Prefix"));
+    if (prefix.empty()) {
+      return no_page("holds a folder without a name");
+    }
+    page.prefixes.push_back(std::move(prefix));
   }
   return page;
 }

@@ -121,15 +121,11 @@ class S3Storage final : public Storage {
       return *answer;
     }
     const std::string text(name);
-    const auto first = bucket_->list(text, false, {}, 1, 1);
-    if (!first || first->names.empty()) {
-      return false;
+    const auto first = first_of(text);
+    if (!first || *first == text || first->starts_with(text + "/")) {
+      return first.has_value();
     }
-    if (first->names.front() == text || first->names.front().starts_with(text + "/")) {
-      return true;
-    }
-    const auto below = bucket_->list(text + "/", false, {}, 1, 1);
-    return below && (!below->names.empty() || below->truncated);
+    return first_of(text + "/").has_value();
   }
 
   Outcome<std::unique_ptr<File>> open(std::string_view name) override { return open_at(name, 0, 64 << 10); }
@@ -153,12 +149,25 @@ class S3Storage final : public Storage {
   /// S3 tells nobody of changes.
   std::unique_ptr<Watch> watch(std::chrono::milliseconds /*poll_interval*/) override { return nullptr; }
 
+  void forget(std::string_view name) override { bucket_->forget(std::string(name)); }
+
   [[nodiscard]] unsigned parallelism() const noexcept override { return bucket_->client().settings().in_flight; }
   [[nodiscard]] std::chrono::milliseconds default_interval() const noexcept override { return std::chrono::seconds(5); }
   [[nodiscard]] bool remote() const noexcept override { return true; }
   [[nodiscard]] const std::string& root() const noexcept override { return root_; }
 
  private:
+  /// The first name that begins with `prefix`. Not to be told from none: one that cannot be asked for, which is said.
+  std::optional<std::string> first_of(const std::string& prefix) {
+    auto listed = bucket_->list(prefix, false, {}, 1, 1);
+    if (!listed) {
+      bucket_->client().say(RemoteDetail::warning, "cannot ask whether there is '" + prefix +
+                                                       "', so it is taken not to be there: " + listed.problem().text);
+      return std::nullopt;
+    }
+    return listed->names.empty() ? std::nullopt : std::optional(std::move(listed->names.front()));
+  }
+
   /// The listing that opened the trial answers the first question for each name in the root: whoever asks again wants
   /// to know what is new.
   std::optional<bool> from_opening(std::string_view name) {

@@ -34,6 +34,9 @@ class Bucket {
   Outcome<Listed> list(const std::string& name, bool one_level, const std::string& after, unsigned most_pages,
                        unsigned page_size = 1000);
 
+  /// What a listing said of an object's ETag may be out of date.
+  void forget(const std::string& name);
+
   /// A whole object.
   Outcome<std::string> get(const std::string& name, std::uint64_t most);
 

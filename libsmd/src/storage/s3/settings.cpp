@@ -31,7 +31,9 @@ std::optional<std::string> setting(const std::optional<Profile>& profile, std::s
 Problem wrong(std::string text) { return {ProblemKind::io, {}, {}, std::move(text)}; }
 
 Problem no_endpoint(std::string_view url) {
-  return wrong("the endpoint '" + printable(url) + "' is no http:// or https:// URL of a host");
+  const std::size_t at = url.rfind('@');  // before it may stand a password
+  return wrong("the endpoint '" + (at == url.npos ? printable(url) : "***" + printable(url.substr(at))) +
+               "' is no http:// or https:// URL of a host");
 }
 
 bool ignores_endpoints(const std::optional<Profile>& profile) {

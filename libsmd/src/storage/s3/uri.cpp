@@ -137,7 +137,8 @@ bool is_region(std::string_view text) noexcept {
 
 Address aws_address(std::string_view bucket, std::string_view region) {
   std::string host = "s3." + std::string(region) + "." + std::string(aws_domain(region));
-  if (bucket.find_first_of("._") != bucket.npos) {
+  // Old buckets have names that are none of hosts.
+  if (bucket.find_first_of("._ABCDEFGHIJKLMNOPQRSTUVWXYZ") != bucket.npos) {
     return {std::move(host), "/" + uri_encode(bucket, false) + "/"};
   }
   return {std::string(bucket) + "." + host, "/"};
