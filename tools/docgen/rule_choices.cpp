@@ -48,8 +48,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> choices 
      "AWS gives no tolerance: it is that of numpy.isclose, which absorbs sums in another order. The rule fires on "
      "difference, although its name suggests the contrary."},
     {"StalledTrainingRule",
-     "Times are those written in the records, because they survive copying. Outside SageMaker there is no job to stop: "
-     "with stop_training_on_fire the result says that this was asked for and was not performed."},
+     "Times are those written in the records, because they survive copying. A job is stopped only where training "
+     "stands still at the end of what was saved, and only by a request on the command line: of a gap after which "
+     "training went on, and of what a file of configurations asks for, the result says that nothing was stopped."},
     {"TensorVariance", "One element has variance 0, and so falls under any positive min_threshold."},
     {"UnchangedTensor",
      "All values of the window are held against the newest, not neighbours against each other: a slow drift is a "

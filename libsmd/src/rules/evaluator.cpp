@@ -121,7 +121,7 @@ std::size_t Evaluator::Impl::plan_window(const std::vector<const detail::trial::
 }
 
 void Evaluator::Impl::judge_window() {
-  window.read(jobs, counters);
+  window.read(options.jobs, counters);  // by default as the trial: on a remote store many more than there are CPUs
   detail::parallel_for(jobs, runs.size(), 1, [&](std::size_t begin, std::size_t end, unsigned) {
     for (std::size_t i = begin; i < end; ++i) {
       if (runs[i].active()) {

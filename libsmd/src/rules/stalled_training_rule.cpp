@@ -2,6 +2,7 @@
 #include "rules/builtin.hpp"
 
 #include "base/escape.hpp"
+#include "trial/trial_impl.hpp"
 
 #include <smd/error.hpp>
 #include <smd/sagemaker.hpp>
@@ -107,7 +108,9 @@ class StalledTrainingRule final : public Rule {
     }
     stop_tried_ = true;
     try {
-      place.warn("StopTraining: " + stop_training_job(parameters().text("training_job_name_prefix")).text);
+      // By the profile and region that the trial was opened with.
+      const RemoteOptions& account = TrialAccess::state(base_trial()).options().remote;
+      place.warn("StopTraining: " + stop_training_job(parameters().text("training_job_name_prefix"), account).text);
     } catch (const Error& error) {
       place.warn(std::string("StopTraining was asked for and failed: ") + error.what());
     }

@@ -72,9 +72,11 @@ void detail::trial::TrialState::read(const Snapshot& snapshot, std::span<const T
     const bool file_again = i + 1 < locations.size() && locations[i + 1].file == locations[i].file;
     auto record = file_again ? readers[worker]->read(locations[i], tensors[i])
                              : readers[worker]->read_once(locations[i], tensors[i]);
-    if (!record && record.problem().kind == ProblemKind::io) {
-      readers[worker]->close();  // perhaps for want of descriptors: once more with one fewer
-      record = readers[worker]->read(locations[i], tensors[i]);
+    if (!record) {
+      if (const auto place = again(record.problem(), locations[i], tensors[i], snapshot)) {
+        readers[worker]->close();  // perhaps for want of descriptors: once more with one fewer
+        record = readers[worker]->read(*place, tensors[i]);
+      }
     }
     if (record) {
       result.value = std::move(record->value);
@@ -150,10 +152,12 @@ void Trial::read_blocks(
   const auto read_one = [&](detail::trial::RecordReader& reader, std::size_t i) {
     Result result{make(i), std::nullopt};
     auto status = reader.stream(locations[i], tensors[i], *result.sink);
-    if (!status && status.problem().kind == ProblemKind::io) {
-      reader.close();  // perhaps for want of descriptors: once more with one fewer
-      result.sink = make(i);
-      status = reader.stream(locations[i], tensors[i], *result.sink);
+    if (!status) {
+      if (const auto place = impl_->again(status.problem(), locations[i], tensors[i], *snapshot)) {
+        reader.close();
+        result.sink = make(i);
+        status = reader.stream(*place, tensors[i], *result.sink);
+      }
     }
     if (!status) {
       result.problem = impl_->judge(std::move(status.problem()), locations[i], *snapshot);
@@ -200,11 +204,34 @@ void Trial::read_blocks(
 std::optional<Problem> Trial::read_blocks(const TensorLocation& location, std::string_view tensor,
                                           BlockSink& sink) const {
   const std::shared_ptr<const detail::trial::Snapshot> snapshot = impl_->snapshot();
+  /// Passes everything on, and knows whether there was anything.
+  class Watched final : public BlockSink {
+   public:
+    explicit Watched(BlockSink& sink) : sink_(sink) {}
+    void written(double wall_time) override {
+      begun = true;
+      sink_.written(wall_time);
+    }
+    bool begin(Dtype dtype, const Shape& shape) override {
+      begun = true;
+      return sink_.begin(dtype, shape);
+    }
+    bool block(std::span<const std::byte> bytes) override { return sink_.block(bytes); }
+    bool begun = false;
+
+   private:
+    BlockSink& sink_;
+  };
+  Watched watched(sink);
   detail::trial::RecordReader reader(impl_->storage(), impl_->options().verify);
-  if (auto status = reader.stream(location, tensor, sink); !status) {
-    return impl_->judge(std::move(status.problem()), location, *snapshot);
+  auto status = reader.stream(location, tensor, watched);
+  if (!status && !watched.begun) {
+    if (const auto place = impl_->again(status.problem(), location, tensor, *snapshot)) {
+      reader.close();
+      status = reader.stream(*place, tensor, watched);
+    }
   }
-  return std::nullopt;
+  return status ? std::nullopt : std::optional(impl_->judge(std::move(status.problem()), location, *snapshot));
 }
 
 }  // namespace smd

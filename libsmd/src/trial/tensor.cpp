@@ -109,6 +109,12 @@ TensorValue Tensor::Impl::read(const Snapshot& snapshot, const StepRow& row, Ste
   RecordReader reader(trial->storage(), trial->options().verify);
   const std::string tag = reduction.empty() ? name : reduction_tensor_name(reduction, name);
   auto record = shape_only ? reader.peek(*place, tag) : reader.read_once(*place, tag);
+  if (!record) {
+    if (const auto again = trial->again(record.problem(), *place, tag, snapshot)) {
+      reader.close();
+      record = shape_only ? reader.peek(*again, tag) : reader.read(*again, tag);
+    }
+  }
   if (record) {
     return std::move(record->value);
   }
@@ -151,11 +157,19 @@ TensorValue Tensor::Impl::reduce(const Snapshot& snapshot, const StepRow& row, S
   };
   const TensorLocation place = *location(snapshot, row, {});
   RecordReader reader(trial->storage(), trial->options().verify);
-  Sink sink(*wanted);
-  if (auto status = reader.stream(place, name, sink); !status) {
+  std::optional<Sink> sink(*wanted);
+  auto status = reader.stream(place, name, *sink);
+  if (!status) {
+    if (const auto again = trial->again(status.problem(), place, name, snapshot)) {
+      reader.close();
+      sink.emplace(*wanted);
+      status = reader.stream(*again, name, *sink);
+    }
+  }
+  if (!status) {
     throw_problem(trial->judge(std::move(status.problem()), place, snapshot), step);
   }
-  const ReducedValue result = sink.reducer.result(*wanted);
+  const ReducedValue result = sink->reducer.result(*wanted);
   if (result.kind == ReducedValue::Kind::undefined) {
     throw InvalidArgument("there is no " + reduction + " of the value of '" + detail::printable(name) + "' at " +
                           detail::trial::describe(step));

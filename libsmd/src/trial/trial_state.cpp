@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <future>
 #include <iterator>
 #include <new>
 #include <utility>
@@ -332,6 +333,11 @@ void TrialState::load_snapshot() {
   next->generation = generation_;
   const std::optional<std::int64_t> since =
       before && !before->ended && storage_->remote() ? first_open_step(*before) : std::nullopt;
+  // A round trip less where each costs time; what cannot be started waits until it is asked for.
+  using Collections = std::shared_ptr<const layout::CollectionsInfo>;
+  auto reading = std::async(
+      storage_->remote() && !before ? std::launch::async | std::launch::deferred : std::launch::deferred,
+      [&]() -> Collections { return layout_->collections(*storage_, before ? before->collections : nullptr); });
   auto listed = layout_->list(*storage_, before ? before->listing.get() : nullptr, since, now);
   if (listed && since && listed->ended) {
     // Once all of it, for what came late before the end.
@@ -342,7 +348,7 @@ void TrialState::load_snapshot() {
   }
   next->listing = std::make_shared<layout::Listing>(std::move(*listed));
   next->ended = next->listing->ended;
-  next->collections = layout_->collections(*storage_, before ? before->collections : nullptr);
+  next->collections = reading.get();
   if (const layout::CollectionsInfo& collections = *next->collections; !collections.found) {
     if (!collections.problems.empty() && collections.problems.front().kind != ProblemKind::note) {
       throw ReadError(collections.problems.front());
@@ -392,6 +398,10 @@ void TrialState::load_snapshot() {
     }
   }
   ranges_changed_ = false;
+  {
+    const std::lock_guard again_lock(again_mutex_);
+    again_.clear();
+  }
   const std::lock_guard latest_lock(mutex_);
   latest_ = std::move(next);
 }

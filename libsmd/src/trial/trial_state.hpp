@@ -89,6 +89,12 @@ class TrialState {
   void read(const Snapshot& snapshot, std::span<const TensorLocation> locations, std::span<const std::string> tensors,
             unsigned wanted_jobs, const std::function<bool(std::size_t, ReadResult&&)>& take) const;
 
+  /// Where to read a record once more, after a problem. One that may pass (no descriptors were to be had): there again.
+  /// On a remote store, where an object may have been replaced since the index file was read: where that file, read
+  /// again, has the record now. Nothing: it would come to the same.
+  [[nodiscard]] std::optional<TensorLocation> again(const Problem& problem, const TensorLocation& location,
+                                                    std::string_view tensor, const Snapshot& snapshot) const;
+
   /// What a problem with a record means, by what is known of the job: `absent`, `not_yet`, `damaged`, or as it was.
   [[nodiscard]] Problem judge(Problem problem, const TensorLocation& location, const Snapshot& snapshot) const;
 
@@ -99,6 +105,8 @@ class TrialState {
                                                  std::uint32_t tensor) const;
 
  private:
+  [[nodiscard]] std::shared_ptr<const layout::LoadedSteps> read_again(const layout::StepFile& file,
+                                                                      const Snapshot& snapshot) const;
   void open_storage(const std::string& path);
   [[noreturn]] void throw_missing_collections() const;
   void make_snapshot();
@@ -149,6 +157,10 @@ class TrialState {
   std::shared_ptr<const Snapshot> latest_;
   std::vector<Problem> noticed_;
   std::unordered_set<std::string> noticed_texts_;
+
+  mutable std::mutex again_mutex_;
+  // Index files read again since the last snapshot was made; guarded by `again_mutex_`.
+  mutable std::map<layout::StepFile, std::shared_ptr<const layout::LoadedSteps>> again_;
 };
 
 /// While one lives, queries of this thread about that trial do not refresh it.

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects of a remote store may be replaced between two requests: then what an index file said of them is out of date.
+#include "trial/trial_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd::detail::trial {
+
+namespace {
+
+constexpr std::size_t most_kept = 64;
+
+/// Where an index file, as it was just read, has a record.
+std::optional<TensorLocation> find_in(const layout::LoadedSteps& loaded, std::string_view tensor,
+                                      std::string expected_path) {
+  if (loaded.rows.empty() || loaded.rows.front().row.payload == no_id) {
+    return std::nullopt;
+  }
+  const auto& [row, number] = loaded.rows.front();
+  const layout::IndexTables& tables = loaded.tables[number];
+  const layout::Payload& payload = tables.payloads[row.payload];
+  const layout::NameList& names = tables.name_lists[payload.names];
+  const std::uint32_t name = tables.names.find(tensor);
+  // Of several entries of one name the last one counts.
+  const auto found = std::find(names.rbegin(), names.rend(), name);
+  if (found == names.rend()) {
+    return std::nullopt;
+  }
+  const auto position = static_cast<std::uint32_t>(names.rend() - found - 1);
+  return TensorLocation{row.event_file == no_id ? std::move(expected_path) : std::string(tables.paths[row.event_file]),
+                        payload.start(position), payload.lengths[position]};
+}
+
+}  // namespace
+
+std::shared_ptr<const layout::LoadedSteps> TrialState::read_again(const layout::StepFile& file,
+                                                                  const Snapshot& snapshot) const {
+  const std::lock_guard lock(again_mutex_);
+  if (again_.size() >= most_kept) {
+    again_.clear();
+  }
+  std::shared_ptr<const layout::LoadedSteps>& kept = again_[file];
+  if (!kept) {
+    storage_->forget(snapshot.listing->path(file));
+    kept = std::make_shared<const layout::LoadedSteps>(
+        layout_->load(*storage_, *snapshot.listing, std::span(&file, 1), 1, {}));
+  }
+  return kept;
+}
+
+std::optional<TensorLocation> TrialState::again(const Problem& problem, const TensorLocation& location,
+                                                std::string_view tensor, const Snapshot& snapshot) const {
+  const bool passing = problem.kind == ProblemKind::io;
+  // Without an offset it is the file's name that is refused.
+  const bool no_fit =
+      problem.kind == ProblemKind::not_yet || (problem.kind == ProblemKind::damaged && problem.offset.has_value());
+  const layout::StepRow* const row =
+      storage_->remote() && (passing || no_fit) ? row_naming(location.file, snapshot) : nullptr;
+  if (row != nullptr) {
+    auto place = find_in(*read_again(row->file, snapshot), tensor, layout_->event_path(*snapshot.listing, row->file));
+    if (place && *place != location) {
+      return place;
+    }
+  }
+  return passing ? std::optional(location) : std::nullopt;
+}
+
+}  // namespace smd::detail::trial
