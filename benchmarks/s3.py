@@ -49,7 +49,8 @@ class Bench:
         self.log_file = os.path.join(options.root, f"log-{latency}")
         self.process = subprocess.Popen(
             [sys.executable, "-B", os.path.join(HERE, "..", "tests", "support", "s3_server.py"), self.root,
-             "--anonymous", "--latency", str(latency), "--log", self.log_file], stdout=subprocess.PIPE)
+             "--anonymous", "--latency", str(latency), "--log", self.log_file, "--processes", "2"],
+            stdout=subprocess.PIPE)
         self.port = int(self.process.stdout.readline())
         self.seen = 0
 

@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -40,11 +41,13 @@ class Server:
         os.rename(self.fault_file + ".new", self.fault_file)
 
     def log(self):
-        """What was asked for since the last call."""
-        with open(self.log_file, encoding="utf-8") as file:
-            entries = [json.loads(line) for line in file]
-        new, self.seen = entries[self.seen:], len(entries)
-        return new
+        """What was asked for since the last call. Of a line that is being written, nothing."""
+        with open(self.log_file, "rb") as file:
+            file.seek(self.seen)
+            lines = file.read()
+        lines = lines[:lines.rfind(b"\n") + 1]
+        self.seen += len(lines)
+        return [json.loads(line) for line in lines.splitlines()]
 
     def close(self):
         self.process.kill()
@@ -71,6 +74,29 @@ class Case(unittest.TestCase):
                 "AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_ENDPOINT_URL": self.server.url,
                 "SMDEBUG_TRAINING_END_DELAY_REFRESH": "0", **more}
 
+    def put(self, source, name):
+        """An object, which appears whole, as on S3."""
+        target = os.path.join(self.root, name)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copyfile(source, os.path.join(self.folder, "next-object"))
+        os.rename(os.path.join(self.folder, "next-object"), target)
+
+    def start_command(self, *command, **more):
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env=self.environment(**more))
+
+    def until(self, process, reached):
+        """Returns all that was asked for since the last call, once `reached` of it."""
+        entries = self.server.log()
+        while not reached(entries):
+            try:
+                process.wait(0.01)
+            except subprocess.TimeoutExpired:
+                entries += self.server.log()
+                continue
+            self.fail(("ended too early", process.returncode, process.communicate()))
+        return entries
+
     def run_command(self, *command, **more):
         return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env=self.environment(**more), check=False, timeout=120)
@@ -79,7 +105,11 @@ class Case(unittest.TestCase):
 class SameAnswers(Case):
     COMMANDS = [("smd-ls", "--summary", "--json"), ("smd-ls", "--long", "--incomplete", "--jsonl"),
                 ("smd-ls", "--steps", "--incomplete", "--jsonl"), ("smd-ls", "--locations", "--incomplete", "--jsonl"),
-                ("smd-tensor", "-s", ":", "-w", "all", "--incomplete", "--jsonl")]
+                ("smd-tensor", "-s", ":", "-w", "all", "--incomplete", "--jsonl"),
+                ("smd-reduce", "-s", ":", "-w", "all", "-r", "min,max,mean,l2,nan,saved", "--incomplete", "--jsonl"),
+                ("smd-rule", "-k", "-f", "text", "-r", "AllZero", "-r", "ExplodingTensor", "-r", "UnchangedTensor",
+                 "-r", "VanishingGradient"),
+                ("smd-wait", "--end", "--timeout", "0")]
 
     def compare(self, name, command):
         disk, store = os.path.join(self.root, "recorded", name), "s3://recorded/" + name
@@ -273,40 +303,313 @@ class Following(Case):
 
     def setUp(self):
         super().setUp()
-        self.source = os.path.join(OPTIONS.trials, "dtypes")
-        self.trial = os.path.join(self.root, "live", "trial")
-        self.files = sorted(os.path.relpath(os.path.join(folder, name), self.source)
-                            for folder, _, names in os.walk(self.source) for name in names)
-
-    def add(self, part):
-        for name in self.files:
-            if name.startswith(part):
-                os.makedirs(os.path.dirname(os.path.join(self.trial, name)), exist_ok=True)
-                shutil.copyfile(os.path.join(self.source, name), os.path.join(self.trial, name))
-
-    def until_asked(self, process, part, times):
-        """Returns when the command has asked that often, so that it has seen what is there."""
-        seen = 0
-        while seen < times and process.poll() is None:
-            self.asked = self.server.log()
-            seen += sum(part in entry["target"] for entry in self.asked)
-        self.assertIsNone(process.poll(), "ended too early")
-
-    def test_wait_and_follow(self):
         os.makedirs(os.path.join(self.root, "live"))
-        wait = subprocess.Popen(["smd-wait", "--end", "--interval", "0.02", "--timeout", "100", "s3://live/trial"],
-                                env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.until_asked(wait, "/live", 2)  # nothing is there yet
-        self.add("collections/")
-        self.until_asked(wait, "index", 2)
-        self.add("index/")
-        self.until_asked(wait, "index", 2)
-        self.until_asked(wait, "start-after", 2)  # what is known is not listed again
-        self.assertEqual([entry["target"] for entry in self.asked if "/index/" in entry["target"]], [])
-        self.add("events/")
-        self.add("training_job_end.ts")
+
+    def files(self, trial):
+        source = os.path.join(OPTIONS.trials, trial)
+        return source, sorted(os.path.relpath(os.path.join(folder, name), source)
+                              for folder, _, names in os.walk(source) for name in names)
+
+    def add(self, source, names):
+        for name in names:
+            self.put(os.path.join(source, name), os.path.join("live", "trial", name))
+
+    def test_wait(self):
+        source, files = self.files("dtypes")
+        index = [name for name in files if name.startswith("index/")]
+        wait = self.start_command("smd-wait", "--end", "--interval", "0.02", "--timeout", "100", "s3://live/trial")
+
+        def listings(part, times):
+            return lambda entries: sum("list-type" in entry["target"] and part in entry["target"]
+                                       for entry in entries) >= times
+
+        self.until(wait, listings("/live", 2))  # nothing is there yet
+        self.add(source, [name for name in files if name.startswith("collections/")])
+        self.until(wait, listings("index", 2))
+        self.add(source, index)
+
+        def fetched(entries):
+            return [entry["target"] for entry in entries if "/index/" in entry["target"]]
+
+        seen = self.until(wait, lambda entries: len(set(fetched(entries))) == len(index))
+        seen += self.until(wait, listings("start-after", 2))
+        self.assertEqual(len(fetched(seen)), len(index), fetched(seen))  # what is known is not read again
+        self.add(source, [name for name in files if name.startswith("events/")])
+        self.add(source, ["training_job_end.ts"])
         out, err = wait.communicate(timeout=100)
         self.assertEqual((wait.returncode, err), (0, b""), out)
+
+    def test_rows_come_as_steps_complete(self):
+        source, files = self.files("pt_digits_train_eval")
+        index = [name for name in files if name.startswith("index/")]
+        self.assertGreater(len(index), 3)
+        commands = [("smd-tensor", "-c", "losses", "-s", ":", "--columns", "step,tensor,value", "-f", "jsonl"),
+                    ("smd-reduce", "-c", "losses", "-s", ":", "-r", "mean", "--columns", "step,mean", "-f", "jsonl"),
+                    ("smd-ls", "--steps", "--columns", "step,tensors,bytes", "-f", "jsonl"),
+                    ("smd-rule", "-k", "-r", "Threshold", "-p", "collection_names=losses", "-p", "reduction=max",
+                     "-p", "threshold=0", "-p", "operator=>", "-f", "text")]
+        expected = [self.run_command(*command, os.path.join(OPTIONS.trials, "pt_digits_train_eval")).stdout
+                    for command in commands]
+        self.add(source, [name for name in files if name.startswith("collections/")])
+        following = [self.start_command(*command, "-F", "--interval", "0.02", "s3://live/trial",
+                                        SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT="1000000") for command in commands]
+        tensor, reduce = following[0], following[1]
+        for name in index:
+            with open(os.path.join(source, name), encoding="utf-8") as file:
+                events = json.load(file)["meta"]["event_file_name"]
+            self.add(source, [name])
+            # The commands that read values ask for what is not there yet, again and again.
+            self.until(tensor, lambda entries, part=events: sum(
+                part in entry["target"] and entry["status"] == 404 for entry in entries) >= 4)
+            self.add(source, [events])
+            step = int(os.path.basename(name).split("_")[0])
+            for process, column in ((tensor, "step"), (reduce, "step")):
+                self.assertEqual(json.loads(process.stdout.readline())[column], step)
+        self.add(source, ["training_job_end.ts"])
+        for command, process, wanted in zip(commands, following, expected):
+            out, err = process.communicate(timeout=100)
+            self.assertEqual(err, b"", command)
+            if process not in (tensor, reduce):
+                disk = os.path.join(OPTIONS.trials, "pt_digits_train_eval").encode()
+                self.assertEqual(sorted(out.replace(b"s3://live/trial", b"").splitlines()),
+                                 sorted(wanted.replace(disk, b"").splitlines()), command)
+            self.assertEqual(out.count(b"\n") + (len(index) if process in (tensor, reduce) else 0),
+                             wanted.count(b"\n"), command)
+
+    def test_replaced_between_index_and_value(self):
+        """Another run writes the trial anew after a command has read its index files."""
+        source, files = self.files("pt_digits_train_eval")
+        self.add(source, files)
+        command = ("smd-tensor", "-s", ":", "--columns", "tensor,step,value", "-f", "jsonl", "s3://live/trial")
+        expected = self.run_command(*command).stdout
+        moved = os.path.join(self.folder, "moved")
+        events = [name for name in files if name.startswith("events/")]
+        index = [name for name in files if name.startswith("index/")]
+        # The same records behind one more, which an index file must know of.
+        for name in events:
+            with open(os.path.join(source, name), "rb") as file:
+                content = file.read()
+            first = 16 + int.from_bytes(content[:8], "little")
+            with open(moved, "wb") as file:
+                file.write(content[:first] + content)
+            self.put(moved, "live/trial/" + name)
+        stale = self.run_command(*command, "-j", "1")
+        self.assertNotEqual(stale.returncode, 0)  # the index files are still the old ones
+        shifts = {}
+        for name in events:
+            with open(os.path.join(source, name), "rb") as file:
+                shifts[name] = 16 + int.from_bytes(file.read(8), "little")
+        # The server gives the old index file once, then the new one.
+        self.server.log()
+        for name in index:
+            with open(os.path.join(source, name), encoding="utf-8") as file:
+                content = json.load(file)
+            for item in content["tensor_payload"]:
+                item["start_idx"] += shifts[content["meta"]["event_file_name"]]
+            with open(moved, "w", encoding="utf-8") as file:
+                json.dump(content, file)
+            self.put(moved, "live/trial/" + name)
+        self.server.faults(*({"match": f"GET .*/{name}", "act": "old", "times": 1, "file": os.path.join(source, name)}
+                             for name in index))
+        done = self.run_command(*command)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(done.stdout, expected)
+        asked = [entry["target"] for entry in self.server.log()]
+        for name in index:
+            self.assertEqual(sum(name in target for target in asked), 2, name)
+
+
+class StopTraining(Case):
+    """smd-rule stops a SageMaker job: the only one that it can be, only when asked to, by --profile and --region."""
+    server_arguments = ("--region", "eu-west-3", "--key", "AKIDLAB:lab-secret-of-forty-characters-0123456789")
+
+    def setUp(self):
+        self.jobs = tempfile.NamedTemporaryFile("w", suffix=".json")
+        self.addCleanup(self.jobs.close)
+        self.server_arguments = (*StopTraining.server_arguments, "--jobs", self.jobs.name)
+        super().setUp()
+        # A job that still runs, whose last step was saved long ago.
+        source = os.path.join(OPTIONS.trials, "pt_digits_train_eval")
+        shutil.copytree(source, os.path.join(self.root, "live", "trial"))
+        os.remove(os.path.join(self.root, "live", "trial", "training_job_end.ts"))
+        os.mkdir(os.path.join(self.folder, ".aws"))
+        with open(os.path.join(self.folder, ".aws", "credentials"), "w", encoding="utf-8") as file:
+            file.write("[lab]\naws_access_key_id = AKIDLAB\n"
+                       "aws_secret_access_key = lab-secret-of-forty-characters-0123456789\n")
+
+    def rule(self, jobs, *words, trial="s3://live/trial", account=("--profile", "lab", "--region", "eu-west-3")):
+        with open(self.jobs.name, "w", encoding="utf-8") as file:
+            json.dump(jobs, file)
+        self.server.log()
+        done = self.run_command("smd-rule", "-f", "text", *account, *words, trial)
+        self.calls = [entry["headers"]["x-amz-target"] for entry in self.server.log()
+                      if "x-amz-target" in entry["headers"]]
+        with open(self.jobs.name, encoding="utf-8") as file:
+            self.after = json.load(file)
+        return done
+
+    ASKED = ("-r", "StalledTrainingRule", "-p", "stop_training_on_fire=True", "-p", "training_job_name_prefix=train-")
+
+    def test_exactly_one(self):
+        jobs = {"a-train-1": "InProgress", "train-1": "Completed", "train-2": "InProgress"}
+        for trial in ("s3://live/trial", os.path.join(self.root, "live", "trial")):
+            done = self.rule(jobs, *self.ASKED, trial=trial)
+            self.assertEqual(done.returncode, 1, done.stderr)  # the rule fired
+            self.assertIn(b"StopTraining: the training job 'train-2' was told to stop", done.stdout + done.stderr)
+            self.assertEqual(self.after, {**jobs, "train-2": "Stopping"})
+            self.assertEqual(self.calls[-1], "SageMaker.StopTrainingJob")
+            self.assertEqual(self.calls.count("SageMaker.StopTrainingJob"), 1)
+
+    def test_several(self):
+        jobs = {"train-1": "InProgress", "train-2": "InProgress"}
+        done = self.rule(jobs, *self.ASKED)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(b"2 training jobs in progress have names that begin with 'train-' ('train-1', 'train-2'); "
+                      b"nothing was stopped", done.stdout + done.stderr)
+        self.assertEqual(self.after, jobs)
+        self.assertEqual(self.calls, ["SageMaker.ListTrainingJobs"])
+
+    def test_none(self):
+        jobs = {"other": "InProgress", "train-1": "Stopped"}
+        done = self.rule(jobs, *self.ASKED)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(b"no training job in progress has a name that begins with 'train-'; nothing was stopped",
+                      done.stdout + done.stderr)
+        self.assertEqual(self.after, jobs)
+
+    def test_only_when_asked(self):
+        jobs = {"train-1": "InProgress"}
+        configuration = os.path.join(self.folder, "rules.json")
+        with open(configuration, "w", encoding="utf-8") as file:
+            json.dump([{"RuleConfigurationName": "stalled", "RuleParameters": {
+                "rule_to_invoke": "StalledTrainingRule", "stop_training_on_fire": "True",
+                "training_job_name_prefix": "train-"}}], file)
+        for words in (("-r", "StalledTrainingRule"), ("-C", configuration),
+                      ("-r", "StalledTrainingRule", "-p", "training_job_name_prefix=train-"),
+                      ("-r", "StalledTrainingRule", "-p", "stop_training_on_fire=True")):
+            done = self.rule(jobs, *words)
+            self.assertEqual((done.returncode, self.calls, self.after), (1, [], jobs), (words, done.stderr))
+        # A job that has ended, or does not stall, is left alone as well.
+        done = self.rule(jobs, *self.ASKED, trial=os.path.join(OPTIONS.trials, "pt_digits_train_eval"))
+        self.assertEqual((self.calls, self.after), ([], jobs), done.stderr)
+        done = self.rule(jobs, *self.ASKED, "-p", "threshold=9000000000")
+        self.assertEqual((self.calls, self.after), ([], jobs), done.stderr)
+
+    def test_refused(self):
+        jobs = {"train-1": "InProgress"}
+        done = self.rule(jobs, *self.ASKED, account=("--region", "eu-west-3"))  # the environment's keys: not known here
+        self.assertEqual(done.returncode, 3, done.stderr)
+        local = os.path.join(self.root, "live", "trial")
+        done = self.rule(jobs, *self.ASKED, trial=local, account=("--region", "eu-west-3"))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(b"StopTraining was asked for and failed: SageMaker ListTrainingJobs: the access key of the "
+                      b"environment is not known", done.stdout + done.stderr)
+        self.assertEqual(self.after, jobs)
+
+
+class Places(Case):
+    """Where a trial may be: odd keys, the bucket's root, a bucket with dots; behind a proxy."""
+    LONG = ("smd-tensor", "-s", ":", "-w", "all", "--jsonl", "--columns", "tensor,step,worker,value")
+
+    def setUp(self):
+        super().setUp()
+        self.trial = os.path.join(OPTIONS.trials, "pt_digits_train_eval")
+        self.expected = self.run_command(*self.LONG, self.trial).stdout
+        self.assertGreater(len(self.expected), 10_000)
+
+    def check(self, url, **environment):
+        done = self.run_command(*self.LONG, url, **environment)
+        self.assertEqual((done.returncode, done.stderr), (0, b""), url)
+        self.assertEqual(done.stdout, self.expected, url)
+
+    def test_odd_keys(self):
+        odd = "a b+c%2B%&=?#~'()*,;:@$!\u00e9\u20ac\\|\"<>[]{}^`/ /+/%"
+        shutil.copytree(self.trial, os.path.join(self.root, "odd-keys", odd, "trial"))
+        self.check(f"s3://odd-keys/{odd}/trial")
+        self.check(f"s3://odd-keys/{odd}/trial/")
+
+    def test_roots_and_dots(self):
+        shutil.copytree(self.trial, os.path.join(self.root, "root-bucket"))
+        self.check("s3://root-bucket")
+        self.check("s3://root-bucket/")
+        shutil.copytree(self.trial, os.path.join(self.root, "bucket.with.dots", "a", "debug-output"))
+        self.check("s3://bucket.with.dots/a/debug-output/")
+        done = self.run_command("smd-ls", "--find", "s3://bucket.with.dots")
+        self.assertEqual(done.stdout, b"s3://bucket.with.dots/a/debug-output\n", done.stderr)
+        # Folders as the console makes them: objects that are named like one.
+        self.server.faults({"match": "list-type", "act": "folders", "times": -1})
+        self.check("s3://root-bucket")
+        self.check("s3://bucket.with.dots/a/debug-output")
+
+    def test_listing_pages(self):
+        """What a listing may be, and what it may not."""
+        page = ("<ListBucketResult><Name>b</Name><IsTruncated>{}</IsTruncated><EncodingType>url</EncodingType>{}"
+                "</ListBucketResult>")
+        thing = "<Contents><Key>{}</Key><Size>1</Size><ETag>e</ETag></Contents>"
+        for body, text in (("", "the listing is no XML"), ("<html>Sign in</html>", "the listing is another document"),
+                           (page.format("true", ""), "the listing says that there is more, but not how to get it"),
+                           (page.format("perhaps", ""), "the listing does not say whether there is more"),
+                           (page.format("false", thing.format("elsewhere/x")), "the listing names 'elsewhere/x', which"),
+                           (page.format("false", "<Contents><Key>a"), "the listing is no XML"),
+                           (page.format("false", "<a>" * 100_000), "the listing is no XML"),
+                           ('<!DOCTYPE x [<!ENTITY a "b">]>' + page.format("false", ""), "document type")):
+            self.server.faults({"match": "list-type", "act": "body", "body": body, "times": -1})
+            done = self.run_command("smd-ls", "s3://recorded/dtypes")
+            self.assertEqual((done.returncode, done.stdout), (3, b""), (body[:200], done.stderr))
+            self.assertIn(b"Network: ", done.stderr)
+            self.assertIn(text.encode(), done.stderr)
+        # What is deleted may leave pages without names.
+        self.server.faults({"match": "list-type", "act": "body", "times": 1, "body": page.format(
+            "true", "<NextContinuationToken>+/===</NextContinuationToken>")})
+        self.check("s3://recorded/pt_digits_train_eval")
+
+    def test_no_credentials_and_no_metadata(self):
+        """A metadata service that takes connections and does not answer holds nobody up."""
+        silent = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(silent.close)
+        done = self.run_command("smd-ls", "s3://recorded/dtypes", AWS_ACCESS_KEY_ID="", AWS_SECRET_ACCESS_KEY="",
+                                AWS_EC2_METADATA_DISABLED="",
+                                AWS_EC2_METADATA_SERVICE_ENDPOINT="http://127.0.0.1:%d" % silent.getsockname()[1])
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(b"no AWS credentials", done.stderr)
+
+    def test_proxy(self):
+        away = {"AWS_ENDPOINT_URL": "http://s3.nowhere.invalid:9000"}
+        self.check("s3://recorded/pt_digits_train_eval", http_proxy=self.server.url, **away)
+        self.assertEqual({entry["host"] for entry in self.server.log()[-3:]}, {"s3.nowhere.invalid:9000"})
+        self.check("s3://recorded/pt_digits_train_eval", http_proxy="http://127.0.0.1:1", no_proxy="127.0.0.1")
+        for proxy in ("http://user:PROXYPASSWORD@127.0.0.1:1", "odd://user:PROXYPASSWORD@127.0.0.1:1",
+                      "http://user:PROXYPASSWORD@[::1", "http://user:PROXYPASSWORD@host:port"):
+            done = self.run_command("smd-ls", "-vv", "s3://recorded/dtypes", http_proxy=proxy, AWS_MAX_ATTEMPTS="1",
+                                    **away)
+            self.assertEqual(done.returncode, 3, (proxy, done.stderr))
+            self.assertIn(b"Network: ", done.stderr)
+            self.assertNotIn(b"PROXYPASSWORD", done.stderr + done.stdout, proxy)
+
+
+class CacheKilled(Case):
+    def test_killed_at_any_request(self):
+        """A process that dies while it fills the cache leaves nothing that fools the next."""
+        command = ("smd-tensor", "-s", ":", "--jsonl", "s3://recorded/pt_digits_train_eval")
+        expected = self.run_command(*command)
+        requests = len(self.server.log())
+        self.assertGreater(requests, 15)
+        cache = os.path.join(self.folder, "cache")
+        for number in range(1, requests + 1, 3):
+            with self.subTest(requests=number):
+                process = subprocess.Popen([*command, "--cache", cache, "-j", "4"], env=self.environment(),
+                                           stdout=subprocess.DEVNULL)
+                asked = 0
+                while asked < number and process.poll() is None:
+                    asked += len(self.server.log())
+                process.kill()
+                process.wait()
+                self.server.log()
+                if number % 2 == 0:
+                    done = self.run_command(*command, "--cache", cache)
+                    self.assertEqual((done.returncode, done.stdout, done.stderr), (0, expected.stdout, b""))
+                    self.server.log()
+                    shutil.rmtree(cache)
 
 
 def main():
