@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <utility>
 
 namespace smd::tool::rule {
 
@@ -111,6 +112,9 @@ class LiveTrial {
       judge_->conclude();
       return true;
     }
+    if (last && !std::exchange(told_, true)) {
+      note_not_seen();
+    }
     evaluator.tick(std::chrono::duration<double>(Clock::now().time_since_epoch()).count(), new_data);
     judge_->report_finished();
     if (evaluator.all_done() || (end_ && last && last->value >= end_->value - 1)) {
@@ -119,6 +123,16 @@ class LiveTrial {
       return true;
     }
     return false;
+  }
+
+  /// A typo is not to be told only when the job is over.
+  void note_not_seen() {
+    for (const RuleResult& result : judge_->evaluator().results()) {
+      if (result.status == RuleStatus::in_progress && result.steps_skipped > 0 && result.steps_evaluated == 0 &&
+          result.tensors_matched == 0) {
+        judgement_.messages.note(name_ + ": " + result.name + ": nothing that it looks at was saved so far");
+      }
+    }
   }
 
   void pause(Clock::time_point quiet_since, const Extent& known) {
@@ -168,6 +182,7 @@ class LiveTrial {
   std::mutex& mutex_;
   std::optional<GlobalStep> end_;
   std::optional<TrialJudge> judge_;
+  bool told_ = false;  // what was not seen at the first steps
 };
 
 class LiveTrials {
