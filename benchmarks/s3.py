@@ -10,6 +10,7 @@ import http.client
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -43,10 +44,10 @@ def make_trial(folder, steps):
 
 
 class Bench:
-    def __init__(self, options, latency):
-        self.tools = os.path.abspath(options.tools)
-        self.root = options.root
-        self.log_file = os.path.join(options.root, f"log-{latency}")
+    def __init__(self, tools, root, latency):
+        self.tools = os.path.abspath(tools)
+        self.root = root
+        self.log_file = os.path.join(root, "log")
         self.process = subprocess.Popen(
             [sys.executable, "-B", os.path.join(HERE, "..", "tests", "support", "s3_server.py"), self.root,
              "--anonymous", "--latency", str(latency), "--log", self.log_file, "--processes", "2"],
@@ -97,48 +98,69 @@ class Bench:
         return seconds
 
 
-def row(name, **figures):
-    print(name.ljust(46), "  ".join(f"{key} {value}" for key, value in figures.items()), flush=True)
+def timed(seconds):
+    """As run.py has times: the best and the median of those there are."""
+    return {"best": min(seconds), "median": statistics.median(seconds), "rounds": len(seconds)}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", required=True, metavar="DIR", help="where smd-ls and smd-tensor are")
-    options = parser.parse_args()
-    options.root = tempfile.mkdtemp()
-    loss = make_trial(os.path.join(options.root, "bench", "trial"), 1000)
-    make_trial(os.path.join(options.root, "bench", "long"), 2000)
-    trial = "s3://bench/trial"
-    bench = Bench(options, 20)
+def say(name, **figures):
+    print("  " + name.ljust(46), "  ".join(f"{key} {value}" for key, value in figures.items()), flush=True)
+
+
+def measure(tools, quick=False):
+    """By name, times as of `timed`; `last_requests` is a number. Prints what it measures."""
+    steps, objects, latency = (100, 200, 5) if quick else (1000, 2000, 20)
+    root = tempfile.mkdtemp(prefix="smd-s3-")
+    bench = None
     try:
+        loss = make_trial(os.path.join(root, "bench", "trial"), steps)
+        make_trial(os.path.join(root, "bench", "long"), objects)
+        trial = "s3://bench/trial"
+        bench = Bench(tools, root, latency)
+        found = {}
+
         def figures(entries, seconds):
             return {"requests": len(entries), "bytes": sum(entry["bytes"] for entry in entries), "s": f"{seconds:.2f}"}
 
         seconds, log, _ = bench.command("smd-ls", "--summary", trial)
-        row("open a trial of 1,000 steps, all index files", **figures(log, seconds))
+        say(f"open a trial of {steps} steps, all index files", **figures(log, seconds))
         seconds, log, _ = bench.command("smd-tensor", "-s", "last", trial, loss)
-        row("one value at the last step", **figures(log, seconds))
+        say("one value at the last step", **figures(log, seconds))
+        found["last_requests"] = len(log)
         seconds, log, out = bench.command("smd-tensor", "-s", ":", "--tsv", "-H", trial, loss)
-        assert out.count(b"\n") == 1000, out.count(b"\n")
-        row("1,000 values of one scalar", **figures(log, seconds))
-        alone = bench.sequential(log)
-        row("  the same requests one by one", s=f"{alone:.2f}", ratio=f"1/{alone / seconds:.1f}")
+        assert out.count(b"\n") == steps, out.count(b"\n")
+        say(f"{steps} values of one scalar", **figures(log, seconds))
+        found["values"] = timed([seconds])
+        found["one_by_one"] = timed([bench.sequential(log)])
         # The reference: a listing of the event files (a page for each 1,000) before each value.
         listing = {"target": "/bench/?list-type=2&prefix=trial%2Fevents%2F", "headers": {}}
         values = [entry for entry in log if "/events/" in entry["target"]]
         others = [entry for entry in log if "/events/" not in entry["target"]]
         sample = 50
         part = bench.sequential([each for value in values[:sample] for each in (listing, value)])
-        whole = bench.sequential(others) + part * len(values) / sample
-        row("  as the reference, listing for each value", s=f"{whole:.2f}", ratio=f"1/{whole / seconds:.1f}")
-        best = min((bench.command("smd-ls", "--summary", "s3://bench/long") for _ in range(3)), key=lambda done: done[0])
-        objects = [entry for entry in best[1] if "/index/" in entry["target"]]
-        assert len(objects) == 2000, len(objects)
-        peer = min(bench.curl(objects) for _ in range(3))
-        row("2,000 objects", s=f"{best[0]:.2f}", curl=f"{peer:.2f}", ratio=f"{best[0] / peer:.2f}")
+        found["reference"] = timed([bench.sequential(others) + part * len(values) / sample])
+        ours, peer = [], []
+        for _ in range(3):
+            seconds, log, _ = bench.command("smd-ls", "--summary", "s3://bench/long")
+            entries = [entry for entry in log if "/index/" in entry["target"]]
+            assert len(entries) == objects, len(entries)
+            ours.append(seconds)
+            peer.append(bench.curl(entries))
+        found["objects"], found["curl"] = timed(ours), timed(peer)
+        return found
     finally:
-        bench.close()
-        shutil.rmtree(options.root)
+        if bench is not None:
+            bench.close()
+        shutil.rmtree(root)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tools", required=True, metavar="DIR", help="where smd-ls and smd-tensor are")
+    parser.add_argument("--quick", action="store_true", help="small, to try whether it works")
+    options = parser.parse_args()
+    for name, figure in measure(options.tools, options.quick).items():
+        print(f"{name:14} {figure if isinstance(figure, int) else figure['best']}")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@
 
 extern char **environ;
 
-enum { most_commands = 16 };
+enum { most_commands = 64 };
 
 struct run {
   double seconds;

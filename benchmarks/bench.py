@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What figures are measured with: programs, trials, turns, and the list of results."""
+
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PYTHON = '/usr/bin/python3'  # the one that sees Debian's python3-numpy
+MIB = 1 << 20
+
+# Of each trial: the generator's options, and for --quick other values of some of them.
+TRIALS = {
+    'small': ({'steps': 20, 'tensors': 20}, {}),
+    'long': ({'steps': 20000, 'tensors': 50}, {'steps': 2000}),
+    'distinct': ({'steps': 20000, 'tensors': 50, 'distinct': True}, {'steps': 2000}),
+    'big': ({'steps': 1, 'big': 1 << 30}, {'big': 1 << 26}),
+    # A record holds no more than 2 GiB.
+    'huge': ({'steps': 1, 'big': (1 << 31) - (1 << 16)}, {'big': 1 << 27}),
+    'mebibytes': ({'steps': 100, 'tensors': 41, 'elements': 1 << 18}, {'steps': 10}),
+    'workers': ({'steps': 500, 'workers': 8, 'tensors': 101, 'elements': 64}, {'steps': 50}),
+    'rules': ({'steps': 1000, 'tensors': 100, 'elements': 1024}, {'steps': 100}),
+    'big_crc': ({'steps': 1, 'big': 1 << 30, 'crc': True}, {'big': 1 << 26}),
+}
+
+
+class Skipped(Exception):
+    """A figure that cannot be had here, and why."""
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.build = os.path.abspath(options.build)
+        self.work = os.path.abspath(options.work)
+        self.threads = str(len(os.sched_getaffinity(0)))
+        self.section = ''
+        self.results = []
+        self.skipped = []
+        self.installed = os.path.join(self.work, 'installed')
+        for component in ('library', 'tools'):
+            subprocess.run(['cmake', '--install', self.build, '--component', component, '--prefix', self.installed],
+                           stdout=subprocess.DEVNULL, check=True)
+
+    # --- what there is to run -----------------------------------------------------------------------------------
+
+    def tool(self, name):
+        """A command as it is installed: in the build tree it looks for libraries in more places."""
+        return os.path.join(self.installed, 'bin', name)
+
+    def program(self, name):
+        return os.path.join(self.build, 'benchmarks', name)
+
+    def peer(self, script, *arguments):
+        """A command line of a Python script among the peers."""
+        return [PYTHON, os.path.join(HERE, 'peers', script), *arguments]
+
+    def generated(self, name, options):
+        """The folder of a trial; made if it is not there yet."""
+        path = os.path.join(self.work, name)
+        if not os.path.exists(path):
+            os.makedirs(self.work, exist_ok=True)
+            partly = path + '.partly'
+            subprocess.run(['rm', '-rf', partly], check=True)
+            words = [word for key, value in options.items()
+                     for word in (['--' + key] if value is True else ['--' + key, str(value)])]
+            subprocess.run([self.program('generate_trial'), *words, partly], check=True)
+            os.rename(partly, path)
+        return path
+
+    def trial(self, name):
+        full, quick = TRIALS[name]
+        return self.generated('quick-' + name, {**full, **quick}) if self.options.quick else self.generated(name, full)
+
+    def steps(self, name):
+        full, quick = TRIALS[name]
+        return {**full, **quick}['steps'] if self.options.quick else full['steps']
+
+    def output(self, command):
+        return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+    # --- measuring ----------------------------------------------------------------------------------------------
+
+    def stopwatch(self, commands, rounds, cold):
+        words = [self.program('bench_stopwatch')] + (['--cold'] if cold else []) + [str(rounds)]
+        for i, command in enumerate(commands):
+            words += (['--'] if i else []) + command
+        answer = json.loads(self.output(words))
+        for command, runs in zip(commands, answer):
+            failed = [run[2] for run in runs if run[2] != 0]
+            if failed:
+                sys.exit(f'run.py: status {failed[0]} of {" ".join(command)}')
+        return answer
+
+    def rounds(self, seconds, least):
+        """How many rounds of so many seconds there is time for."""
+        return max(least, min(200, int(self.options.seconds / seconds)))
+
+    def in_turns(self, commands, least=5, cold=False):
+        """For each command: best and median seconds and the peak memory in KiB. One round first, which warms, says how
+        many there is time for."""
+        first = self.stopwatch(commands, 1, cold)
+        rounds = self.rounds(sum(runs[0][0] for runs in first), least)
+        measured = []
+        for runs in self.stopwatch(commands, rounds, cold):
+            seconds = [run[0] for run in runs]
+            measured.append({'best': min(seconds), 'median': statistics.median(seconds),
+                             'peak_kib': max(run[1] for run in runs), 'rounds': rounds})
+        return measured
+
+    def in_turns_by_themselves(self, commands, key, least=3):
+        """The same for programs that tell in JSON how long it took."""
+        seconds = [[] for _ in commands]
+        rounds = least + 1
+        done = 0
+        while done < rounds:
+            for times, command in zip(seconds, commands):
+                times.append(json.loads(self.output(command))[key(command) if callable(key) else key])
+            if done == 0:
+                rounds = 1 + self.rounds(sum(times[0] for times in seconds), least)
+            done += 1
+        return [{'best': min(times[1:]), 'median': statistics.median(times[1:]), 'rounds': rounds - 1}
+                for times in seconds]
+
+    # --- results ------------------------------------------------------------------------------------------------
+
+    def report(self, name, ours, peer, unit, value, limit=None, larger_is_better=False, **more):
+        """A figure: ours, the peer's or the bound (or None), both in `unit`, and the value that has the limit. A limit
+        of None is for information."""
+        ok = limit is None or (value >= limit if larger_is_better else value <= limit)
+        self.results.append({'section': self.section, 'name': name, 'ours': ours, 'peer': peer, 'unit': unit,
+                             'value': value, 'limit': limit, 'larger_is_better': larger_is_better, 'ok': ok, **more})
+        peer_text = f'{peer:12.4g} {unit}' if peer is not None else ''
+        verdict = '' if limit is None else f'{">=" if larger_is_better else "<="} {limit:<6g} {"ok" if ok else "MISSED"}'
+        print(f'{name:56} {ours:10.4g} {unit:4} {peer_text:17} {value:9.3g}  {verdict}'.rstrip(), flush=True)
+
+    def skip(self, name, reason):
+        self.skipped.append({'section': self.section, 'name': name, 'reason': reason})
+        print(f'{name}: left out, {reason}', flush=True)
+
+    def ratio(self, name, ours, peer, limit=None):
+        """Ours against the peer's, by their best runs."""
+        self.report(name, ours['best'] * 1e3, peer['best'] * 1e3, 'ms', ours['best'] / peer['best'], limit,
+                    ratio_of_medians=ours['median'] / peer['median'], rounds=ours.get('rounds'))
+
+    def times_as_fast(self, name, ours, peer, limit=None):
+        """How many times the peer's time is ours: for peers that do more than they must."""
+        self.report(name, ours['best'] * 1e3, peer['best'] * 1e3, 'ms', peer['best'] / ours['best'], limit,
+                    larger_is_better=True, ratio_of_medians=peer['median'] / ours['median'], rounds=ours.get('rounds'))
+
+    def speed(self, name, ours, peer, unit, limit=None):
+        """A speed against the peer's."""
+        self.report(name, ours, peer, unit, ours / peer, limit, larger_is_better=True)
+
+    def peak(self, name, ours, limit_mib=None):
+        mib = ours['peak_kib'] / 1024
+        self.report(name, mib, None, 'MiB', mib, limit_mib)
+
+    def at_most(self, name, ours, unit, limit):
+        """A figure that has a limit of its own."""
+        self.report(name, ours, None, unit, ours, limit)
+
+
+def wanted(options, name):
+    return re.search(options.only, name) is not None

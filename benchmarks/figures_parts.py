@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of parts: kernels, rules, following, writing. Each function is a section of the page."""
+
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+
+import following as live
+from bench import PYTHON
+
+
+def kernels(bench):
+    """Kernels, in memory"""
+    # By the micro benchmark, which prints GB/s: ours, memcpy's, a reading loop's, measured by turns.
+    numpy = json.loads(bench.output(bench.peer('six_numpy.py')))
+    row = re.compile(r'^  (\w+) +([\d.]+) GB/s +\S+ of memcpy \(([\d.]+)\) +\S+ of reading \(([\d.]+)\)')
+    for target in ('', 'AVX2', 'SSE4'):
+        lines = bench.output([bench.program('reduce_micro')] + ([target] if target else [])).splitlines()
+        label = lines[0].split(': ')[1]
+        if target and label != target:
+            bench.skip(f'six reductions, {target}', 'this CPU has no such instructions')
+            continue
+        best = not target
+        size = ''
+        for line in lines:
+            if ' MiB: six' in line:
+                size = line.split(' MiB')[0]
+            found = row.match(line)
+            if not found or (not best and size != '1'):
+                continue
+            dtype, (ours, copy, read) = found[1], map(float, found.groups()[1:])
+            what = f'six of {dtype}, {size} MiB, {label}'
+            if size == '1':
+                bench.speed(f'{what} : memcpy', ours, copy, 'GB/s', 0.35 if best else None)
+                if dtype in numpy and best:
+                    bench.speed(f'{what} : NumPy', ours, numpy[dtype], 'GB/s', 5)
+            else:
+                bench.speed(f'{what} : a loop that only reads', ours, read, 'GB/s', 0.6)
+    for size, speeds in json.loads(bench.output([bench.program('crc32c_micro')])).items():
+        where = {'large': '64 MiB', 'cached': '1 MiB'}[size]
+        bench.speed(f'CRC-32C, {where} : memcpy', speeds['crc32c_gb_s'], speeds['memcpy_gb_s'], 'GB/s', 0.5)
+
+
+def rules(bench):
+    """Rules"""
+    trial = bench.trial('rules')
+    judge = bench.program('bench_rules')
+    listing = bench.output([judge, trial, 'all']).splitlines()
+    read, there = map(int, re.search(r'bytes read (\d+) of (\d+)', listing[-1]).groups())
+    bench.report('all rules at once, bytes read : the sum of the records', read, there, 'B', read / there, 1)
+    names = [line.split()[0] for line in listing[:-1]]
+    together, *single = bench.in_turns(
+        [[judge, trial, 'all']] + [[judge, trial, f'all={name}'] for name in names], least=2)
+    alone = {key: sum(one[key] for one in single) for key in ('best', 'median')}
+    bench.ratio('all rules at once : one by one', together, alone, 1)
+    for name, what, elements in (('rules', '4 KiB', 1 << 10), ('mebibytes', '1 MiB', 1 << 18)):
+        ours, numpy = bench.in_turns([[judge, bench.trial(name), 'VanishingGradient'],
+                                      bench.peer('rule_numpy.py', bench.trial(name), str(elements))], least=2)
+        bench.times_as_fast(f'VanishingGradient, gradients of {what} : NumPy', ours, numpy, 20)
+
+
+def following(bench):
+    """Following"""
+    tools = os.path.join(bench.installed, 'bin')
+    quick = bench.options.quick
+    times = live.latency(tools, steps=20 if quick else 200)
+    bench.at_most('from the rename of a step to the exit of smd-wait, median', statistics.median(times) * 1e3, 'ms', 5)
+    worst = times[max(0, int(len(times) * 0.99) - 1)]
+    bench.at_most('from the rename of a step to the exit of smd-wait, 99 %', worst * 1e3, 'ms', 20)
+    bench.at_most('CPU of an idle follower', live.idle(tools, seconds=5 if quick else 30) * 100, '%', 0.1)
+    total = 3000 if quick else 20000
+    points = [seconds * 1e6 for _, seconds in live.curve(tools, total=total)]
+    third = len(points) // 3
+    early, late = statistics.median(points[:third]), statistics.median(points[-third:])
+    bench.report(f'CPU a new step, last third of {total} : first third', late, early, 'us', late / early, 1.25)
+
+
+def writing(bench):
+    """Writing"""
+    folder = os.path.join(bench.work, 'hook')
+    count = '64' if bench.options.quick else '256'
+    six = ['min,max,mean,std,l2,abs_mean']
+    words = [['train', '0', folder], ['train', '10', folder], ['train', '200', folder],
+             ['bare', count, folder], ['write', count, folder], ['write', count, folder] + six]
+    none, often, seldom, bare, hook, reduced = bench.in_turns_by_themselves(
+        [[bench.program('bench_hook'), *word] for word in words], 'seconds')
+    bench.ratio('a training loop, all saved each 10 steps : without a hook', often, none, 1.05)
+    bench.ratio('a training loop, all saved each 200 steps : without a hook', seldom, none, 1.01)
+    bench.ratio(f'hook, {count} tensors of 1 MiB : bare writes', hook, bare)
+    bench.ratio('hook, the same with six reductions each : bare writes', reduced, bare)
+    save(bench)
+
+
+def save(bench):
+    """A large array by smd-save; each of its runs makes a trial that is removed first."""
+    size = 1 << (24 if bench.options.quick else 28)
+    array = os.path.join(bench.work, f'array-{size}.npy')
+    if not os.path.exists(array):
+        subprocess.run([PYTHON, '-c', 'import sys, numpy; numpy.save(sys.argv[1], numpy.arange(int(sys.argv[2]) // 4, '
+                        'dtype=numpy.float32))', array, str(size)], check=True)
+    to = os.path.join(bench.work, 'saved')
+    anew = ['sh', '-c', 'to=$1; shift; rm -rf "$to"; exec "$@"', 'sh', to]
+    saved, copied = bench.in_turns([anew + [bench.tool('smd-save'), to, '--step', '0', f'a=@{array}'],
+                                    anew + ['cp', array, to]], least=3)
+    shutil.rmtree(to, ignore_errors=True)
+    if os.path.exists(to):
+        os.remove(to)
+    bench.ratio(f'smd-save of a .npy of {size >> 20} MiB : cp', saved, copied)
+    bench.peak(f'smd-save of a .npy of {size >> 20} MiB: peak memory', saved)
+
+
+FIGURES = (kernels, rules, following, writing)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""check_page.py SOURCES: pages of results written by hand; runs that must not make a page; the page that is committed."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+SOURCES = sys.argv[1]
+BENCHMARKS = os.path.join(SOURCES, 'benchmarks')
+sys.dont_write_bytecode = True
+sys.path.insert(0, BENCHMARKS)
+import page  # noqa: E402
+
+
+def figure(**more):
+    return {'section': 'Start-up', 'name': 'smd-ls : empty C program', 'ours': 1.5, 'peer': 0.5, 'unit': 'ms', 'value': 3.0,
+            'limit': 4, 'larger_is_better': False, 'ok': True, **more}
+
+
+def result(**more):
+    return {'complete': True, 'why_incomplete': '', 'seconds': 6, 'machine': {'CPU': 'one'}, 'sections': ['Start-up', 'S3'],
+            'figures': [figure()], 'skipped': [], 'growth': [], **more}
+
+
+def check_rows():
+    for given, row in (
+            ({}, '| smd-ls | empty C program | 1.5 ms | 0.5 ms | 3.00 | at most 4 | yes |'),
+            ({'limit': 2, 'ok': False}, '| smd-ls | empty C program | 1.5 ms | 0.5 ms | 3.00 | at most 2 | **no** |'),
+            ({'limit': None}, '| smd-ls | empty C program | 1.5 ms | 0.5 ms | 3.00 |  |  |'),
+            ({'peer': 12345.6, 'value': 8230.4, 'larger_is_better': True},
+             '| smd-ls | empty C program | 1.5 ms | 12.3 s | 8230.40 times as fast | at least 4 | yes |'),
+            ({'name': 'crc : memcpy', 'unit': 'GB/s', 'larger_is_better': True, 'limit': 0.5},
+             '| crc | memcpy | 1.5 GB/s | 0.5 GB/s | 3.00 of its speed | at least 0.5 | yes |'),
+            ({'name': 'smd-ls: peak memory', 'ours': 9.94, 'value': 9.94, 'peer': None, 'unit': 'MiB', 'limit': 32},
+             '| smd-ls: peak memory |  | 9.94 MiB |  |  | at most 32 MiB | yes |')):
+        text = page.render(result(figures=[figure(**given)]))
+        assert row + '\n' in text, (row, text)
+
+
+def check_whole():
+    text = page.render(result())
+    assert 'Of 1 limits, 1 are met.\n' in text and 'Not a whole run' not in text and '## S3' not in text, text
+    text = page.render(result(figures=[figure(limit=2, ok=False)]))
+    assert '0 are met, and these are not:\n\n- Start-up: smd-ls, against empty C program: 3.00, at most 2 wanted\n' in text, text
+    text = page.render(result(complete=False, why_incomplete='only start_up'))
+    assert '**Not a whole run: only start_up.' in text, text
+    text = page.render(result(skipped=[{'section': 'S3', 'name': 'S3', 'reason': 'no curl'}]))
+    assert '## S3\n\n- Not measured: S3: no curl.\n' in text, text
+    # From 10 to 160 in 16 times as much: the power 1; memory stays: 0.
+    rows = [{'axis': 'steps', 'command': 'smd-ls', 'time_exponent': 1.0, 'memory_exponent': 0.0,
+             'points': [(1000, {'ms': 10.0, 'mib': 5.0}), (16000, {'ms': 160.0, 'mib': 5.0})]}]
+    text = page.render(result(growth=rows))
+    assert ('| Command | 1,000 steps | 16,000 steps | Time | Memory |\n|---|---|---|---|---|\n'
+            '| `smd-ls` | 10 ms, 5 MiB | 160 ms, 5 MiB | n^1.00 | n^0.00 |\n') in text, text
+
+
+def check_refusals():
+    with tempfile.TemporaryDirectory() as folder:
+        to = os.path.join(folder, 'page.md')
+        for option in (['--quick'], ['--only', 'start_up']):
+            done = subprocess.run([sys.executable, '-B', os.path.join(BENCHMARKS, 'run.py'), '--build', folder, '--work', folder,
+                                   '--page', to, *option], stderr=subprocess.PIPE, text=True)
+            assert done.returncode == 2 and '--page is of a whole run' in done.stderr, done
+        assert os.listdir(folder) == []
+
+
+def check_committed():
+    path = os.path.join(SOURCES, 'docs', 'performance.md')
+    with open(path, encoding='utf-8') as file:
+        text = file.read()
+    assert text.startswith(page.HEAD), 'docs/performance.md: make it anew by benchmarks/page.py'
+    assert 'Not a whole run' not in text, 'docs/performance.md is not of a whole run'
+
+
+check_rows()
+check_whole()
+check_refusals()
+if os.path.exists(os.path.join(SOURCES, 'docs', 'performance.md')):
+    check_committed()
