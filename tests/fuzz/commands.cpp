@@ -3,6 +3,7 @@
 
 #include "ls/command.hpp"
 #include "reduce/command.hpp"
+#include "rule/command.hpp"
 #include "save/command.hpp"
 #include "tensor/command.hpp"
 #include "wait/command.hpp"
@@ -10,7 +11,7 @@
 namespace smd::fuzz {
 
 std::unique_ptr<tool::Command> make_command(unsigned number) {
-  switch (number % 5) {
+  switch (number % 6) {
     case 0:
       return std::make_unique<tool::ls::LsCommand>();
     case 1:
@@ -19,8 +20,10 @@ std::unique_ptr<tool::Command> make_command(unsigned number) {
       return std::make_unique<tool::reduce::ReduceCommand>();
     case 3:
       return std::make_unique<tool::save::SaveCommand>();
-    default:
+    case 4:
       return std::make_unique<tool::wait::WaitCommand>();
+    default:
+      return std::make_unique<tool::rule::RuleCommand>();
   }
 }
 

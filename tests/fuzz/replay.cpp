@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// replay TARGET PATH...: hands files, and all files of folders, to a fuzz target, as libFuzzer would; without Clang and
-// in every build, so that whatever was found once stays found.
+// fuzz_replay [--mutations N] TARGET PATH...: hands files, and all files of folders, to a fuzz target, as libFuzzer
+// would; without Clang and in every build, so that whatever was found once stays found. Then N inputs made of these by
+// chance, the same N each time.
+#include "mutator.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 using Target = int (*)(const std::uint8_t*, std::size_t);
@@ -32,43 +37,99 @@ Target find_target(const char* wanted) {
   return nullptr;
 }
 
-std::vector<std::filesystem::path> files_of(int argc, char** argv) {
+/// In the same order wherever they lie.
+std::vector<std::filesystem::path> files_of(const std::vector<std::string>& paths) {
   std::vector<std::filesystem::path> files;
-  for (int i = 2; i < argc; ++i) {
-    if (std::filesystem::is_directory(argv[i])) {
-      for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
+  for (const std::string& path : paths) {
+    if (std::filesystem::is_directory(path)) {
+      const auto before = static_cast<std::ptrdiff_t>(files.size());
+      for (const auto& entry : std::filesystem::directory_iterator(path)) {
         files.push_back(entry.path());
       }
-    } else if (std::filesystem::exists(argv[i])) {
-      files.emplace_back(argv[i]);
+      std::sort(files.begin() + before, files.end());
+    } else if (std::filesystem::exists(path)) {
+      files.emplace_back(path);
     }
   }
-  std::sort(files.begin(), files.end());
   return files;
+}
+
+std::string content(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {(std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>()};
+}
+
+/// A file with the input that is being tried, for the case that the process does not live to tell.
+class Last {
+ public:
+  explicit Last(const std::string& target) : path_("fuzz-last-" + target), file_(std::fopen(path_.c_str(), "wb")) {
+    if (file_ == nullptr) {
+      std::perror(path_.c_str());
+      std::exit(3);
+    }
+    std::fprintf(stderr, "what is tried is in %s\n", std::filesystem::absolute(path_).c_str());
+  }
+  Last(const Last&) = delete;
+  Last& operator=(const Last&) = delete;
+  ~Last() {
+    std::fclose(file_);
+    std::filesystem::remove(path_);
+  }
+
+  void keep(const std::vector<std::uint8_t>& input) const {
+    std::rewind(file_);
+    std::fwrite(input.data(), 1, input.size(), file_);
+    std::fflush(file_);
+    if (ftruncate(fileno(file_), static_cast<off_t>(input.size())) != 0) {
+      std::perror(path_.c_str());
+    }
+  }
+
+ private:
+  std::string path_;
+  std::FILE* file_;
+};
+
+void mutate(Target target, const std::string& name, std::vector<std::string> seeds, unsigned long count) {
+  const Last last(name);
+  smd::fuzz::Mutator mutator(std::move(seeds), name);
+  for (unsigned long i = 0; i < count; ++i) {
+    const std::vector<std::uint8_t> input = mutator.next();
+    last.keep(input);
+    target(input.data(), input.size());
+  }
+  std::fprintf(stderr, "%lu mutations\n", count);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Target target = argc > 1 ? find_target(argv[1]) : nullptr;
+  std::vector<std::string> words(argv + 1, argv + argc);
+  unsigned long mutations = 0;
+  if (words.size() > 1 && words[0] == "--mutations") {
+    mutations = std::strtoul(words[1].c_str(), nullptr, 10);
+    words.erase(words.begin(), words.begin() + 2);
+  }
+  const Target target = words.empty() ? nullptr : find_target(words[0].c_str());
   if (target == nullptr) {
-    std::fprintf(stderr, "usage: fuzz_replay TARGET FILE_OR_FOLDER...\n");
+    std::fprintf(stderr, "usage: fuzz_replay [--mutations N] TARGET FILE_OR_FOLDER...\n");
     return 2;
   }
   // What commands print is of no interest here.
   const int null = open("/dev/null", O_WRONLY);
   dup2(null, STDOUT_FILENO);
   target(nullptr, 0);
-  int count = 0;
-  for (const std::filesystem::path& path : files_of(argc, argv)) {
-    std::ifstream file(path, std::ios::binary);
-    const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::vector<std::string> seeds;
+  for (const std::filesystem::path& path : files_of({words.begin() + 1, words.end()})) {
+    seeds.push_back(content(path));
     std::fprintf(stderr, "%s\n", path.c_str());
     // A copy of exactly its size, so that a byte read past the end is noticed.
-    const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
+    const std::vector<std::uint8_t> exact(seeds.back().begin(), seeds.back().end());
     target(exact.data(), exact.size());
-    ++count;
   }
-  std::fprintf(stderr, "%d inputs\n", count);
+  std::fprintf(stderr, "%zu inputs\n", seeds.size());
+  if (mutations > 0) {
+    mutate(target, words[0], std::move(seeds), mutations);
+  }
   return 0;
 }

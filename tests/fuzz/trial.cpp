@@ -8,6 +8,7 @@
 #include <smd/trial.hpp>
 
 #include "commands.hpp"
+#include "every_rule.hpp"
 #include "require.hpp"
 #include "source.hpp"
 #include "wire/framing.hpp"
@@ -157,17 +158,17 @@ void ask_all(const Trial& trial) {
   }
 }
 
+/// Four rules of all; those that compare two trials compare this one with itself.
 void judge(const Trial& trial, unsigned number) {
-  const auto rules = rule_descriptions();
+  static const std::vector<fuzz::AskedRule> rules = fuzz::every_rule("other");
   Evaluator evaluator(trial, {.keep_going = true, .jobs = 1, .now = [] { return 1.7e9; }});
-  for (std::size_t i = 0; i < 4; ++i) {
-    try {
-      evaluator.add(make_rule(rules[(number * 4 + i) % rules.size()].name));
-    } catch (const ConfigurationError&) {  // one that cannot do without parameters
-    }
+  constexpr std::size_t together = 4;
+  for (std::size_t i = 0; i < together; ++i) {
+    const fuzz::AskedRule& rule = rules[(number * together + i) % rules.size()];
+    evaluator.add(make_rule(rule.name, rule.parameters), {}, std::vector<const Trial*>(rule.other_trials, &trial));
   }
   evaluator.run();
-  SMD_REQUIRE(evaluator.results().size() <= 4);
+  SMD_REQUIRE(evaluator.results().size() == together);
 }
 
 struct Line {
@@ -175,24 +176,35 @@ struct Line {
   std::vector<std::string> arguments;
 };
 
-void run_command(const Line& line, const std::string& path) {
-  const auto command = fuzz::make_command(line.command);
-  std::vector<std::string> arguments = line.arguments;
-  arguments.push_back(path);
-  tool::Diagnostics messages("smd-fuzz");
-  try {
-    command->setup(tool::CommandLine::parse(command->definition(), arguments));
-    const tool::ExitStatus status = command->run(messages);
-    SMD_REQUIRE(static_cast<int>(status) <= 4);
-  } catch (const tool::UsageError&) {
-  } catch (const Error&) {
+/// The command lines of smd-rule: every rule at once, in each form of report.
+std::vector<Line> rule_lines() {
+  std::vector<std::string> all = {"-j1", "--now", "1700000000"};
+  for (const fuzz::AskedRule& rule : fuzz::every_rule(fuzz::empty_work_folder().path())) {
+    all.insert(all.end(), {"-r", rule.name});
+    for (const auto& [name, text] : rule.parameters) {
+      all.insert(all.end(), {"-p", rule.name + "." + name + "=" + text});
+    }
   }
+  std::vector<Line> lines;
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"-k"},
+           {"-k", "--json"},
+           {"--tsv"},
+           {"-k", "-fsagemaker"},
+           {"-k", "-fjunit"},
+           {"-ftap"},
+           {"-k", "-fgithub"},
+           {"-s1:", "--jsonl"},
+           {"--explain"},
+       }) {
+    lines.push_back({5, all});
+    lines.back().arguments.insert(lines.back().arguments.end(), more.begin(), more.end());
+  }
+  return lines;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const std::vector<Line> lines = {
+std::vector<Line> all_lines() {
+  std::vector<Line> lines = {
       {0, {"-j1", "--json"}},
       {0, {"-j1", "-l", "-f", "table"}},
       {0, {"-j1", "--tree"}},
@@ -214,6 +226,29 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       {2, {"-j1", "-s:", "--pivot", "-r", "l2"}},
       {2, {"-j1", "-s:", "--hist", "--bins", "4", "--jsonl"}},
   };
+  const std::vector<Line> rules = rule_lines();
+  lines.insert(lines.end(), rules.begin(), rules.end());
+  return lines;
+}
+
+void run_command(const Line& line, const std::string& path) {
+  const auto command = fuzz::make_command(line.command);
+  std::vector<std::string> arguments = line.arguments;
+  arguments.push_back(path);
+  tool::Diagnostics messages("smd-fuzz");
+  command->setup(tool::CommandLine::parse(command->definition(), arguments));  // each line is a good one
+  try {
+    const tool::ExitStatus status = command->run(messages);
+    SMD_REQUIRE(static_cast<int>(status) <= 5);
+  } catch (const tool::UsageError&) {
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const std::vector<Line> lines = all_lines();
   fuzz::Source source(data, size);
   const unsigned flags = source.number();
   const unsigned work = source.number();

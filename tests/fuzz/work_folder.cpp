@@ -31,7 +31,7 @@ bool is_safe(std::string_view name) {
 }  // namespace
 
 WorkFolder::WorkFolder() {
-  const bool in_memory = access("/dev/shm", W_OK) == 0;
+  const bool in_memory = std::getenv("TMPDIR") == nullptr && access("/dev/shm", W_OK) == 0;
   path_ = in_memory ? "/dev/shm" : std::filesystem::temp_directory_path().string();
   path_ += "/smd-fuzz-XXXXXX";
   SMD_REQUIRE(mkdtemp(path_.data()) != nullptr);

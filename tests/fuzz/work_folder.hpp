@@ -6,7 +6,8 @@
 
 namespace smd::fuzz {
 
-/// A folder of this process's own, in memory where the system has such (/dev/shm); removed when the process ends.
+/// A folder of this process's own: in TMPDIR, else in memory where the system has such (/dev/shm); removed when the
+/// process ends.
 class WorkFolder {
  public:
   WorkFolder();
