@@ -24,4 +24,21 @@ const OptionSpec* CommandDefinition::find(std::string_view long_name) const noex
   return nullptr;
 }
 
+std::string CommandDefinition::words_beside(std::string_view text, const OptionSpec& spec) const {
+  std::span<const std::string_view> words;
+  if (spec.kind == ValueKind::format) {
+    words = formats;
+  } else if (spec.kind == ValueKind::choice) {
+    words = spec.choices;
+  }
+  std::string list;
+  bool named = true;
+  for (const std::string_view word : words) {
+    named = named && text.find(word) != std::string_view::npos;
+    list += list.empty() ? "" : ", ";
+    list += word;
+  }
+  return named ? std::string() : list;
+}
+
 }  // namespace smd::tool

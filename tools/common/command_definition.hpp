@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -55,6 +56,8 @@ struct CommandDefinition {
   [[nodiscard]] std::vector<const OptionSpec*> options() const;
   /// The option of that long name, or nullptr.
   [[nodiscard]] const OptionSpec* find(std::string_view name) const noexcept;
+  /// `a, b, c`: what an option's value is one of. Empty if it may be anything, or `text` names each already.
+  [[nodiscard]] std::string words_beside(std::string_view text, const OptionSpec& spec) const;
 };
 
 }  // namespace smd::tool

@@ -36,21 +36,10 @@ void append_entry(std::string& out, std::string_view left, std::string_view righ
   out += text;
 }
 
-std::string joined(std::span<const std::string_view> words) {
-  std::string text;
-  for (const std::string_view word : words) {
-    text += text.empty() ? "" : ", ";
-    text += word;
-  }
-  return text;
-}
-
 void append_option(std::string& out, const OptionSpec& spec, const CommandDefinition& definition, std::size_t width) {
   std::string text(spec.help);
-  if (spec.kind == ValueKind::format) {
-    text += ": " + joined(definition.formats);
-  } else if (spec.kind == ValueKind::choice) {
-    text += ": " + joined(spec.choices);
+  if (const std::string words = definition.words_beside(text, spec); !words.empty()) {
+    text += ": " + words;
   }
   append_entry(out, heading(spec), text, help_column, width);
 }

@@ -77,7 +77,7 @@ bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnosti
     return true;
   }
   messages.fail("InvalidWorker",
-                "there is no worker " + quoted(*options.worker) + "; there are " + quoted_list(workers),
+                "there is no worker " + quoted(*options.worker) + "; workers: " + quoted_list(workers),
                 ExitStatus::no);
   return false;
 }

@@ -18,7 +18,6 @@ namespace {
 
 using tool::CommandDefinition;
 using tool::OptionSpec;
-using tool::ValueKind;
 
 std::string upper(std::string_view text) {
   std::string out(text);
@@ -56,21 +55,10 @@ std::string option_head(const OptionSpec& spec) {
   return line;
 }
 
-std::string listed(std::span<const std::string_view> words) {
-  std::string text;
-  for (const std::string_view word : words) {
-    text += text.empty() ? "" : ", ";
-    text += word;
-  }
-  return text;
-}
-
 std::string option_text(const OptionSpec& spec, const CommandDefinition& definition) {
   std::string text = as_sentence(spec.manual.empty() ? spec.help : spec.manual);
-  if (spec.kind == ValueKind::format) {
-    text += " One of " + listed(definition.formats) + ".";
-  } else if (spec.kind == ValueKind::choice) {
-    text += " One of " + listed(spec.choices) + ".";
+  if (const std::string words = definition.words_beside(text, spec); !words.empty()) {
+    text += " One of " + words + ".";
   }
   const bool said = text.find("again") != std::string::npos || text.find("repeatable") != std::string::npos;
   if (spec.repeat == tool::Repeat::adds_up && !spec.metavar.empty() && !said) {

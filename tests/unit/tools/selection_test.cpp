@@ -183,7 +183,7 @@ TEST_CASE("workers that do not exist are named with those that do") {
   };
   const Outcome outcome = check();
   CHECK(outcome.status == ExitStatus::no);
-  CHECK(outcome.messages == "test: InvalidWorker: there is no worker 'worker_7'; there are 'worker_0'\n");
+  CHECK(outcome.messages == "test: InvalidWorker: there is no worker 'worker_7'; workers: 'worker_0'\n");
   options.worker = "worker_0";
   CHECK(check().messages.empty());
 }
