@@ -72,6 +72,11 @@ void Snapshot::add(std::vector<layout::StepRow> added) {
   }
 }
 
+bool Snapshot::was_read(const layout::StepFile& file) const {
+  const auto place = read.partition_point([&](const layout::StepFile& other) { return other < file; });
+  return place != read.end() && *place == file;
+}
+
 const Step* Snapshot::find(std::int64_t number) const noexcept {
   const auto it = steps.partition_point([number](const Step& step) { return step.number < number; });
   return it != steps.end() && it->number == number ? &*it : nullptr;

@@ -66,6 +66,7 @@ struct Snapshot {
   /// Takes new rows into `steps`, `claims` and `row_of_path`. Costs by their number, not by that of all.
   void add(std::vector<layout::StepRow> rows);
 
+  [[nodiscard]] bool was_read(const layout::StepFile& file) const;
   [[nodiscard]] const Step* find(std::int64_t number) const noexcept;
   /// Null if there is none.
   [[nodiscard]] const Step* first() const noexcept;

@@ -5,6 +5,7 @@
 #include "layout/layout.hpp"
 #include "storage/storage.hpp"
 #include "trial/snapshot.hpp"
+#include "trial/wait_limits.hpp"
 
 #include <smd/trial.hpp>
 
@@ -28,16 +29,6 @@ namespace smd::detail::trial {
 struct Environment {
   const Clock* clock = &system_clock();
   std::function<Outcome<std::unique_ptr<storage::Storage>>(const std::string& path)> open = {};
-};
-
-/// What the environment variables say about waiting; FORMAT.md, section 9.
-struct WaitLimits {
-  std::chrono::nanoseconds end_delay = std::chrono::seconds(1);
-  std::size_t missing_event_file_retries = 100;
-  /// How long a half-written index file may stay as it is before it is damaged.
-  std::chrono::nanoseconds half_written = std::chrono::seconds(10);
-
-  static WaitLimits from_environment();
 };
 
 /// A trial's storage, layout and latest snapshot. Shared by the `Trial` and its `Tensor`s.

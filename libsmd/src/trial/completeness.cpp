@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Up to which step all workers have written.
+#include "trial/trial_state.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+namespace smd::detail::trial {
+
+namespace {
+
+/// The files of one step, in their order.
+std::vector<layout::StepFile> files_at(const SortedChunks<layout::StepFile>& files, std::int64_t step) {
+  std::vector<layout::StepFile> found;
+  for (auto it = files.partition_point([step](const layout::StepFile& file) { return file.step < step; });
+       it != files.end() && it->step == step; ++it) {
+    found.push_back(*it);
+  }
+  return found;
+}
+
+/// Whether a step has files that were read and list nothing: then it is none.
+bool lists_nothing(const Snapshot& snapshot, std::int64_t step) {
+  if (snapshot.find(step) != nullptr) {
+    return false;
+  }
+  const auto it = snapshot.read.partition_point([&](const layout::StepFile& other) { return other.step < step; });
+  return it != snapshot.read.end() && it->step == step;
+}
+
+const layout::StepFile& file_of(const layout::StepRow& row) noexcept { return row.file; }
+const layout::StepFile& file_of(const layout::StepFile& file) noexcept { return file; }
+
+/// Of rows or files, by worker.
+template <class Items>
+std::size_t distinct_workers(const Items& items) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    count += i == 0 || file_of(items[i]).worker != file_of(items[i - 1]).worker ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace
+
+/// Whether as many workers as needed saved something at a listed step; nothing if that takes reading its files.
+std::optional<bool> TrialState::is_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const {
+  if (const Step* const known = snapshot.find(step)) {
+    return distinct_workers(snapshot.rows_of(*known)) >= needed;
+  }
+  const layout::StepFile first = files_at(snapshot.listing->files, step).front();
+  const auto failure =
+      std::lower_bound(snapshot.failures.begin(), snapshot.failures.end(), step,
+                       [](const layout::LoadedSteps::Failure& failed, std::int64_t n) { return failed.file.step < n; });
+  const bool failed = failure != snapshot.failures.end() && failure->file.step == step;
+  if (failed || snapshot.was_read(first)) {
+    return false;  // in range, and found to list nothing
+  }
+  return std::nullopt;
+}
+
+/// The same for a step that is not in range; its files are read for this alone.
+bool TrialState::probe_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const {
+  const std::vector<layout::StepFile> files = files_at(snapshot.listing->files, step);
+  const layout::LoadedSteps probe =
+      layout_->load(*storage_, *snapshot.listing, files, storage_->remote() ? jobs() : 1, {});
+  std::vector<layout::StepRow> rows;
+  for (const layout::LoadedSteps::Row& row : probe.rows) {
+    if (row.row.payload != no_id) {
+      rows.push_back(row.row);
+    }
+  }
+  return distinct_workers(rows) >= needed;
+}
+
+/// Whether so many workers wrote a listed step. What cannot be told so far goes to `undecided`.
+bool TrialState::wrote(const Snapshot& snapshot, std::int64_t step, std::size_t needed, Probes& probes) const {
+  constexpr int most_probes = 64;  // of steps out of range that turn out to be nothing: damaged files, say
+  if (const std::optional<bool> complete = is_complete(snapshot, step, needed)) {
+    return *complete;
+  }
+  if (++probes.done <= most_probes && probe_complete(snapshot, step, needed)) {
+    return true;
+  }
+  probes.undecided.push_back(step);
+  return false;
+}
+
+/// The newest step after `last` that so many workers wrote, looked for from the end; else `last`.
+std::optional<std::int64_t> TrialState::newest_by(const Snapshot& snapshot, std::size_t needed,
+                                                  std::optional<std::int64_t> last, Probes& probes) const {
+  const SortedChunks<layout::StepFile>& files = snapshot.listing->files;
+  for (auto it = files.end(); it != files.begin();) {
+    const std::int64_t step = std::prev(it)->step;
+    if (last && step <= *last) {
+      break;
+    }
+    std::size_t workers = 0;
+    for (std::uint32_t worker = no_id; it != files.begin() && std::prev(it)->step == step; --it) {
+      workers += std::prev(it)->worker != worker ? 1 : 0;
+      worker = std::prev(it)->worker;
+    }
+    if (workers >= needed && wrote(snapshot, step, needed, probes)) {
+      return step;
+    }
+  }
+  return last;
+}
+
+/// The steps that wait for a worker, of all that there are.
+void TrialState::find_waiting(Snapshot& snapshot, std::size_t needed) const {
+  Probes probes;
+  snapshot.all_wrote_by = needed;
+  snapshot.all_wrote = newest_by(snapshot, needed, std::nullopt, probes);
+  snapshot.undecided = std::move(probes.undecided);
+  const SortedChunks<layout::StepFile>& files = snapshot.listing->files;
+  std::vector<std::int64_t> waiting;
+  for (auto it = files.partition_point(
+           [&](const layout::StepFile& file) { return snapshot.all_wrote && file.step <= *snapshot.all_wrote; });
+       it != files.end(); ++it) {
+    if ((waiting.empty() || waiting.back() != it->step) && !lists_nothing(snapshot, it->step)) {
+      waiting.push_back(it->step);
+    }
+  }
+  snapshot.waiting = {};
+  snapshot.waiting.merge(std::move(waiting), std::less<>());
+}
+
+/// The same, of the steps that were touched since. Costs by their number, also while a worker that died lets all wait.
+void TrialState::update_waiting(Snapshot& snapshot, std::vector<std::int64_t> touched) const {
+  const std::size_t needed = snapshot.all_wrote_by;
+  touched.insert(touched.end(), snapshot.undecided.begin(), snapshot.undecided.end());
+  std::sort(touched.begin(), touched.end());
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  Probes probes;
+  bool fewer = false;
+  std::vector<std::int64_t> waiting;
+  for (auto step = touched.rbegin(); step != touched.rend(); ++step) {
+    if (snapshot.all_wrote && *step <= *snapshot.all_wrote) {
+      break;
+    }
+    if (distinct_workers(files_at(snapshot.listing->files, *step)) >= needed &&
+        wrote(snapshot, *step, needed, probes)) {
+      snapshot.all_wrote = *step;
+      fewer = true;
+      break;
+    }
+    if (lists_nothing(snapshot, *step)) {
+      const auto place = snapshot.waiting.partition_point([&](std::int64_t other) { return other < *step; });
+      fewer = fewer || (place != snapshot.waiting.end() && *place == *step);
+    } else {
+      waiting.push_back(*step);
+    }
+  }
+  snapshot.undecided = std::move(probes.undecided);
+  if (fewer) {
+    const auto first = snapshot.waiting.partition_point(
+        [&](std::int64_t step) { return snapshot.all_wrote && step <= *snapshot.all_wrote; });
+    std::copy_if(first, snapshot.waiting.end(), std::back_inserter(waiting),
+                 [&](std::int64_t step) { return !lists_nothing(snapshot, step); });
+    snapshot.waiting = {};
+  }
+  std::sort(waiting.begin(), waiting.end());
+  waiting.erase(std::unique(waiting.begin(), waiting.end()), waiting.end());
+  snapshot.waiting.merge(std::move(waiting), std::less<>());
+}
+
+/// `touched`: steps of which files were listed or read since the snapshot that this one began as; nothing if it began
+/// as none.
+void TrialState::find_last_complete(Snapshot& snapshot, std::optional<std::vector<std::int64_t>> touched) const {
+  const std::size_t needed = workers_needed(*snapshot.collections, *snapshot.listing);
+  if (touched && snapshot.all_wrote_by == needed) {
+    update_waiting(snapshot, *std::move(touched));
+  } else {
+    find_waiting(snapshot, needed);
+  }
+  const std::size_t passed = given_up(snapshot.waiting.size(), window_);
+  snapshot.passed = passed == 0 ? snapshot.all_wrote : snapshot.waiting.nth(passed - 1);
+  Probes probes;
+  snapshot.last_complete = snapshot.ended ? newest_by(snapshot, 1, snapshot.passed, probes) : snapshot.passed;
+}
+
+}  // namespace smd::detail::trial

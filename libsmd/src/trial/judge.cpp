@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What it means that a record cannot be read.
+#include "base/escape.hpp"
+#include "layout/trial_paths.hpp"
+#include "trial/trial_state.hpp"
+
+#include <algorithm>
+
+namespace smd::detail::trial {
+
+/// Whether the worker that writes an event file has written a later one: then what is not there will not come.
+bool TrialState::writer_went_on(const TensorLocation& location, const Snapshot& snapshot) const {
+  const layout::StepRow* const own = row_naming(location.file, snapshot);
+  if (own == nullptr) {
+    return false;
+  }
+  constexpr int enough = 4;  // the newest ones: a copying tool may lag by a few files
+  constexpr int most_steps = 256;
+  const layout::Listing& listing = *snapshot.listing;
+  int looked = 0;
+  int steps = 0;
+  // Step by step from the newest, whatever the number of workers. Of files that were not read only the names tell.
+  for (auto it = listing.files.end(); it != listing.files.begin() && looked < enough && steps < most_steps; ++steps) {
+    const std::int64_t step = std::prev(it)->step;
+    if (step <= own->file.step) {
+      break;
+    }
+    const auto first = listing.files.partition_point([step](const layout::StepFile& file) { return file.step < step; });
+    const std::uint32_t rank = listing.worker_rank[own->file.worker];
+    const auto mine = listing.files.partition_point([&](const layout::StepFile& file) {
+      return file.step < step || (file.step == step && listing.worker_rank[file.worker] < rank);
+    });
+    it = first;
+    if (mine == listing.files.end() || mine->step != step || mine->worker != own->file.worker) {
+      continue;
+    }
+    std::string event_file = layout_->event_path(listing, *mine);
+    if (const Step* const known = snapshot.find(step)) {
+      const std::span<const layout::StepRow> rows = snapshot.rows_of(*known);
+      const auto row =
+          std::find_if(rows.begin(), rows.end(), [&](const layout::StepRow& other) { return other.file == *mine; });
+      if (row != rows.end()) {
+        if (snapshot.catalog.payload(*row).count == 0) {
+          continue;
+        }
+        event_file = this->location(snapshot, *row, 0).file;
+      }
+    }
+    ++looked;
+    if (storage_->exists(event_file)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// A row whose records lie in an event file of that name; null if there is none.
+const layout::StepRow* TrialState::row_naming(std::string_view event_file, const Snapshot& snapshot) const {
+  const std::uint32_t path = snapshot.catalog.paths().find(event_file);
+  if (path != no_id && snapshot.row_of_path && path < snapshot.row_of_path->size() &&
+      (*snapshot.row_of_path)[path].payload != no_id) {
+    return &(*snapshot.row_of_path)[path];
+  }
+  const std::optional<std::int64_t> number = layout::event_file_step(event_file);
+  const Step* const step = number ? snapshot.find(*number) : nullptr;
+  if (step == nullptr) {
+    return nullptr;
+  }
+  std::string_view part = event_file.substr(event_file.rfind('/') + 1);
+  part.remove_prefix(part.find('_') + 1);
+  part = part.substr(0, part.rfind('.'));
+  const std::uint32_t worker = snapshot.listing->worker_parts.find(part);
+  if (worker == no_id) {
+    return nullptr;
+  }
+  // Rows of a step stand in the order of workers' names.
+  const std::vector<std::uint32_t>& ranks = snapshot.listing->worker_rank;
+  const std::span<const layout::StepRow> rows = snapshot.rows_of(*step);
+  auto row = std::lower_bound(
+      rows.begin(), rows.end(), ranks[worker],
+      [&](const layout::StepRow& other, std::uint32_t rank) { return ranks[other.file.worker] < rank; });
+  for (; row != rows.end() && row->file.worker == worker; ++row) {
+    if (row->event_file == no_id && snapshot.catalog.payload(*row).count > 0 &&
+        layout_->event_path(*snapshot.listing, row->file) == event_file) {
+      return &*row;
+    }
+  }
+  return nullptr;
+}
+
+Problem TrialState::judge(Problem problem, const TensorLocation& location, const Snapshot& snapshot) const {
+  if (problem.kind == ProblemKind::damaged && !problem.offset) {
+    // The file could not even be opened: its name is at fault, and that stands in an index file.
+    if (const layout::StepRow* const row = row_naming(location.file, snapshot)) {
+      problem.text = "its event file '" + printable(location.file) + "' is refused: " + problem.text;
+      problem.file = snapshot.listing->path(row->file);
+    }
+    return problem;
+  }
+  if (problem.kind != ProblemKind::not_found && problem.kind != ProblemKind::not_yet) {
+    return problem;
+  }
+  const bool missing = problem.kind == ProblemKind::not_found;
+  const bool gone_on = snapshot.ended || writer_went_on(location, snapshot);
+  problem.file = location.file;
+  if (missing) {
+    problem.offset.reset();
+    problem.text = gone_on ? "the event file is missing" : "the event file is not there yet";
+    problem.kind = gone_on ? ProblemKind::absent : ProblemKind::not_yet;
+  } else {
+    problem.kind = gone_on ? ProblemKind::damaged : ProblemKind::not_yet;
+  }
+  return problem;
+}
+
+}  // namespace smd::detail::trial
