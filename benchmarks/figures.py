@@ -141,7 +141,8 @@ def s3(bench):
         raise Skipped("Debian's package curl is not installed")
     found = measured.measure(os.path.join(bench.installed, 'bin'), quick=bench.options.quick)
     bench.ratio('2,000 objects, 20 ms before each answer : curl --parallel-max 16', found['objects'], found['curl'], 1.25)
-    bench.times_as_fast('1,000 values of one scalar : the same requests one by one', found['values'], found['one_by_one'])
+    bench.times_as_fast('1,000 values of one scalar : the same requests one by one', found['values'],
+                        found['one_by_one'], 20)
     bench.times_as_fast('1,000 values of one scalar : a listing for each, as the reference', found['values'],
                         found['reference'], 20)
     bench.at_most('one value at the last step of 1,000', found['last_requests'], 'requests', 6)

@@ -44,8 +44,9 @@ def make_trial(folder, steps):
 
 
 class Bench:
-    def __init__(self, tools, root, latency):
+    def __init__(self, tools, root, latency, jobs=None):
         self.tools = os.path.abspath(tools)
+        self.jobs = ["--jobs", jobs] if jobs else []
         self.root = root
         self.log_file = os.path.join(root, "log")
         self.process = subprocess.Popen(
@@ -67,9 +68,10 @@ class Bench:
 
     def command(self, *words):
         environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "AWS_EC2_METADATA_DISABLED": "true"}
+        jobs = [] if "-j" in words else self.jobs
         start = time.monotonic()
         done = subprocess.run([os.path.join(self.tools, words[0]), "--endpoint-url", f"http://127.0.0.1:{self.port}",
-                               "--no-sign-request", *words[1:]], env=environment, stdout=subprocess.PIPE, check=True)
+                               "--no-sign-request", *jobs, *words[1:]], env=environment, stdout=subprocess.PIPE, check=True)
         return time.monotonic() - start, self.log(), done.stdout
 
     def sequential(self, entries):
@@ -107,7 +109,7 @@ def say(name, **figures):
     print("  " + name.ljust(46), "  ".join(f"{key} {value}" for key, value in figures.items()), flush=True)
 
 
-def measure(tools, quick=False):
+def measure(tools, quick=False, jobs=None):
     """By name, times as of `timed`; `last_requests` is a number. Prints what it measures."""
     steps, objects, latency = (100, 200, 5) if quick else (1000, 2000, 20)
     root = tempfile.mkdtemp(prefix="smd-s3-")
@@ -116,7 +118,7 @@ def measure(tools, quick=False):
         loss = make_trial(os.path.join(root, "bench", "trial"), steps)
         make_trial(os.path.join(root, "bench", "long"), objects)
         trial = "s3://bench/trial"
-        bench = Bench(tools, root, latency)
+        bench = Bench(tools, root, latency, jobs)
         found = {}
 
         def figures(entries, seconds):
@@ -141,7 +143,7 @@ def measure(tools, quick=False):
         found["reference"] = timed([bench.sequential(others) + part * len(values) / sample])
         ours, peer = [], []
         for _ in range(3):
-            seconds, log, _ = bench.command("smd-ls", "--summary", "s3://bench/long")
+            seconds, log, _ = bench.command("smd-ls", "-j", "16", "--summary", "s3://bench/long")  # as many as curl
             entries = [entry for entry in log if "/index/" in entry["target"]]
             assert len(entries) == objects, len(entries)
             ours.append(seconds)
@@ -158,8 +160,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tools", required=True, metavar="DIR", help="where smd-ls and smd-tensor are")
     parser.add_argument("--quick", action="store_true", help="small, to try whether it works")
+    parser.add_argument("--jobs", metavar="N", help="requests at once; default: the commands' own")
     options = parser.parse_args()
-    for name, figure in measure(options.tools, options.quick).items():
+    for name, figure in measure(options.tools, options.quick, options.jobs).items():
         print(f"{name:14} {figure if isinstance(figure, int) else figure['best']}")
 
 

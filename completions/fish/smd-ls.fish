@@ -34,7 +34,7 @@ complete -c smd-ls -l precision -d 'significant digits (default: 6 in tables, el
 complete -c smd-ls -l nonfinite -d 'NaN and infinities in JSON (default: string)' -x -a '(__smd_values choice string null)'
 complete -c smd-ls -l color -d 'colour tables and messages (default: auto)' -x -a '(__smd_values choice auto always never)'
 complete -c smd-ls -l ascii -d 'only ASCII in tables and messages'
-complete -c smd-ls -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 16)' -x
+complete -c smd-ls -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-ls -l no-verify -d 'do not check the checksums of records'
 complete -c smd-ls -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
 complete -c smd-ls -l endpoint-url -d 'ask this server instead of AWS for trials on S3' -x

@@ -43,7 +43,7 @@ complete -c smd-reduce -l progress -d 'show progress even if standard error is n
 complete -c smd-reduce -l no-progress -d 'never show progress'
 complete -c smd-reduce -s h -l help -d 'print this help'
 complete -c smd-reduce -l version -d 'print the version and what is built in'
-complete -c smd-reduce -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 16)' -x
+complete -c smd-reduce -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-reduce -l no-verify -d 'do not check the checksums of records'
 complete -c smd-reduce -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
 complete -c smd-reduce -l endpoint-url -d 'ask this server instead of AWS for trials on S3' -x

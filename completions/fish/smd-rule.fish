@@ -42,7 +42,7 @@ complete -c smd-rule -s F -l follow -d 'print rows as steps complete, until the 
 complete -c smd-rule -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
 complete -c smd-rule -l idle -d 'give up (status 124) after D without a new step' -x
 complete -c smd-rule -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x
-complete -c smd-rule -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 16)' -x
+complete -c smd-rule -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-rule -l no-verify -d 'do not check the checksums of records'
 complete -c smd-rule -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
 complete -c smd-rule -l endpoint-url -d 'ask this server instead of AWS for trials on S3' -x

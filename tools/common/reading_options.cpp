@@ -11,7 +11,7 @@ constexpr std::array<OptionSpec, 7> reading_table = {{
     {.short_name = 'j',
      .name = "jobs",
      .metavar = "N",
-     .help = "threads (default: one for each CPU); on S3, requests at once (default: 16)",
+     .help = "threads (default: one for each CPU); on S3, requests at once (default: 32)",
      .group = group::reading,
      .kind = ValueKind::number},
     {.name = "no-verify", .help = "do not check the checksums of records", .group = group::reading},

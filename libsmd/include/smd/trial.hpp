@@ -71,7 +71,7 @@ class StepRange {
 struct TrialOptions {
   std::string name = {};       ///< For messages and output; default: the path.
   StepRange range_steps = {};  ///< What to read at first; `Trial::cover` reads more.
-  unsigned jobs = 0;           ///< Threads; 0: one per CPU. On S3: requests at once; 0: 16.
+  unsigned jobs = 0;           ///< Threads; 0: one per CPU. On S3: requests at once; 0: 32.
   bool verify = true;          ///< Check payload checksums where records carry them. Length checksums always are.
   bool strict = false;         ///< Throw IndexReaderException at the first damaged index file.
   bool auto_refresh = true;    ///< Look for new steps on every query, as the reference does.

@@ -368,7 +368,7 @@ TEST_CASE("s3: settings") {
   const AwsEnvironment environment;
   using detail::storage::s3::Settings;
   CHECK(Settings::make({}, 0)->region == "us-east-1");
-  CHECK(Settings::make({}, 0)->in_flight == 16);
+  CHECK(Settings::make({}, 0)->in_flight == 32);
   environment.set("AWS_DEFAULT_REGION", "eu-west-1");
   CHECK(Settings::make({}, 0)->region == "eu-west-1");
   environment.set("AWS_REGION", "eu-west-2");

@@ -10,7 +10,7 @@
 namespace smd::detail::storage::s3 {
 namespace {
 
-constexpr unsigned default_in_flight = 16;
+constexpr unsigned default_in_flight = 32;
 constexpr unsigned most_attempts = 100;
 
 /// The first that is there.

@@ -36,12 +36,12 @@ struct Settings {
   bool sign = true;
   std::string ca_file;
   unsigned attempts = 3;
-  unsigned in_flight = 16;
+  unsigned in_flight = 32;
   std::string cache;
   std::function<void(RemoteDetail, std::string_view)> log;
   Patience patience;
 
-  /// `in_flight` 0: the default, 16. A problem of kind io for values that cannot be meant, without a file.
+  /// `in_flight` 0: the default, 32. A problem of kind io for values that cannot be meant, without a file.
   static Outcome<Settings> make(const RemoteOptions& options, unsigned in_flight);
 };
 
