@@ -20,6 +20,8 @@ using namespace smd::detail::layout;
 
 namespace {
 
+constexpr std::size_t framing_bytes = 16;  // around a record's payload: lengths of index files count them
+
 void check_shape_list(const IndexTables& tables, std::uint32_t shapes) {
   SMD_REQUIRE(shapes < tables.shape_lists.size());
   for (const SavedShape& saved : tables.shape_lists[shapes]) {
@@ -42,7 +44,7 @@ void check_payload(const IndexTables& tables, const ParsedIndex& parsed) {
     SMD_REQUIRE(names.size() == payload.count);
     for (std::uint32_t i = 0; i < payload.count; ++i) {
       SMD_REQUIRE(names[i] < tables.names.size() && tables.names[names[i]].size() <= limits::name_bytes);
-      SMD_REQUIRE(payload.start(i) <= INT64_MAX && payload.lengths[i] <= INT32_MAX);
+      SMD_REQUIRE(payload.start(i) <= INT64_MAX && payload.lengths[i] <= limits::record_bytes + framing_bytes);
     }
   }
   if (payload.shapes != no_id) {
