@@ -61,6 +61,21 @@ std::string join(std::span<const std::string_view> words) {
   throw UsageError("unknown option " + tool::quoted(name) + did_you_mean(nearest_names(name, candidates, 1)));
 }
 
+/// Whether any of these could be this option. CLI11 holds each option's names against those of all others, which would
+/// be half of what a short command does by itself; so it is told of these only.
+bool may_be_given(const OptionSpec& spec, const std::vector<std::string>& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(), [&](std::string_view argument) {
+    if (argument.starts_with("--")) {
+      argument.remove_prefix(2);
+      return argument.starts_with(spec.name) &&
+             (argument.size() == spec.name.size() || argument[spec.name.size()] == '=');
+    }
+    // Several letters may stand together, the last with its value.
+    return argument.starts_with('-') && spec.short_name != '\0' &&
+           argument.find(spec.short_name) != std::string_view::npos;
+  });
+}
+
 void check_choice(const OptionSpec& spec, std::string_view value, const CommandDefinition& definition) {
   std::span<const std::string_view> choices;
   if (spec.kind == ValueKind::format) {
@@ -109,6 +124,9 @@ CommandLine CommandLine::parse(const CommandDefinition& definition, const std::v
   app.allow_extras();
   std::map<const CLI::Option*, const OptionSpec*> specs;
   for (const OptionSpec* spec : definition.options()) {
+    if (!may_be_given(*spec, arguments)) {
+      continue;
+    }
     std::string names = spec->short_name == '\0' ? "" : std::string("-") + spec->short_name + ",";
     names += "--";
     names += spec->name;
