@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/s3/cache.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <random>
 #include <span>
 #include <system_error>
-#include <vector>
 
 #include "base/crc32c.hpp"
 #include "storage/descriptor.hpp"
+#include "storage/s3/cache_folder.hpp"
 #include "storage/s3/digest.hpp"
 
 namespace smd::detail::storage::s3 {
@@ -25,7 +22,6 @@ namespace {
 constexpr std::string_view magic = "smd-cache 1\n";
 constexpr std::size_t numbers_bytes = 4 + 8 + 8 + 4;  // length of the ETag, object's size, length of the data, CRC-32C
 constexpr std::uint64_t most_entry = std::uint64_t{32} << 20;
-constexpr std::time_t stale_temporary = 3600;
 
 template <class T>
 void put(std::string& text, T value) {
@@ -85,43 +81,6 @@ bool write_all(int fd, std::string_view text) {
   return true;
 }
 
-/// Makes a folder and those above it, for this user alone.
-bool make_folders(const std::string& path) {
-  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
-    if (::mkdir(path.substr(0, slash).c_str(), 0700) != 0 && errno != EEXIST && slash == path.npos) {
-      return false;
-    }
-    if (slash == path.npos) {
-      return true;
-    }
-  }
-}
-
-struct CloseDir {
-  void operator()(DIR* dir) const noexcept { ::closedir(dir); }
-};
-
-template <class Take>
-void for_each_name(const std::string& folder, Take&& take) {
-  const std::unique_ptr<DIR, CloseDir> dir(::opendir(folder.c_str()));
-  while (dir != nullptr) {
-    const dirent* const entry = ::readdir(dir.get());
-    if (entry == nullptr) {
-      return;
-    }
-    const std::string_view name(entry->d_name);
-    if (name != "." && name != "..") {
-      take(std::string(name));
-    }
-  }
-}
-
-struct Kept {
-  std::string path;
-  std::uint64_t bytes = 0;
-  timespec used{};
-};
-
 /// Not that of another process, wherever it runs: process ids alone say nothing among containers and machines.
 std::string temporary_name() {
   static const std::string own = [] {
@@ -129,7 +88,8 @@ std::string temporary_name() {
     return std::to_string(random()) + "-" + std::to_string(random());
   }();
   static std::atomic<unsigned> counter{0};
-  return "tmp-" + std::to_string(::getpid()) + "-" + own + "-" + std::to_string(counter.fetch_add(1));
+  return std::string(temporary_prefix) + std::to_string(::getpid()) + "-" + own + "-" +
+         std::to_string(counter.fetch_add(1));
 }
 
 std::string error_text(int error) { return std::generic_category().message(error); }
@@ -144,8 +104,8 @@ Cache::Cache(std::string folder, std::uint64_t most_bytes, std::function<void(st
 
 std::shared_ptr<Cache> Cache::open(std::string folder, std::uint64_t most_bytes, std::function<void(std::string)> say) {
   std::shared_ptr<Cache> cache(new Cache(std::move(folder), most_bytes, std::move(say)));
-  if (!make_folders(cache->folder_)) {
-    cache->give_up("cannot make the folder: " + error_text(errno));
+  if (const std::string why = make_cache_folder(cache->folder_); !why.empty()) {
+    cache->give_up("cannot make the folder: " + why);
   } else if (::access(cache->folder_.c_str(), R_OK | W_OK | X_OK) != 0) {
     cache->give_up(error_text(errno));
   }
@@ -221,59 +181,20 @@ void Cache::keep(std::string_view name, const Entry& entry) {
     error = errno;
   }
   if (good) {
-    make_room(text.size());
+    wrote(text.size());
   } else if (error != EEXIST) {  // else it is another's
     ::unlink(temporary.c_str());
     give_up(error_text(error));
   }
 }
 
-/// Measures the folder now and then, and removes what was not used for the longest time if it is too large.
-void Cache::make_room(std::uint64_t written) {
+/// Measures the folder now and then only.
+void Cache::wrote(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  unchecked_bytes_ += written;
-  if (unchecked_bytes_ < most_bytes_ / 16) {
-    return;
-  }
-  unchecked_bytes_ = 0;
-  std::vector<Kept> all;
-  std::uint64_t bytes = 0;
-  for_each_name(folder_, [&](const std::string& part) {
-    if (part.size() != 2) {
-      return;  // not ours
-    }
-    const std::string folder = folder_ + "/" + part;
-    for_each_name(folder, [&](const std::string& leaf) {
-      Kept kept{folder + "/" + leaf, 0, {}};
-      struct stat status;
-      if (::lstat(kept.path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
-        return;
-      }
-      if (leaf.starts_with("tmp-") && ::time(nullptr) - status.st_mtim.tv_sec > stale_temporary) {
-        ::unlink(kept.path.c_str());  // of a process that died
-        return;
-      }
-      kept.bytes = static_cast<std::uint64_t>(status.st_size);
-      kept.used = status.st_mtim;
-      bytes += kept.bytes;
-      if (!leaf.starts_with("tmp-")) {
-        all.push_back(std::move(kept));
-      }
-    });
-  });
-  if (bytes <= most_bytes_) {
-    return;
-  }
-  std::sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) {
-    return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec : a.used.tv_nsec < b.used.tv_nsec;
-  });
-  for (const Kept& kept : all) {
-    if (bytes <= most_bytes_ - most_bytes_ / 8) {
-      return;
-    }
-    if (::unlink(kept.path.c_str()) == 0) {
-      bytes -= kept.bytes;
-    }
+  unchecked_bytes_ += bytes;
+  if (unchecked_bytes_ >= most_bytes_ / 16) {
+    unchecked_bytes_ = 0;
+    make_room(folder_, most_bytes_);
   }
 }
 

@@ -37,7 +37,7 @@ class Cache {
   Cache(std::string folder, std::uint64_t most_bytes, std::function<void(std::string)> say);
   [[nodiscard]] std::string path_of(std::string_view name) const;
   void give_up(const std::string& why);
-  void make_room(std::uint64_t written);
+  void wrote(std::uint64_t bytes);
 
   std::string folder_;
   std::uint64_t most_bytes_;
