@@ -44,11 +44,36 @@ struct TooManyPieces : protozero::exception {
   [[nodiscard]] const char* what() const noexcept override { return "message is split into too many pieces"; }
 };
 
+/// The pieces of a tensor: mostly one, which needs no memory of its own.
+class Pieces {
+ public:
+  void add(std::span<const std::byte> piece) {
+    if (count_++ == 0) {
+      first_ = piece;
+      return;
+    }
+    if (count_ == 2) {
+      all_.assign(1, first_);
+    }
+    all_.push_back(piece);
+  }
+  void clear() noexcept { count_ = 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  [[nodiscard]] std::span<const std::span<const std::byte>> all() const noexcept {
+    return count_ < 2 ? std::span(&first_, count_) : std::span(all_);
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::span<const std::byte> first_;
+  std::vector<std::span<const std::byte>> all_;  // if there are more
+};
+
 /// One Summary.Value.
 struct ValueParts {
   std::string_view tag;
   bool other_kind = false;  ///< It holds a `simple_value`, an image or the like.
-  std::vector<std::span<const std::byte>> tensor;
+  Pieces tensor;
   std::optional<std::int64_t> mode;
   std::optional<std::int64_t> mode_step;
 };
@@ -128,7 +153,7 @@ ValueParts scan_value(pbf_reader value) {
           throw TooManyPieces{};
         }
         parts.other_kind = false;
-        parts.tensor.push_back(bytes_of(value));
+        parts.tensor.add(bytes_of(value));
         break;
       case value_field_number::metadata:
         scan_metadata(message_of(value), parts);
@@ -202,18 +227,18 @@ Outcome<std::optional<Value>> parse_unguarded(std::span<const std::byte> payload
     return wrong(fmt::format("{} values of that name in one record", event.matching));
   }
   const ValueParts& wanted = event.wanted;
-  if (wanted.other_kind || wanted.tensor.empty()) {
+  if (wanted.other_kind || wanted.tensor.size() == 0) {
     return wrong(wanted.other_kind ? "record holds a value of another kind, not a tensor"
                                    : "record holds no value, not a tensor");
   }
-  const TensorParts parts = scan_tensor(wanted.tensor);
+  TensorParts parts = scan_tensor(wanted.tensor.all());
   if (outlined) {
     const bool has_values = std::any_of(parts.values.begin(), parts.values.end(), [](auto n) { return n != 0; });
     if (event.values != 1 || wanted.tensor.size() != 1 || parts.content || has_values) {
       return std::optional<Value>{};
     }
   }
-  Outcome<Value> value = decode_tensor(parts, wanted.tensor, outlined);
+  Outcome<Value> value = decode_tensor(std::move(parts), wanted.tensor.all(), outlined);
   if (!value) {
     return wrong(value.problem().text);
   }

@@ -64,7 +64,7 @@ void skip_group(protozero::pbf_reader& reader) {
 
 }  // namespace
 
-bool next_field(protozero::pbf_reader& reader) {
+bool next_field_of_any(protozero::pbf_reader& reader) {
   while (!reader.data().empty()) {
     const std::uint32_t key = peek_key(reader);
     if ((key & 7) != start_group) {

@@ -21,9 +21,17 @@ struct BadGroup : protozero::exception {
   [[nodiscard]] const char* what() const noexcept override { return "group does not end, or lies too deep"; }
 };
 
+/// `next_field` for keys of any kind.
+bool next_field_of_any(protozero::pbf_reader& reader);
+
 /// Goes to the next field, past groups (which protozero does not know), at most `limits::protobuf_depth` deep.
 /// @throws protozero::exception
-bool next_field(protozero::pbf_reader& reader);
+inline bool next_field(protozero::pbf_reader& reader) {
+  const protozero::data_view rest = reader.data();
+  // A key of one byte, whose low bits say that no group starts: as good as always.
+  const auto key = rest.empty() ? 0xFFU : static_cast<unsigned char>(*rest.data());
+  return key < 0x80 && (key & 7U) != 3 ? reader.next() : next_field_of_any(reader);
+}
 
 /// The bytes or the message that the current field holds. @throws WrongWireType
 inline protozero::data_view view_of(protozero::pbf_reader& reader) {

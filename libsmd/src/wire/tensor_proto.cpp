@@ -86,8 +86,7 @@ std::optional<Dtype> known_dtype(std::uint64_t number) noexcept {
 /// The checks of one tensor. Each returns the text of what is wrong, without the subject, or nothing.
 class Decoder {
  public:
-  Decoder(const TensorParts& parts, std::span<const std::span<const std::byte>> pieces,
-          std::optional<std::uint64_t> outlined)
+  Decoder(TensorParts& parts, std::span<const std::span<const std::byte>> pieces, std::optional<std::uint64_t> outlined)
       : parts_(parts), pieces_(pieces), outlined_(outlined) {
     content_bytes_ = outlined ? *outlined : parts.content ? parts.content->size() : 0;
   }
@@ -123,7 +122,7 @@ class Decoder {
       return fmt::format("shape {}, of more elements than 63 bits count", to_string(parts_.shape));
     }
     elements_ = *count;
-    value.shape = parts_.shape;
+    value.shape = std::move(parts_.shape);
     return {};
   }
 
@@ -245,7 +244,7 @@ class Decoder {
     return {value.owned.get(), static_cast<std::size_t>(bytes)};
   }
 
-  const TensorParts& parts_;
+  TensorParts& parts_;
   std::span<const std::span<const std::byte>> pieces_;
   std::optional<std::uint64_t> outlined_;
   std::uint64_t content_bytes_ = 0;
@@ -276,7 +275,7 @@ TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces) {
   return parts;
 }
 
-Outcome<Value> decode_tensor(const TensorParts& parts, std::span<const std::span<const std::byte>> pieces,
+Outcome<Value> decode_tensor(TensorParts&& parts, std::span<const std::span<const std::byte>> pieces,
                              std::optional<std::uint64_t> outlined) {
   Value value;
   if (auto wrong = Decoder(parts, pieces, outlined).decode(value); wrong) {

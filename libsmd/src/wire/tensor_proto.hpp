@@ -38,7 +38,7 @@ TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces);
 /// Type, shape and elements, checked against each other. Problems leave the tensor's name to the caller. With
 /// `outlined`, that many bytes of content are taken to stand somewhere else, and `bytes` stays empty.
 /// @throws protozero::exception, std::bad_alloc
-Outcome<Value> decode_tensor(const TensorParts& parts, std::span<const std::span<const std::byte>> pieces,
+Outcome<Value> decode_tensor(TensorParts&& parts, std::span<const std::span<const std::byte>> pieces,
                              std::optional<std::uint64_t> outlined);
 
 }  // namespace smd::detail::wire
