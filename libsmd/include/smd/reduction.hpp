@@ -162,6 +162,13 @@ class SMD_EXPORT Reducer {
   /// The result so far. @throws InvalidArgument if the constructor was not told of it.
   [[nodiscard]] ReducedValue result(const Reduction& reduction) const;
 
+  /// The results of all that the constructor was told of, in that order. @throws InvalidArgument unless `into` has
+  /// as many places.
+  void results(std::span<ReducedValue> into) const;
+
+  /// Forgets all elements: as if made anew, but cheaper.
+  void clear() noexcept;
+
   /// What can be pooled exactly. Of fields that no wanted reduction needs nothing is promised. Not of complex numbers:
   /// @throws InvalidArgument if some were added.
   [[nodiscard]] PartialReduction partial() const;

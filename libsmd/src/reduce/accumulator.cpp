@@ -61,6 +61,8 @@ Int128 smallest_size(const std::byte* source, std::size_t n) {
   return static_cast<Int128>(least);
 }
 
+static_assert(stream_size == 2 * block_size);
+
 }  // namespace
 
 void Specials::add(double value) noexcept {
@@ -77,6 +79,28 @@ void Specials::merge(const Specials& other) noexcept {
   neginf += other.neginf;
 }
 
+// Field by field: the exact sums know whether there is anything to wipe.
+void Accumulator::clear() noexcept {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  count_ = zero_ = negative_ = 0;
+  specials_ = real_specials_ = imaginary_specials_ = {};
+  integers_ = true;
+  complex_ = false;
+  min_ = abs_min_ = infinity;
+  max_ = -infinity;
+  min_integer_ = max_integer_ = abs_min_integer_ = 0;
+  sum_integer_ = abs_sum_integer_ = 0;
+  sum_.clear();
+  imaginary_sum_.clear();
+  abs_sum_ = {};
+  moments_ = abs_moments_ = imaginary_moments_ = {};
+  product_ = {};
+  negative_infinities_odd_ = false;
+  kept_.narrow.clear();
+  kept_.wide.clear();
+  guess_ = {};
+}
+
 void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool keep_values) {
   // Of no elements too: a sum of no floats is the real number 0.
   integers_ = integers_ && !is_floating(type) && !is_complex(type);
@@ -89,21 +113,30 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool k
     keep(type, source, n);
   }
   std::size_t start = 0;
+  const bool simple = groups_.moments && !groups_.signs && !groups_.product && !groups_.abs_min;
+  const bool wide = type == Dtype::int64 || type == Dtype::uint64;
   // Long runs can be streamed. The first block gives a guess of the range.
-  if (groups_.moments && is_floating(type) && n >= block_size + stream_size) {
+  if (((groups_.moments && is_floating(type)) || (simple && wide)) && n >= block_size + stream_size) {
     add_block(type, source, block_size);
-    for (start = block_size; start + stream_size <= n; start += stream_size) {
-      if (!add_stream(type, source + start * item)) {
-        for (std::size_t part = 0; part < stream_size; part += block_size) {
-          add_block(type, source + (start + part) * item, block_size);
-        }
+    std::size_t longest = long_stream_size;
+    for (start = block_size; start + stream_size <= n;) {
+      const std::size_t size = n - start >= longest ? longest : stream_size;
+      const std::byte* const from = source + start * item;
+      if (wide ? add_wide_stream(type, from, size) : add_stream(type, from, size)) {
+        start += size;
+      } else if (size > stream_size) {
+        longest = stream_size;
+      } else {
+        add_block(type, from, block_size);
+        add_block(type, from + block_size * item, block_size);
+        start += 2 * block_size;
       }
     }
   }
-  const bool simple = groups_.moments && !groups_.signs && !groups_.product && !groups_.abs_min;
   if (simple && item == 1) {
-    for (; start + stream_size <= n; start += stream_size) {
-      add_bytes(type, source + start);
+    for (std::size_t size = 0; start + stream_size <= n; start += size) {
+      size = n - start >= long_stream_size ? long_stream_size : stream_size;
+      add_bytes(type, source + start, size);
     }
   }
   for (; start < n; start += block_size) {
@@ -111,18 +144,17 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool k
   }
 }
 
-void Accumulator::add_bytes(Dtype type, const std::byte* source) {
+void Accumulator::add_bytes(Dtype type, const std::byte* source, std::size_t n) {
   ByteSums sums;
-  kernels().stream_bytes(type == Dtype::int8, type == Dtype::boolean, source, stream_size, sums);
-  count_ += stream_size;
+  kernels().stream_bytes(type == Dtype::int8, type == Dtype::boolean, source, n, sums);
+  count_ += n;
   add_integer_order(sums.min, sums.max, 0);
   sum_integer_ += sums.sum;
   abs_sum_integer_ += sums.magnitude;
   // n * squares - sum^2 fits 64 bits, and n is a power of two: nothing is rounded.
-  const auto distances = [&sums](std::int64_t sum) {
-    constexpr auto n = static_cast<std::int64_t>(stream_size);
-    const auto scaled = static_cast<double>(n * sums.square - sum * sum);
-    return Moments{stream_size, {static_cast<double>(sum), 0}, {scaled / static_cast<double>(n), 0}};
+  const auto distances = [&sums, n](std::int64_t sum) {
+    const auto scaled = static_cast<double>(static_cast<std::int64_t>(n) * sums.square - sum * sum);
+    return Moments{n, {static_cast<double>(sum), 0}, {scaled / static_cast<double>(n), 0}};
   };
   moments_.merge(distances(sums.sum));
   if (groups_.abs_moments) {
@@ -130,19 +162,19 @@ void Accumulator::add_bytes(Dtype type, const std::byte* source) {
   }
 }
 
-bool Accumulator::add_stream(Dtype type, const std::byte* source) {
+bool Accumulator::add_stream(Dtype type, const std::byte* source, std::size_t n) {
   const Precision precision = precision_of(type);
   BlockRange range;
   BlockFigures figures;
-  if (!stream_figures(type, source, precision.bits, precision.lowest_exponent,
-                      groups_.magnitudes || groups_.abs_moments, guess_, range, figures, sum_)) {
+  if (!stream_figures(type, source, n, precision.bits, precision.lowest_exponent,
+                      groups_.magnitudes || groups_.abs_moments, guess_, range, figures, &sum_)) {
     return false;
   }
-  count_ += stream_size;
+  count_ += n;
   // Zeros at an end of the range need the block's signs.
   if (range.min == 0 || range.max == 0) {
     alignas(64) double values[block_size + block_padding];
-    for (std::size_t part = 0; part < stream_size; part += block_size) {
+    for (std::size_t part = 0; part < n; part += block_size) {
       BlockRange half;
       kernels().decode(type, source + part * item_size(type), block_size, values, half);
       add_order(values, block_size, half);
@@ -152,10 +184,10 @@ bool Accumulator::add_stream(Dtype type, const std::byte* source) {
   }
   abs_min_ = std::min(abs_min_, range.has_zero ? 0 : range.smallest);
   if (groups_.signs) {
-    kernels().stream_signs(type, source, stream_size, zero_, negative_);
+    kernels().stream_signs(type, source, n, zero_, negative_);
   }
   if (groups_.product) {
-    add_stream_product(type, source, range);
+    add_stream_product(type, source, n, range);
   }
   abs_sum_ = reduce::add(abs_sum_, figures.abs_moments.sum);
   moments_.merge(figures.moments);
@@ -165,7 +197,26 @@ bool Accumulator::add_stream(Dtype type, const std::byte* source) {
   return true;
 }
 
-void Accumulator::add_stream_product(Dtype type, const std::byte* source, const BlockRange& range) {
+bool Accumulator::add_wide_stream(Dtype type, const std::byte* source, std::size_t n) {
+  BlockRange range;
+  BlockFigures figures;
+  if (!stream_figures(type, source, n, 53, 0, groups_.magnitudes || groups_.abs_moments, guess_, range, figures,
+                      nullptr)) {
+    return false;
+  }
+  count_ += n;
+  add_integer_order(static_cast<Int128>(range.min), static_cast<Int128>(range.max), 0);
+  const auto whole = [](DoubleDouble sum) { return static_cast<Int128>(sum.hi) + static_cast<Int128>(sum.lo); };
+  sum_integer_ += whole(figures.moments.sum);
+  abs_sum_integer_ += whole(figures.abs_moments.sum);
+  moments_.merge(figures.moments);
+  if (groups_.abs_moments) {
+    abs_moments_.merge(figures.abs_moments);
+  }
+  return true;
+}
+
+void Accumulator::add_stream_product(Dtype type, const std::byte* source, std::size_t n, const BlockRange& range) {
   if (!range.has_zero && product_.mantissa.hi != 0) {
     const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
     const int reach = std::max(std::abs(exponent_above(largest)), std::abs(exponent_above(range.smallest) - 1));
@@ -173,14 +224,14 @@ void Accumulator::add_stream_product(Dtype type, const std::byte* source, const 
       double high = 0;
       double low = 0;
       std::int64_t exponent = 0;
-      kernels().stream_product(type, source, stream_size, static_cast<std::size_t>(450 / std::max(reach, 1)), high, low,
+      kernels().stream_product(type, source, n, static_cast<std::size_t>(450 / std::max(reach, 1)), high, low,
                                exponent);
       product_.multiply_by(quick_two_sum(high, low), exponent);
       return;
     }
   }
   alignas(64) double values[block_size + block_padding];
-  for (std::size_t part = 0; part < stream_size; part += block_size) {
+  for (std::size_t part = 0; part < n; part += block_size) {
     BlockRange half;
     kernels().decode(type, source + part * item_size(type), block_size, values, half);
     add_product(values, block_size, half);
@@ -378,6 +429,9 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
     abs_min = mixed ? smallest_size(source, n) : (max <= 0 ? -max : min);
   }
   add_integer_order(min, max, abs_min);
+  if (const auto largest = static_cast<double>(std::max(-min, max)); largest > 0) {
+    guess_.top = exponent_above(largest);
+  }
   alignas(64) double values[block_size + block_padding];
   if (groups_.signs || groups_.product) {
     round_integers(is_signed, source, n, values);

@@ -60,6 +60,8 @@ class Accumulator {
   /// @param keep whether to keep elements if the groups ask for it.
   void add(Dtype type, const std::byte* source, std::size_t n, bool keep);
   void merge(const Accumulator& other);
+  /// As if made anew; memory for kept elements stays.
+  void clear() noexcept;
 
   Groups groups_;
   NanPolicy policy_;
@@ -94,9 +96,10 @@ class Accumulator {
 
  private:
   void add_block(Dtype type, const std::byte* source, std::size_t n);
-  bool add_stream(Dtype type, const std::byte* source);
-  void add_stream_product(Dtype type, const std::byte* source, const BlockRange& range);
-  void add_bytes(Dtype type, const std::byte* source);
+  bool add_stream(Dtype type, const std::byte* source, std::size_t n);
+  bool add_wide_stream(Dtype type, const std::byte* source, std::size_t n);
+  void add_stream_product(Dtype type, const std::byte* source, std::size_t n, const BlockRange& range);
+  void add_bytes(Dtype type, const std::byte* source, std::size_t n);
   void add_floats(int precision, int lowest_exponent, const double* values, std::size_t n, const BlockRange& range);
   void add_integers(const double* values, std::size_t n, const BlockRange& range);
   void add_wide_integers(bool is_signed, const std::byte* source, std::size_t n);

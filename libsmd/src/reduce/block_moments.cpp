@@ -4,6 +4,7 @@
 #include "reduce/accumulator.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -144,12 +145,18 @@ BlockFigures block_figures(const double* values, std::size_t n, const BlockRange
   return figures;
 }
 
-bool stream_figures(Dtype type, const std::byte* source, int precision, int lowest_exponent, bool magnitudes,
-                    StreamGuess& guess, BlockRange& range, BlockFigures& figures, ExactSum& exact) {
+bool stream_figures(Dtype type, const std::byte* source, std::size_t n, int precision, int lowest_exponent,
+                    bool magnitudes, StreamGuess& guess, BlockRange& range, BlockFigures& figures, ExactSum* exact) {
   const int guessed_top = guess.top + 1;
-  constexpr std::size_t n = stream_size;
-  constexpr int bits = bits_of(n);
-  if (!kernels().fused && type == Dtype::float64) {
+  // The sums of float32 are exact without more ado only if they are short.
+  const std::size_t each = type == Dtype::float32 ? stream_size : n;
+  const int bits = bits_of(each);
+  const bool integers = type == Dtype::int64 || type == Dtype::uint64;
+  const bool biased = integers || type == Dtype::float64;
+  if (biased && !kernels().fused) {
+    return false;
+  }
+  if (integers && (guess.cancels || guessed_top > 54)) {
     return false;
   }
   if (guessed_top < -300 || guessed_top > 400) {
@@ -158,47 +165,73 @@ bool stream_figures(Dtype type, const std::byte* source, int precision, int lowe
   SumPlan plan;
   plan.magnitudes = magnitudes;
   plan.squares = true;
-  plan.grouped_squares = !guess.cancels && type != Dtype::float64;
+  plan.grouped_squares = !guess.cancels && !biased;
   plan.square_bias = bias_for(2 * guessed_top + (plan.grouped_squares ? 2 : 0), bits);
-  plan.sum_bias = type == Dtype::float64 ? bias_for(guessed_top, bits) : 0;
-  BlockSums sums;
-  kernels().stream(type, source, n, plan, range, sums);
-  const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
-  if (!range.finite || largest == 0) {
-    return false;
-  }
-  const int top = exponent_above(largest);
-  if (top > guessed_top || top < guessed_top - 3) {
-    return false;
-  }
-  const int unit = std::max(exponent_above(range.smallest) - precision, lowest_exponent);
-  const DoubleDouble squares = two_sum(sums.square, sums.square_low);
-  if (type == Dtype::float64) {
-    if (guessed_top + 2 * bits - 52 - unit > 53) {
+  plan.sum_bias = biased ? bias_for(guessed_top, bits) : 0;
+  std::array<BlockSums, long_stream_size / stream_size> parts;
+  std::size_t count = 0;
+  DoubleDouble sum;
+  DoubleDouble magnitude;
+  DoubleDouble squares;
+  for (std::size_t at = 0; at < n; at += each) {
+    BlockSums& sums = parts[count];
+    BlockRange found;
+    kernels().stream(type, source + at * item_size(type), each, plan, found, sums);
+    const double largest = std::max(std::fabs(found.min), std::fabs(found.max));
+    if (!found.finite || largest == 0) {
       return false;
     }
-  } else {
-    // No partial sum exceeds sum |x| <= root of n * sum x^2.
-    const double reach = std::sqrt(static_cast<double>(n) * squares.hi) * 1.01;
-    if (exponent_above(reach) - unit > 53) {
+    const int top = exponent_above(largest);
+    if (top > guessed_top || top < guessed_top - 3) {
       return false;
+    }
+    // Beyond 2^53 integers are no longer what they were; unsigned ones may even seem negative.
+    if (integers && (top > 53 || (type == Dtype::uint64 && found.min < 0))) {
+      return false;
+    }
+    const int unit = std::max(exponent_above(found.smallest) - precision, lowest_exponent);
+    if (biased) {
+      if (guessed_top + 2 * bits - 52 - unit > 53) {
+        return false;
+      }
+    } else {
+      // No partial sum exceeds sum |x| <= root of n * sum x^2.
+      const double reach = std::sqrt(static_cast<double>(each) * (sums.square + sums.square_low)) * 1.01;
+      if (exponent_above(reach) - unit > 53) {
+        return false;
+      }
+    }
+    if (count++ == 0) {
+      range = found;
+      sum = two_sum(sums.sum, sums.sum_low);
+      magnitude = two_sum(sums.magnitude, sums.magnitude_low);
+      squares = two_sum(sums.square, sums.square_low);
+    } else {
+      range.min = std::min(range.min, found.min);
+      range.max = std::max(range.max, found.max);
+      range.smallest = std::min(range.smallest, found.smallest);
+      range.has_zero = range.has_zero || found.has_zero;
+      sum = add(sum, two_sum(sums.sum, sums.sum_low));
+      magnitude = add(magnitude, two_sum(sums.magnitude, sums.magnitude_low));
+      squares = add(squares, two_sum(sums.square, sums.square_low));
     }
   }
   const double enough = plan.grouped_squares ? 0x1p-4 : 0x1p-16;
-  const auto part = [&squares, enough](DoubleDouble sum, Moments& moments) {
-    moments = {n, sum, centred(squares, sum, n)};
+  const auto part = [&squares, enough, n](DoubleDouble total, Moments& moments) {
+    moments = {n, total, centred(squares, total, n)};
     return moments.squares.hi >= enough * squares.hi;
   };
   figures = {};
-  if (!part(two_sum(sums.sum, sums.sum_low), figures.moments) ||
-      (magnitudes && !part(two_sum(sums.magnitude, sums.magnitude_low), figures.abs_moments))) {
+  if (!part(sum, figures.moments) || (magnitudes && !part(magnitude, figures.abs_moments))) {
     guess.cancels = true;
     return false;
   }
-  guess.top = top;
-  exact.add(sums.sum);
-  if (type == Dtype::float64) {
-    exact.add(sums.sum_low);
+  guess.top = exponent_above(std::max(std::fabs(range.min), std::fabs(range.max)));
+  for (std::size_t i = 0; exact != nullptr && i < count; ++i) {
+    exact->add(parts[i].sum);
+    if (biased) {
+      exact->add(parts[i].sum_low);
+    }
   }
   return true;
 }

@@ -33,9 +33,10 @@ struct StreamGuess {
   bool cancels = false;  ///< The mean is large against the spread.
 };
 
-/// The same in one pass over `stream_size` elements of a floating point type, on a guess. False, and nothing done but
-/// to the guess, if it was wrong or the data are in another way unfit.
-bool stream_figures(Dtype type, const std::byte* source, int precision, int lowest_exponent, bool magnitudes,
-                    StreamGuess& guess, BlockRange& range, BlockFigures& figures, ExactSum& exact);
+/// The same in one pass over `n` elements (stream_size or long_stream_size) of floating point or 64-bit integers, on a
+/// guess. False, and nothing done but to the guess, if it was wrong or the data are in another way unfit. Of integers
+/// both parts of the sums together are exact.
+bool stream_figures(Dtype type, const std::byte* source, std::size_t n, int precision, int lowest_exponent,
+                    bool magnitudes, StreamGuess& guess, BlockRange& range, BlockFigures& figures, ExactSum* exact);
 
 }  // namespace smd::detail::reduce

@@ -18,6 +18,15 @@ class ExactSum {
   /// @param value finite.
   void add(double value) noexcept;
   void add(const ExactSum& other) noexcept;
+  /// Back to 0; for next to nothing if little was added.
+  void clear() noexcept {
+    if (held_count_ == 3) {
+      chunk_.fill(0);
+      since_carry_ = 0;
+    }
+    held_count_ = 0;
+    held_ = {};
+  }
 
   /// The sum, correctly rounded (to nearest, ties to even); infinite if it exceeds double's range.
   [[nodiscard]] double rounded() const noexcept;

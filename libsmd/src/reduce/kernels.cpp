@@ -3,6 +3,7 @@
 
 #include "base/cpu_features.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -313,7 +314,16 @@ void integer_sum(bool is_signed, bool magnitude, const std::byte* source, std::s
   }
 }
 
-// One accumulator of SumPlan's kind.
+// a + b, by the units that multiply: of those that add all else here needs enough.
+HWY_INLINE hn::Vec<Doubles> plus(hn::Vec<Doubles> a, hn::Vec<Doubles> b) {
+  if constexpr (fused_multiply) {
+    return hn::MulAdd(a, hn::Set(Doubles(), 1.0), b);
+  } else {
+    return hn::Add(a, b);
+  }
+}
+
+// One accumulator of SumPlan's kind. Loops name each one by itself: what an index picks GCC keeps in memory.
 template <bool biased>
 struct Lane {
   hn::Vec<Doubles> sum;
@@ -324,16 +334,16 @@ struct Lane {
     low = hn::Zero(Doubles());
   }
   HWY_INLINE void add(hn::Vec<Doubles> v) {
-    const auto next = hn::Add(sum, v);
+    const auto next = plus(v, sum);
     if constexpr (biased) {
-      low = hn::Add(low, hn::Sub(v, hn::Sub(next, sum)));
+      low = plus(hn::Sub(v, hn::Sub(next, sum)), low);
     }
     sum = next;
   }
   HWY_INLINE void add_square(hn::Vec<Doubles> v) {
     if constexpr (fused_multiply) {
       const auto next = hn::MulAdd(v, v, sum);
-      low = hn::Add(low, hn::MulSub(v, v, hn::Sub(next, sum)));
+      low = plus(hn::MulSub(v, v, hn::Sub(next, sum)), low);
       sum = next;
     } else {
       add(hn::Mul(v, v));
@@ -440,14 +450,18 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
   auto smallest = hn::Set(du, ~std::uint32_t{0});
   auto largest = hn::Zero(du);  // of |x| - 1: that of 0 is the greatest of all
   const auto one = hn::Set(du, std::uint32_t{1});
-  Lane<false> sum[2];
-  Lane<false> magnitude[2];
-  Lane<true> square[2];
-  for (int k = 0; k < 2; ++k) {
-    sum[k].start(0);
-    magnitude[k].start(0);
-    square[k].start(plan.square_bias);
-  }
+  Lane<false> sum0;
+  Lane<false> sum1;
+  Lane<false> magnitude0;
+  Lane<false> magnitude1;
+  Lane<true> square0;
+  Lane<true> square1;
+  sum0.start(0);
+  sum1.start(0);
+  magnitude0.start(0);
+  magnitude1.start(0);
+  square0.start(plan.square_bias);
+  square1.start(plan.square_bias);
   for (std::size_t i = 0; i < n; i += 2 * lanes) {
     const T* const from = typed<T>(source) + i;
     const auto a = load(df, from);
@@ -464,24 +478,24 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
     hn::Vec<Doubles> v3;
     widen(from, a, v0, v1);
     widen(from + lanes, b, v2, v3);
-    sum[0].add(v0);
-    sum[1].add(v1);
-    sum[0].add(v2);
-    sum[1].add(v3);
+    sum0.add(v0);
+    sum1.add(v1);
+    sum0.add(v2);
+    sum1.add(v3);
     if constexpr (magnitudes) {
-      magnitude[0].add(hn::Abs(v0));
-      magnitude[1].add(hn::Abs(v1));
-      magnitude[0].add(hn::Abs(v2));
-      magnitude[1].add(hn::Abs(v3));
+      magnitude0.add(hn::Abs(v0));
+      magnitude1.add(hn::Abs(v1));
+      magnitude0.add(hn::Abs(v2));
+      magnitude1.add(hn::Abs(v3));
     }
     if constexpr (grouped) {
       // Each square is exact; four of like size too.
-      square[0].add(hn::Add(hn::MulAdd(v1, v1, hn::Mul(v0, v0)), hn::MulAdd(v3, v3, hn::Mul(v2, v2))));
+      square0.add(plus(hn::MulAdd(v1, v1, hn::Mul(v0, v0)), hn::MulAdd(v3, v3, hn::Mul(v2, v2))));
     } else {
-      square[0].add_square(v0);
-      square[1].add_square(v1);
-      square[0].add_square(v2);
-      square[1].add_square(v3);
+      square0.add_square(v0);
+      square1.add_square(v1);
+      square0.add_square(v2);
+      square1.add_square(v3);
     }
   }
   range.min = smallest_of(df, min);
@@ -489,58 +503,246 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
   const std::uint32_t bits = hn::GetLane(hn::MinOfLanes(du, smallest)) + 1U;
   range.smallest = bits == 0 ? std::numeric_limits<double>::infinity() : std::bit_cast<float>(bits);
   range.has_zero = hn::GetLane(hn::MaxOfLanes(du, largest)) == ~std::uint32_t{0};
-  finish(sum[0], sum[1], 0, result.sum, result.sum_low);
+  finish(sum0, sum1, 0, result.sum, result.sum_low);
   if constexpr (magnitudes) {
-    finish(magnitude[0], magnitude[1], 0, result.magnitude, result.magnitude_low);
+    finish(magnitude0, magnitude1, 0, result.magnitude, result.magnitude_low);
   }
-  finish(square[0], square[1], plan.square_bias, result.square, result.square_low);
+  finish(square0, square1, plan.square_bias, result.square, result.square_low);
   range.finite = std::isfinite(result.sum);
 }
 
-template <bool magnitudes>
+struct LoadDouble {
+  HWY_INLINE hn::Vec<Doubles> operator()(Doubles d, const double* from) const { return hn::LoadU(d, from); }
+};
+// Exact up to 2^53.
+struct LoadWide {
+  HWY_INLINE hn::Vec<Doubles> operator()(Doubles d, const std::int64_t* from) const {
+    return hn::ConvertTo(d, hn::LoadU(hn::RebindToSigned<Doubles>(), from));
+  }
+};
+
+// Extremes of doubles.
+struct DoubleRange {
+  hn::Vec<Doubles> min;
+  hn::Vec<Doubles> max;
+  hn::Vec<Doubles> smallest;
+  hn::Vec<Doubles> least;
+
+  HWY_INLINE void start() {
+    min = smallest = least = hn::Set(Doubles(), std::numeric_limits<double>::infinity());
+    max = hn::Neg(min);
+  }
+  HWY_INLINE void take(hn::Vec<Doubles> v, hn::Vec<Doubles> size) {
+    const Doubles d;
+    min = hn::Min(min, v);
+    max = hn::Max(max, v);
+    const auto infinity = hn::Set(d, std::numeric_limits<double>::infinity());
+    smallest = hn::Min(smallest, hn::IfThenElse(hn::Eq(size, hn::Zero(d)), infinity, size));
+    least = hn::Min(least, size);
+  }
+  HWY_INLINE void finish(BlockRange& range) const {
+    const Doubles d;
+    range.min = smallest_of(d, min);
+    range.max = largest_of(d, max);
+    range.smallest = smallest_of(d, smallest);
+    range.has_zero = smallest_of(d, least) == 0;
+  }
+};
+
+template <class T, bool magnitudes, class Load>
 HWY_INLINE void stream_doubles(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
-                               BlockSums& result) {
+                               BlockSums& result, const Load& load) {
   const Doubles d;
   const std::size_t lanes = hn::Lanes(d);
-  const auto infinity = hn::Set(d, std::numeric_limits<double>::infinity());
-  auto min = infinity;
-  auto max = hn::Neg(infinity);
-  auto smallest = infinity;
-  auto least = infinity;
-  Lane<true> sum[2];
-  Lane<true> magnitude[2];
-  Lane<true> square[2];
-  for (int k = 0; k < 2; ++k) {
-    sum[k].start(plan.sum_bias);
-    magnitude[k].start(plan.sum_bias);
-    square[k].start(plan.square_bias);
-  }
+  DoubleRange extremes;
+  extremes.start();
+  Lane<true> sum0;
+  Lane<true> sum1;
+  Lane<true> magnitude0;
+  Lane<true> magnitude1;
+  Lane<true> square0;
+  Lane<true> square1;
+  sum0.start(plan.sum_bias);
+  sum1.start(plan.sum_bias);
+  magnitude0.start(plan.sum_bias);
+  magnitude1.start(plan.sum_bias);
+  square0.start(plan.square_bias);
+  square1.start(plan.square_bias);
   for (std::size_t i = 0; i < n; i += 2 * lanes) {
-    for (std::size_t k = 0; k < 2; ++k) {
-      const auto v = hn::LoadU(d, typed<double>(source) + i + k * lanes);
-      const auto size = hn::Abs(v);
-      min = hn::Min(min, v);
-      max = hn::Max(max, v);
-      smallest = hn::Min(smallest, hn::IfThenElse(hn::Eq(size, hn::Zero(d)), infinity, size));
-      least = hn::Min(least, size);
-      sum[k].add(v);
-      if constexpr (magnitudes) {
-        magnitude[k].add(size);
-      }
-      square[k].add_square(v);
+    const T* const from = typed<T>(source) + i;
+    const auto v0 = load(d, from);
+    const auto v1 = load(d, from + lanes);
+    const auto size0 = hn::Abs(v0);
+    const auto size1 = hn::Abs(v1);
+    extremes.take(v0, size0);
+    extremes.take(v1, size1);
+    sum0.add(v0);
+    sum1.add(v1);
+    if constexpr (magnitudes) {
+      magnitude0.add(size0);
+      magnitude1.add(size1);
     }
+    square0.add_square(v0);
+    square1.add_square(v1);
   }
-  range.min = smallest_of(d, min);
-  range.max = largest_of(d, max);
-  range.smallest = smallest_of(d, smallest);
-  range.has_zero = smallest_of(d, least) == 0;
-  finish(sum[0], sum[1], plan.sum_bias, result.sum, result.sum_low);
+  extremes.finish(range);
+  finish(sum0, sum1, plan.sum_bias, result.sum, result.sum_low);
   if constexpr (magnitudes) {
-    finish(magnitude[0], magnitude[1], plan.sum_bias, result.magnitude, result.magnitude_low);
+    finish(magnitude0, magnitude1, plan.sum_bias, result.magnitude, result.magnitude_low);
   }
-  finish(square[0], square[1], plan.square_bias, result.square, result.square_low);
+  finish(square0, square1, plan.square_bias, result.square, result.square_low);
   range.finite = std::isfinite(result.sum) && std::isfinite(result.sum_low);
 }
+
+#if HWY_TARGET != HWY_SCALAR
+// A vector of 16-bit floats as two of floats, in any order.
+struct WidenBfloats {
+  template <class D, class V>
+  HWY_INLINE void operator()(D df, const std::uint16_t* /*from*/, V bits, hn::Vec<D>& a, hn::Vec<D>& b) const {
+    const hn::RebindToUnsigned<D> wide;
+    const auto pairs = hn::BitCast(wide, bits);
+    a = hn::BitCast(df, hn::ShiftLeft<16>(pairs));
+    b = hn::BitCast(df, hn::And(pairs, hn::Set(wide, std::uint32_t{0xFFFF0000})));
+  }
+};
+struct WidenHalves {
+  template <class D, class V>
+  HWY_INLINE void operator()(D df, const std::uint16_t* from, V /*bits*/, hn::Vec<D>& a, hn::Vec<D>& b) const {
+    a = LoadHalf()(df, from);
+    b = LoadHalf()(df, from + hn::Lanes(df));
+  }
+};
+
+// The accumulators of `stream_halves`. Bits of 16-bit floats without the sign are in the order of what they stand for,
+// so extremes need no conversion, and twice as many fit a vector.
+template <bool magnitudes, bool grouped, class Widen>
+struct HalfSums {
+  using Bits = hn::ScalableTag<std::uint16_t>;
+  using SignedBits = hn::RebindToSigned<Bits>;
+
+  hn::Vec<SignedBits> highest;  // the greatest that is not negative
+  hn::Vec<Bits> lowest;         // the most negative one
+  hn::Vec<Bits> smallest;       // of |x| - 1: that of 0 is the greatest of all
+  hn::Vec<Bits> largest;
+  Lane<false> sum0;
+  Lane<false> sum1;
+  Lane<false> magnitude0;
+  Lane<false> magnitude1;
+  Lane<true> square0;
+  Lane<true> square1;
+
+  HWY_INLINE void start(double square_bias) {
+    highest = hn::Set(SignedBits(), std::numeric_limits<std::int16_t>::min());
+    lowest = hn::Zero(Bits());
+    smallest = hn::Set(Bits(), std::uint16_t{0xFFFF});
+    largest = hn::Zero(Bits());
+    sum0.start(0);
+    sum1.start(0);
+    magnitude0.start(0);
+    magnitude1.start(0);
+    square0.start(square_bias);
+    square1.start(square_bias);
+  }
+
+  // One vector. Gives the sum of its squares, if they are grouped.
+  HWY_INLINE hn::Vec<Doubles> take(const std::uint16_t* from) {
+    const Doubles d;
+    const hn::ScalableTag<float> df;
+    const hn::Half<decltype(df)> dh;
+    const Bits du;
+    const auto bits = hn::LoadU(du, from);
+    highest = hn::Max(highest, hn::BitCast(SignedBits(), bits));
+    lowest = hn::Max(lowest, bits);
+    const auto size = hn::Sub(hn::And(bits, hn::Set(du, std::uint16_t{0x7FFF})), hn::Set(du, std::uint16_t{1}));
+    smallest = hn::Min(smallest, size);
+    largest = hn::Max(largest, size);
+    hn::Vec<decltype(df)> a;
+    hn::Vec<decltype(df)> b;
+    Widen()(df, from, bits, a, b);
+    const auto v0 = hn::PromoteTo(d, hn::LowerHalf(dh, a));
+    const auto v1 = hn::PromoteTo(d, hn::UpperHalf(dh, a));
+    const auto v2 = hn::PromoteTo(d, hn::LowerHalf(dh, b));
+    const auto v3 = hn::PromoteTo(d, hn::UpperHalf(dh, b));
+    sum0.add(v0);
+    sum1.add(v1);
+    sum0.add(v2);
+    sum1.add(v3);
+    if constexpr (magnitudes) {
+      magnitude0.add(hn::Abs(v0));
+      magnitude1.add(hn::Abs(v1));
+      magnitude0.add(hn::Abs(v2));
+      magnitude1.add(hn::Abs(v3));
+    }
+    if constexpr (grouped) {
+      return hn::MulAdd(v3, v3, hn::MulAdd(v2, v2, hn::MulAdd(v1, v1, hn::Mul(v0, v0))));
+    } else {
+      square0.add_square(v0);
+      square1.add_square(v1);
+      square0.add_square(v2);
+      square1.add_square(v3);
+      return v0;
+    }
+  }
+
+  template <class Load>
+  HWY_INLINE void find_range(BlockRange& range, const Load& load) const {
+    // Reductions of 16-bit lanes are not in every instruction set.
+    HWY_ALIGN std::uint16_t lanes[4][64];
+    hn::Store(hn::BitCast(Bits(), highest), Bits(), lanes[0]);
+    hn::Store(lowest, Bits(), lanes[1]);
+    hn::Store(smallest, Bits(), lanes[2]);
+    hn::Store(largest, Bits(), lanes[3]);
+    auto high = static_cast<std::int16_t>(lanes[0][0]);
+    std::uint16_t low = lanes[1][0];
+    std::uint16_t small = lanes[2][0];
+    std::uint16_t large = lanes[3][0];
+    for (std::size_t i = 1; i < hn::Lanes(Bits()); ++i) {
+      high = std::max(high, static_cast<std::int16_t>(lanes[0][i]));
+      low = std::max(low, lanes[1][i]);
+      small = std::min(small, lanes[2][i]);
+      large = std::max(large, lanes[3][i]);
+    }
+    const auto number = [&load](unsigned pattern) HWY_ATTR {
+      const hn::CappedTag<float, 1> single;
+      const std::uint16_t padded[8] = {static_cast<std::uint16_t>(pattern)};
+      return static_cast<double>(hn::GetLane(load(single, padded)));
+    };
+    range.has_zero = large == 0xFFFF;
+    range.smallest = small == 0xFFFF ? std::numeric_limits<double>::infinity() : number(small + 1U);
+    const double least = range.has_zero ? 0 : range.smallest;
+    range.max = high >= 0 ? number(static_cast<std::uint16_t>(high)) : -least;
+    range.min = (low & 0x8000U) != 0 ? number(low) : least;
+  }
+};
+
+// `stream_floats` of 16-bit types.
+template <bool magnitudes, bool grouped, class Load, class Widen>
+HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
+                              BlockSums& result, const Load& load, const Widen& /*widen*/) {
+  HalfSums<magnitudes, grouped, Widen> sums;
+  sums.start(plan.square_bias);
+  const std::size_t lanes = hn::Lanes(hn::ScalableTag<std::uint16_t>());
+  for (std::size_t i = 0; i < n; i += 2 * lanes) {
+    const std::uint16_t* const from = typed<std::uint16_t>(source) + i;
+    const auto squares0 = sums.take(from);
+    const auto squares1 = sums.take(from + lanes);
+    if constexpr (grouped) {
+      // Each square is exact, of at most 22 bits; eight of like size too.
+      sums.square0.add(hn::Add(squares0, squares1));
+    } else {
+      (void)squares0;
+      (void)squares1;
+    }
+  }
+  sums.find_range(range, load);
+  finish(sums.sum0, sums.sum1, 0, result.sum, result.sum_low);
+  if constexpr (magnitudes) {
+    finish(sums.magnitude0, sums.magnitude1, 0, result.magnitude, result.magnitude_low);
+  }
+  finish(sums.square0, sums.square1, plan.square_bias, result.square, result.square_low);
+  range.finite = std::isfinite(result.sum);
+}
+#endif
 
 template <bool magnitudes, bool grouped>
 HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
@@ -548,12 +750,22 @@ HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, co
   switch (type) {
     case Dtype::float32:
       return stream_floats<float, magnitudes, grouped>(source, n, plan, range, result, LoadFloat());
+#if HWY_TARGET == HWY_SCALAR
     case Dtype::float16:
       return stream_floats<std::uint16_t, magnitudes, grouped>(source, n, plan, range, result, LoadHalf());
     case Dtype::bfloat16:
       return stream_floats<std::uint16_t, magnitudes, grouped>(source, n, plan, range, result, LoadBfloat());
+#else
+    case Dtype::float16:
+      return stream_halves<magnitudes, grouped>(source, n, plan, range, result, LoadHalf(), WidenHalves());
+    case Dtype::bfloat16:
+      return stream_halves<magnitudes, grouped>(source, n, plan, range, result, LoadBfloat(), WidenBfloats());
+#endif
+    case Dtype::int64:
+    case Dtype::uint64:
+      return stream_doubles<std::int64_t, magnitudes>(source, n, plan, range, result, LoadWide());
     default:
-      return stream_doubles<magnitudes>(source, n, plan, range, result);
+      return stream_doubles<double, magnitudes>(source, n, plan, range, result, LoadDouble());
   }
 }
 
@@ -819,10 +1031,6 @@ HWY_INLINE void stream_signs_of(D d, const std::byte* source, std::size_t n, std
   zero += zeros;
   negative += negatives;
 }
-
-struct LoadDouble {
-  HWY_INLINE hn::Vec<Doubles> operator()(Doubles d, const double* from) const { return hn::LoadU(d, from); }
-};
 
 void stream_signs(Dtype type, const std::byte* source, std::size_t n, std::uint64_t& zero, std::uint64_t& negative) {
   const hn::ScalableTag<float> df;

@@ -13,8 +13,10 @@
 namespace smd::detail::reduce {
 
 inline constexpr std::size_t block_size = 2048;
-/// Elements that `stream` takes at once: more, since it decodes to registers only.
+/// Elements that `stream` takes at once: more, since it decodes to registers only. Of long runs more still: what comes
+/// after each call costs as much as 2,000 elements.
 inline constexpr std::size_t stream_size = 4096;
+inline constexpr std::size_t long_stream_size = 16384;
 /// Kernels may read and write so many doubles past a block's end.
 inline constexpr std::size_t block_padding = 64;
 
@@ -38,8 +40,8 @@ struct IntegerRange {
 struct SumPlan {
   bool magnitudes = false;  ///< Sum |x| too.
   bool squares = false;     ///< Sum x^2 too.
-  /// For `stream` of types shorter than float64: squares are added by fours before they are added without error. Less
-  /// exact by a few units of 2^-60, and faster.
+  /// For `stream` of types shorter than float64: squares are added by fours or eights before they are added without
+  /// error. Less exact by a few units of 2^-60, and faster.
   bool grouped_squares = false;
   double sum_bias = 0;  ///< 0: x and |x| can be summed as they are, without error.
   double square_bias = 0;
@@ -76,9 +78,10 @@ struct Kernels {
                       std::int64_t& high);
   BlockRange (*range)(const double* values, std::size_t n);
   void (*sums)(const double* values, std::size_t n, const SumPlan& plan, BlockSums& sums);
-  /// Of floating point: what `decode` finds and `sums` sums, squares always, in one pass over `n` elements, a multiple
-  /// of 64. float64 is summed with the plan's bias, shorter types without. Good only if the biases turn out to have
-  /// been large enough, and all is finite.
+  /// Of floating point and 64-bit integers: what `decode` finds and `sums` sums, squares always, in one pass over `n`
+  /// elements, a multiple of 64. float64 and integers are summed with the plan's bias, shorter types without. Good only
+  /// if the biases turn out to have been large enough, and all is finite; of integers only if none is 2^53 or more in
+  /// size. Unsigned ones from 2^63 on appear as negative.
   void (*stream)(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                  BlockSums& sums);
   /// Of floating point, as `product`, of `n` elements, a multiple of 64, none of them 0. No `group` products of two
@@ -88,7 +91,8 @@ struct Kernels {
   /// Of floating point: how many are zero, how many negative, of `n` elements, a multiple of 64.
   void (*stream_signs)(Dtype type, const std::byte* source, std::size_t n, std::uint64_t& zero,
                        std::uint64_t& negative);
-  /// `stream` of 8-bit integers (of `truth`: any byte but 0 is 1), in integers throughout; n is at most stream_size.
+  /// `stream` of 8-bit integers (of `truth`: any byte but 0 is 1), in integers throughout; n is at most
+  /// long_stream_size.
   void (*stream_bytes)(bool is_signed, bool truth, const std::byte* source, std::size_t n, ByteSums& sums);
   /// out = x - shift, or |x| - shift; and zeros up to the padding. In place is allowed.
   void (*shift)(const double* values, std::size_t n, bool magnitude, double shift, double* out);

@@ -64,11 +64,13 @@ Groups both(const Groups& a, const Groups& b) {
           a.abs_min || b.abs_min, a.product || b.product, a.signs || b.signs,           a.values || b.values};
 }
 
+bool takes_abs(ReductionKind kind) { return kind <= ReductionKind::l2 || kind == ReductionKind::percentile; }
+
 Groups groups_of(std::span<const Reduction> wanted) {
   Groups groups;
   for (const Reduction& reduction : wanted) {
     const bool percent_fits = reduction.percent >= 0 && reduction.percent <= 100;
-    if (!percent_fits || (reduction.abs && !parse_reduction(to_string(reduction)))) {
+    if (!percent_fits || (reduction.abs && !takes_abs(reduction.kind))) {
       throw InvalidArgument("no such reduction: " + to_string(reduction));
     }
     groups = both(groups, groups_of(reduction));
@@ -373,10 +375,11 @@ class Answer {
 struct Reducer::Impl {
   Accumulator data;
   ReduceOptions options;
+  std::vector<Reduction> wanted;
 };
 
 Reducer::Reducer(std::span<const Reduction> wanted, const ReduceOptions& options)
-    : impl_(new Impl{Accumulator(groups_of(wanted), options.nan), options}) {}
+    : impl_(new Impl{Accumulator(groups_of(wanted), options.nan), options, {wanted.begin(), wanted.end()}}) {}
 Reducer::Reducer(const Reducer& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
 Reducer::Reducer(Reducer&&) noexcept = default;
 Reducer& Reducer::operator=(const Reducer& other) {
@@ -420,6 +423,17 @@ ReducedValue Reducer::result(const Reduction& reduction) const {
   }
   return Answer(impl_->data, impl_->options.ddof).of(reduction);
 }
+
+void Reducer::results(std::span<ReducedValue> into) const {
+  if (into.size() != impl_->wanted.size()) {
+    throw InvalidArgument("Reducer::results wants one place for each reduction");
+  }
+  const Answer answer(impl_->data, impl_->options.ddof);
+  std::transform(impl_->wanted.begin(), impl_->wanted.end(), into.begin(),
+                 [&answer](const Reduction& reduction) { return answer.of(reduction); });
+}
+
+void Reducer::clear() noexcept { impl_->data.clear(); }
 
 PartialReduction Reducer::partial() const {
   const Accumulator& data = impl_->data;

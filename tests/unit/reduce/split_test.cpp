@@ -5,6 +5,7 @@
 #include <smd/reduction.hpp>
 
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <string>
 #include <vector>
@@ -184,4 +185,37 @@ TEST_CASE("a reducer merged with itself counts twice") {
   CHECK(reducer.result({smd::ReductionKind::count}).low == 4);
   CHECK(reducer.result({smd::ReductionKind::variance}).real == 0.25);
   CHECK(reducer.result({smd::ReductionKind::median}).real == 1.5);
+}
+
+TEST_CASE("a cleared reducer knows nothing of what it took before") {
+  const std::vector<smd::Reduction> list = wanted(true);
+  Random random(13);
+  smd::Reducer used(list);
+  std::vector<smd::ReducedValue> results(list.size());
+  for (int round = 0; round < 30; ++round) {
+    const std::vector<double> values = numbers(random, 1 + random.below(9000));
+    smd::Reducer fresh(list);
+    used.clear();
+    if (round % 5 == 4) {  // other types leave other traces
+      const std::complex<double> number(1, std::numeric_limits<double>::infinity());
+      used.add(Dtype::complex128, std::as_bytes(std::span(&number, 1)));
+      const std::int64_t integer = -7;
+      used.add(Dtype::int64, std::as_bytes(std::span(&integer, 1)));
+      const float nothing = std::numeric_limits<float>::quiet_NaN();
+      used.add(Dtype::float32, std::as_bytes(std::span(&nothing, 1)));
+      used.clear();
+    }
+    used.add(Dtype::float64, std::as_bytes(std::span(values)));
+    fresh.add(Dtype::float64, std::as_bytes(std::span(values)));
+    used.results(results);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const smd::ReducedValue expected = fresh.result(list[i]);
+      CHECK(results[i].kind == expected.kind);
+      CHECK(smd_test::ulps(results[i].real, expected.real) == 0);
+      CHECK(results[i].low == expected.low);
+    }
+  }
+  CHECK_THROWS_AS(used.results(std::span(results).first(3)), smd::InvalidArgument);
+  used.clear();
+  CHECK(used.result({smd::ReductionKind::count}).low == 0);
 }
