@@ -25,6 +25,8 @@
 
 namespace smd {
 
+class Trial;
+
 namespace detail {
 struct TrialAccess;
 }
@@ -145,11 +147,50 @@ class SMD_EXPORT BlockSink {
   virtual ~BlockSink();
   /// Before `begin`: when the record was written, in seconds since 1970.
   virtual void written(double wall_time);
-  /// Once, before any block. Return false to stop.
+  /// Once, before any block; again if reading failed and is tried anew. Return false to stop.
   virtual bool begin(Dtype dtype, const Shape& shape) = 0;
   /// Whole elements (of a string tensor: the whole packed value), in order, little-endian, laid out as in
   /// `TensorView`. Valid during the call. Return false to stop.
   virtual bool block(std::span<const std::byte> bytes) = 0;
+  /// Asked before each record. True (the default): values of up to 2 MiB come in one block. False: in blocks small
+  /// enough to stay in a processor's cache from being read until they are used.
+  [[nodiscard]] virtual bool prefers_whole() const noexcept;
+};
+
+/// One record of an event file, by its byte range, and the name that it must bear (of a reduction, the whole stored
+/// name). Borrows the name.
+struct RecordRange {
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::string_view tensor;
+};
+
+/// Reads records in blocks, one after another, in the thread that calls it. Keeps its buffers, so that many records
+/// cost no allocations. One a thread.
+class SMD_EXPORT BlockReader {
+ public:
+  explicit BlockReader(const Trial& trial);
+  BlockReader(const BlockReader&) = delete;
+  BlockReader& operator=(const BlockReader&) = delete;
+  ~BlockReader();
+
+  /// Reads records of one event file (a path relative to the trial, as `TensorLocation` has it) into `sink`, which
+  /// gets `begin` and blocks of each in turn. `done(i, problem)` follows each, with what went wrong, if anything;
+  /// it ends the reading by returning false. Sorted by offset, short neighbours are read in one go.
+  void read(const std::string& file, std::span<const RecordRange> records, BlockSink& sink,
+            const std::function<bool(std::size_t, std::optional<Problem>&&)>& done);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A piece of work on a trial, to be done in whatever thread is free. See `Trial::do_parts`.
+class SMD_EXPORT TrialPart {
+ public:
+  virtual ~TrialPart();
+  /// Called once. `reader` is this thread's own.
+  virtual void work(BlockReader& reader) = 0;
 };
 
 /// One training job's output directory, open for reading.
@@ -280,7 +321,16 @@ class SMD_EXPORT Trial {
                    const std::function<bool(std::size_t, std::unique_ptr<BlockSink>&&, std::optional<Problem>&&)>& take,
                    const ReadOptions& options = {}) const;
 
+  /// Does work in parts, in parallel: `make(i)` gives part `i` below `parts`, and it and its `work` are called in one
+  /// of the threads; `take(i, part)` gets the part back when it is done, in the order of parts, in the calling thread,
+  /// and ends it all by returning false. Few parts wait for being taken, so what they hold is bounded. The first
+  /// exception ends it all and is rethrown.
+  void do_parts(std::size_t parts, const std::function<std::unique_ptr<TrialPart>(std::size_t)>& make,
+                const std::function<bool(std::size_t, std::unique_ptr<TrialPart>&&)>& take,
+                const ReadOptions& options = {}) const;
+
  private:
+  friend class BlockReader;
   friend class Tensor;
   friend class StepFollower;
   friend class RefreshGuard;

@@ -207,14 +207,18 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
     std::uint32_t tensor = 0;
   };
   std::vector<Found> found;
+  std::vector<std::string> paths;  // of the rows' event files, once each
+  TensorEntry entry;               // one for all, so that its texts are written in place
   const auto visit_step = [&](const Step& step) {
     if (!query.include_incomplete && !snapshot->complete(step.number)) {
       return true;
     }
     found.clear();
     const std::span<const StepRow> rows = snapshot->rows_of(step);
+    paths.resize(std::max(paths.size(), rows.size()));
     for (std::uint32_t r = 0; r < rows.size(); ++r) {
       const StepRow& row = rows[r];
+      paths[r].clear();
       if ((query.mode && *query.mode != Mode::global && row.mode != *query.mode) ||
           !wants_worker(snapshot->worker(row))) {
         continue;
@@ -241,8 +245,12 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
       if (same_tensor && rows[found[i + 1].row].file.worker == rows[found[i].row].file.worker) {
         continue;
       }
-      const auto entry = impl_->entry(*snapshot, rows[found[i].row], found[i].tensor);
-      if (entry && !visit(*entry)) {
+      const StepRow& row = rows[found[i].row];
+      std::string& path = paths[found[i].row];
+      if (path.empty()) {
+        path = impl_->event_path(*snapshot, row);
+      }
+      if (impl_->fill(*snapshot, row, found[i].tensor, path, entry) && !visit(entry)) {
         return false;
       }
       if (query.first_worker_only) {

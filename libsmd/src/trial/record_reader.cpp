@@ -16,7 +16,7 @@ namespace {
 
 /// Records up to this size are read whole; of larger ones the ends first.
 constexpr std::size_t whole_record_bytes = 256 * 1024;
-/// Streamed, up to this: one call instead of many, and a sink that wants all elements at once has them in place.
+/// Streamed, up to this if the sink prefers that: then it has all elements in place.
 constexpr std::size_t whole_stream_bytes = 2048 * 1024;
 constexpr std::size_t block_bytes = 256 * 1024;
 /// Records up to this size are worth reading before the file's length is known.
@@ -404,7 +404,7 @@ Status RecordReader::stream(const TensorLocation& location, std::string_view tag
   if (auto opened = open(location); !opened) {
     return opened;
   }
-  auto outlined = outline(location, tag, whole_stream_bytes);
+  auto outlined = outline(location, tag, sink.prefers_whole() ? whole_stream_bytes : block_bytes);
   if (!outlined) {
     return placed(std::move(outlined.problem()), location, location.offset);
   }

@@ -25,6 +25,7 @@ std::vector<std::string> texts(const T& views) {
 
 BlockSink::~BlockSink() = default;
 void BlockSink::written(double /*wall_time*/) {}
+bool BlockSink::prefers_whole() const noexcept { return true; }
 
 Trial::Trial(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Trial::Trial(Trial&&) noexcept = default;

@@ -323,12 +323,16 @@ std::vector<Problem> TrialState::problems() const {
   return problems;
 }
 
+std::string TrialState::event_path(const Snapshot& snapshot, const layout::StepRow& row) const {
+  return row.event_file == no_id ? layout_->event_path(*snapshot.listing, row.file)
+                                 : std::string(snapshot.catalog.paths()[row.event_file]);
+}
+
 TensorLocation TrialState::location(const Snapshot& snapshot, const layout::StepRow& row,
                                     std::uint32_t position) const {
   const layout::Payload& payload = snapshot.catalog.payload(row);
   TensorLocation location;
-  location.file = row.event_file == no_id ? layout_->event_path(*snapshot.listing, row.file)
-                                          : std::string(snapshot.catalog.paths()[row.event_file]);
+  location.file = event_path(snapshot, row);
   location.offset = payload.start(position);
   location.length = payload.lengths[position];
   return location;
@@ -336,26 +340,44 @@ TensorLocation TrialState::location(const Snapshot& snapshot, const layout::Step
 
 std::optional<TensorEntry> TrialState::entry(const Snapshot& snapshot, const layout::StepRow& row,
                                              std::uint32_t tensor) const {
+  TensorEntry entry;
+  return fill(snapshot, row, tensor, event_path(snapshot, row), entry) ? std::optional(std::move(entry)) : std::nullopt;
+}
+
+bool TrialState::fill(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t tensor,
+                      const std::string& event_path, TensorEntry& entry) const {
   const Catalog& catalog = snapshot.catalog;
   const std::span<const Item> items = catalog.items(row).of(tensor);
   const ShapeList* const shapes = catalog.shapes(row);
   const ShapeList::Saved* const shape = shapes == nullptr ? nullptr : shapes->of(tensor);
   if (items.empty() && shape == nullptr) {
-    return std::nullopt;
+    return false;
   }
-  TensorEntry entry;
+  const layout::Payload& payload = catalog.payload(row);
+  entry.reductions.clear();
+  entry.shape.reset();
+  entry.original_name.reset();
   entry.tensor = catalog.tensors()[tensor];
   entry.worker = snapshot.worker(row);
   entry.step = GlobalStep(row.file.step);
   entry.mode = row.mode;
   entry.mode_step = ModeStep(row.mode_step);
+  bool has_value = false;
   for (const Item& item : items) {
-    TensorLocation place = location(snapshot, row, item.position);
+    TensorLocation* place = nullptr;
     if (item.reduction == no_id) {
-      entry.value = std::move(place);
+      has_value = true;
+      place = entry.value ? &*entry.value : &entry.value.emplace();
     } else {
-      entry.reductions.push_back({std::string(catalog.reductions()[item.reduction]), std::move(place)});
+      entry.reductions.push_back({std::string(catalog.reductions()[item.reduction]), {}});
+      place = &entry.reductions.back().location;
     }
+    place->file = event_path;
+    place->offset = payload.start(item.position);
+    place->length = payload.lengths[item.position];
+  }
+  if (!has_value) {
+    entry.value.reset();
   }
   std::sort(entry.reductions.begin(), entry.reductions.end(),
             [](const SavedReduction& a, const SavedReduction& b) { return a.name < b.name; });
@@ -365,7 +387,7 @@ std::optional<TensorEntry> TrialState::entry(const Snapshot& snapshot, const lay
       entry.original_name = std::string(catalog.originals()[shape->original]);
     }
   }
-  return entry;
+  return true;
 }
 
 std::string describe(StepKey key) {

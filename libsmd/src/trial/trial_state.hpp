@@ -92,6 +92,12 @@ class TrialState {
   [[nodiscard]] TensorLocation location(const Snapshot& snapshot, const layout::StepRow& row,
                                         std::uint32_t position) const;
   /// All that `row` saved of a tensor; nothing if it saved nothing of it.
+  /// Of the event file that a row names, relative to the trial.
+  [[nodiscard]] std::string event_path(const Snapshot& snapshot, const layout::StepRow& row) const;
+  /// `entry` written over another one; false, and nothing promised of `entry`, if there is none. `event_path`: the
+  /// row's.
+  bool fill(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t tensor, const std::string& event_path,
+            TensorEntry& entry) const;
   [[nodiscard]] std::optional<TensorEntry> entry(const Snapshot& snapshot, const layout::StepRow& row,
                                                  std::uint32_t tensor) const;
 

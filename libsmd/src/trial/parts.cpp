@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/parallel.hpp"
+#include "trial/record_reader.hpp"
+#include "trial/trial_impl.hpp"
+
+#include <smd/trial.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace smd {
+
+TrialPart::~TrialPart() = default;
+
+struct __attribute__((visibility("hidden"))) BlockReader::Impl {
+  explicit Impl(std::shared_ptr<Trial::Impl> of)
+      : trial(std::move(of)), reader(trial->storage(), trial->options().verify) {}
+
+  detail::Status stream(const TensorLocation& location, std::string_view tensor, BlockSink& sink) {
+    auto status = reader.stream(location, tensor, sink);
+    if (!status && status.problem().kind == ProblemKind::io) {
+      reader.close();  // perhaps for want of descriptors: once more with one fewer
+      status = reader.stream(location, tensor, sink);
+    }
+    return status;
+  }
+
+  std::shared_ptr<Trial::Impl> trial;
+  detail::trial::RecordReader reader;
+  std::vector<TensorLocation> locations;  // never shrinks: its texts are written anew in place
+};
+
+BlockReader::BlockReader(const Trial& trial) : impl_(std::make_unique<Impl>(trial.impl_)) {}
+BlockReader::~BlockReader() = default;
+
+void BlockReader::read(const std::string& file, std::span<const RecordRange> records, BlockSink& sink,
+                       const std::function<bool(std::size_t, std::optional<Problem>&&)>& done) {
+  std::vector<TensorLocation>& locations = impl_->locations;
+  locations.resize(std::max(locations.size(), records.size()));
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    locations[i].file = file;
+    locations[i].offset = records[i].offset;
+    locations[i].length = records[i].length;
+  }
+  impl_->reader.expect(std::span(locations).first(records.size()));
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    std::optional<Problem> problem;
+    if (auto status = impl_->stream(locations[i], records[i].tensor, sink); !status) {
+      problem = impl_->trial->judge(std::move(status.problem()), locations[i], *impl_->trial->snapshot());
+    }
+    if (!done(i, std::move(problem))) {
+      break;
+    }
+  }
+  impl_->reader.expect({});
+}
+
+void Trial::do_parts(std::size_t parts, const std::function<std::unique_ptr<TrialPart>(std::size_t)>& make,
+                     const std::function<bool(std::size_t, std::unique_ptr<TrialPart>&&)>& take,
+                     const ReadOptions& options) const {
+  const auto threads =
+      static_cast<unsigned>(std::min<std::size_t>(impl_->jobs(options.jobs), std::max<std::size_t>(parts, 1)));
+  std::vector<std::unique_ptr<BlockReader>> readers(threads);
+  detail::parallel_ordered(
+      threads, parts, std::size_t{threads} * 2,
+      [&](std::size_t i, unsigned worker) {
+        if (!readers[worker]) {
+          readers[worker] = std::make_unique<BlockReader>(*this);
+        }
+        std::unique_ptr<TrialPart> part = make(i);
+        part->work(*readers[worker]);
+        return part;
+      },
+      take);
+}
+
+}  // namespace smd
