@@ -81,6 +81,15 @@ void Diagnostics::fail(const Error& error, std::string_view trial) {
 }
 
 void Diagnostics::warning(std::string_view text) { write(Level::warning, "warning", text); }
+void Diagnostics::warning_once(std::string_view text) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!reported_.insert("\n" + std::string(text)).second) {
+      return;
+    }
+  }
+  warning(text);
+}
 void Diagnostics::note(std::string_view text) { write(Level::warning, "note", text); }
 void Diagnostics::info(std::string_view text) { write(Level::info, "info", text); }
 void Diagnostics::debug(std::string_view text) { write(Level::debug, "debug", text); }

@@ -47,9 +47,10 @@ class Diagnostics {
   /// the text where the text does not name it.
   void fail(const Error& error, std::string_view trial = {});
   void warning(std::string_view text);
-  void note(std::string_view text);   ///< Shown unless -q.
-  void info(std::string_view text);   ///< Shown with -v.
-  void debug(std::string_view text);  ///< Shown with -vv.
+  void warning_once(std::string_view text);  ///< Unless it was said before.
+  void note(std::string_view text);          ///< Shown unless -q.
+  void info(std::string_view text);          ///< Shown with -v.
+  void debug(std::string_view text);         ///< Shown with -vv.
 
   /// A problem of a trial. Damage: an error, status 4. No access, a failed read, no such file: an error, status 3.
   /// `absent`, a warning: a warning. A note (it harms nothing), not there yet: info. Each with the path.

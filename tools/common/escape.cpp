@@ -3,10 +3,13 @@
 
 #include "text.hpp"
 
+#include <algorithm>
+
 namespace smd::tool {
 
 void append_tsv(std::string& out, std::string_view text) {
-  if (text.find_first_of("\t\n\r\\") == std::string_view::npos) {
+  const auto special = [](char byte) { return byte == '\t' || byte == '\n' || byte == '\r' || byte == '\\'; };
+  if (std::none_of(text.begin(), text.end(), special)) {
     out += text;
     return;
   }
@@ -31,7 +34,8 @@ void append_tsv(std::string& out, std::string_view text) {
 }
 
 void append_csv(std::string& out, std::string_view text) {
-  if (!text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos) {
+  const auto special = [](char byte) { return byte == ',' || byte == '"' || byte == '\r' || byte == '\n'; };
+  if (!text.empty() && std::none_of(text.begin(), text.end(), special)) {
     out += text;
     return;
   }

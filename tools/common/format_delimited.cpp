@@ -45,6 +45,7 @@ class DelimitedFormat : public RowFormat {
   }
 
   void end_step() override { context_.out.flush(); }
+  [[nodiscard]] bool rows_stand_alone() const override { return true; }
 
  private:
   void end_line() {
@@ -87,6 +88,7 @@ class ListFormat : public RowFormat {
   }
 
   void end_step() override { context_.out.flush(); }
+  [[nodiscard]] bool rows_stand_alone() const override { return true; }
 
  private:
   FormatContext context_;

@@ -32,10 +32,8 @@ class JsonFormat : public RowFormat {
         context_.out.write(text_);
         text_.clear();
         (*own->write)(context_.out);
-      } else if (!append_json_cell(text_, cells[i], context_.options.precision, context_.options.nonfinite) &&
-                 !warned_) {
-        context_.messages.warning("bytes that are not UTF-8 were replaced by U+FFFD");
-        warned_ = true;
+      } else if (!append_json_cell(text_, cells[i], context_.options.precision, context_.options.nonfinite)) {
+        context_.messages.warning_once("bytes that are not UTF-8 were replaced by U+FFFD");
       }
     }
     text_ += lines_ ? "}\n" : "}";
@@ -48,6 +46,8 @@ class JsonFormat : public RowFormat {
     }
   }
 
+  [[nodiscard]] bool rows_stand_alone() const override { return lines_; }
+
   void end() override {
     if (!lines_) {
       context_.out.write(any_ ? "\n]\n" : "[]\n");
@@ -58,7 +58,6 @@ class JsonFormat : public RowFormat {
   FormatContext context_;
   bool lines_;
   bool any_ = false;
-  bool warned_ = false;
   std::vector<std::string> keys_;
   std::string text_;
 };

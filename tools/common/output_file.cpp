@@ -76,11 +76,20 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       used_(std::exchange(other.used_, 0)),
       buffer_(std::move(other.buffer_)),
       path_(std::move(other.path_)),
-      temporary_(std::exchange(other.temporary_, {})) {}
+      temporary_(std::exchange(other.temporary_, {})),
+      text_(std::move(other.text_)) {}
 
 OutputFile OutputFile::standard() { return {Kind::standard, STDOUT_FILENO}; }
 
 OutputFile OutputFile::discard() { return {Kind::discard, -1}; }
+
+OutputFile OutputFile::memory() { return {Kind::memory, -1}; }
+
+void OutputFile::take_text(std::string& text) {
+  flush();
+  text.swap(text_);
+  text_.clear();
+}
 
 OutputFile OutputFile::file(const std::string& path) {
   OutputFile out(Kind::file, -1);
@@ -151,6 +160,10 @@ void OutputFile::write(std::span<const std::byte> bytes) {
 void OutputFile::flush() { write_out(buffer_.get(), std::exchange(used_, 0)); }
 
 void OutputFile::write_out(const char* bytes, std::size_t size) {
+  if (kind_ == Kind::memory) {
+    text_.append(bytes, size);
+    return;
+  }
   constexpr std::size_t largest = std::size_t{1} << 30;  // Linux moves at most 2 GiB at once
   if (kind_ == Kind::standard && size > 0 && Progress::line_shown() && is_terminal()) {
     Progress::erase_line();
@@ -195,6 +208,6 @@ void OutputFile::close() {
   temporary_.clear();
 }
 
-bool OutputFile::is_terminal() const noexcept { return kind_ != Kind::discard && tool::is_terminal(descriptor_); }
+bool OutputFile::is_terminal() const noexcept { return descriptor_ >= 0 && tool::is_terminal(descriptor_); }
 
 }  // namespace smd::tool

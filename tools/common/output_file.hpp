@@ -19,6 +19,8 @@ class OutputFile {
   static OutputFile file(const std::string& path);
   /// Takes and drops everything: what `--quiet` leaves of standard output.
   static OutputFile discard();
+  /// Keeps everything until `take_text`.
+  static OutputFile memory();
 
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
@@ -46,6 +48,8 @@ class OutputFile {
   void advance(const char* end) noexcept { used_ = static_cast<std::size_t>(end - buffer_.get()); }
 
   void flush();
+  /// What was written to memory so far, in exchange for a text whose room is to be used again.
+  void take_text(std::string& text);
   /// Flushes, and puts a file in its place. Standard output is closed by `run_command`, which reports failure.
   void close();
 
@@ -56,7 +60,7 @@ class OutputFile {
   static constexpr std::size_t capacity = std::size_t{128} << 10;
 
  private:
-  enum class Kind : unsigned char { standard, file, discard };
+  enum class Kind : unsigned char { standard, file, discard, memory };
   OutputFile(Kind kind, int descriptor);
   void write_out(const char* bytes, std::size_t size);
 
@@ -66,6 +70,7 @@ class OutputFile {
   std::unique_ptr<char[]> buffer_;
   std::string path_;
   std::string temporary_;
+  std::string text_;  // of kind memory
 };
 
 }  // namespace smd::tool

@@ -20,6 +20,8 @@ class RowFormat {
   /// Nothing printed so far may wait any longer.
   virtual void end_step() {}
   virtual void end() {}
+  /// Whether the text of a row is the same whatever rows stand before it.
+  [[nodiscard]] virtual bool rows_stand_alone() const { return false; }
 };
 
 /// What a format is made from; everything outlives the format.

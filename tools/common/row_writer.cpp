@@ -47,6 +47,10 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
       chosen_.emplace_back(i);
     }
   }
+  all_chosen_ = chosen_.size() == columns_.size();
+  for (std::size_t i = 0; all_chosen_ && i < chosen_.size(); ++i) {
+    all_chosen_ = chosen_[i] == i;
+  }
   const MakeRowFormat make = find_row_format(options.format, chosen_.size());
   if (make == nullptr) {
     throw UsageError("--format: " + quoted(options.format) + " does not hold rows");
@@ -75,11 +79,30 @@ void RowWriter::row(std::span<const Cell> cells) {
   if (out_.discards()) {
     return;
   }
+  if (all_chosen_) {
+    format_->row(cells);
+    return;
+  }
   picked_.clear();
   for (const std::optional<std::size_t> index : chosen_) {
     picked_.push_back(index ? cells[*index] : Cell(trial_));
   }
   format_->row(picked_);
+}
+
+bool RowWriter::rows_stand_alone() const noexcept {
+  return format_->rows_stand_alone() && !out_.is_terminal() && !out_.discards();
+}
+
+void RowWriter::append(std::string_view text, std::size_t rows) {
+  if (rows == 0) {
+    return;
+  }
+  if (rows_ == 0) {
+    format_->begin();
+  }
+  rows_ += rows;
+  out_.write(text);
 }
 
 void RowWriter::end_step() { format_->end_step(); }

@@ -47,6 +47,11 @@ class RowWriter {
   /// One cell for each column given to the constructor, in that order.
   void row(std::span<const Cell> cells);
   void row(std::initializer_list<Cell> cells) { row(std::span<const Cell>(cells.begin(), cells.size())); }
+  /// Whether rows that another writer made into text, one with the same options but without a header, can be taken as
+  /// that text.
+  [[nodiscard]] bool rows_stand_alone() const noexcept;
+  /// Takes the text of so many of these rows.
+  void append(std::string_view text, std::size_t rows);
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
   /// Following: pass on what is there, at the end of a step.
   void end_step();
@@ -57,6 +62,7 @@ class RowWriter {
   OutputFile& out_;
   std::vector<Column> columns_;
   std::vector<std::optional<std::size_t>> chosen_;  // index into columns_; none: the trial
+  bool all_chosen_ = false;                         // all columns, in their order
   std::vector<Cell> picked_;
   std::string trial_;
   std::unique_ptr<RowFormat> format_;

@@ -101,3 +101,20 @@ TEST_CASE("room in the buffer can be filled in place") {
   out.close();
   CHECK(smd::test::read_file(dir / "out") == expected);
 }
+
+TEST_CASE("what is written to memory is taken piece by piece") {
+  OutputFile out = OutputFile::memory();
+  CHECK_FALSE(out.is_terminal());
+  CHECK_FALSE(out.discards());
+  const std::string big(2 * OutputFile::capacity + 5, 'x');
+  std::string text = "not kept";
+  out.write("a");
+  out.write(big);
+  out.take_text(text);
+  CHECK(text == "a" + big);
+  out.put('b');
+  out.take_text(text);
+  CHECK(text == "b");
+  out.take_text(text);
+  CHECK(text.empty());
+}
