@@ -8,11 +8,11 @@
 
 namespace smd::tool::reduce {
 
-Figure Figure::of(const TensorValue& saved) {
-  if (saved.dtype() == Dtype::string || saved.view().size() != 1) {
+Figure Figure::of(const TensorView& saved) {
+  if (saved.dtype() == Dtype::string || saved.size() != 1) {
     return {};
   }
-  return Figure(Elements(saved.view()).cell(0));
+  return Figure(Elements(saved).cell(0));
 }
 
 Figure Figure::of(const ReducedValue& computed) {

@@ -6,10 +6,10 @@
 #include <smd/reduction.hpp>
 #include <smd/step.hpp>
 #include <smd/tensor_view.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 #include "common/cell.hpp"
 
@@ -21,8 +21,11 @@ class Figure {
   Figure() = default;
   explicit Figure(Cell number) : number_(number) {}
   /// Of a saved reduction: its one element, in the type in which it was saved. Nothing if it has none.
-  static Figure of(const TensorValue& saved);
+  static Figure of(const TensorView& saved);
   static Figure of(const ReducedValue& computed);
+
+  /// To a number, from none.
+  void set(double number) noexcept { number_ = number; }
 
   [[nodiscard]] bool missing() const noexcept { return digits_.empty() && number_.missing(); }
   /// For the row writer. Borrows from this, and from `json`, which writes digits as a number.
@@ -35,7 +38,8 @@ class Figure {
   std::string digits_;  // if not empty, in place of it
 };
 
-/// One row of results. Names are borrowed until the view's `row` returns; what rows are not `by` is not set.
+/// One row of results. Names and figures are borrowed until the view's `row` returns; what rows are not `by` is not
+/// set.
 struct ResultRow {
   std::string_view tensor;
   std::string_view worker;
@@ -43,7 +47,7 @@ struct ResultRow {
   Mode mode = Mode::global;
   ModeStep mode_step;
   std::string_view source;  ///< Empty: of nothing.
-  std::vector<Figure> figures;
+  std::span<const Figure> figures;
   std::uint64_t count = 0;  ///< These two for shards only.
   std::string partial;
 };

@@ -148,7 +148,8 @@ class Merger {
         source = source.empty() || source == other.source ? other.source : other.source.empty() ? source : "mixed";
       }
       row.source = source;
-      row.figures = rows.size() == 1 ? std::move(rows.front().figures) : pooled(rows);
+      const std::vector<Figure> figures = rows.size() == 1 ? std::move(rows.front().figures) : pooled(rows);
+      row.figures = figures;
       view->row(row);
     }
     view->finish();

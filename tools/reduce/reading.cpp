@@ -3,7 +3,10 @@
 
 #include "common/progress.hpp"
 #include "common/text.hpp"
+#include "findings.hpp"
 #include "partial_text.hpp"
+#include "plan.hpp"
+#include "single_rows.hpp"
 #include "value_sink.hpp"
 
 #include <algorithm>
@@ -17,16 +20,6 @@ namespace smd::tool::reduce {
 namespace {
 
 constexpr std::size_t chunk_entries = 2048;  // few enough for what is known of them to stay in the caches
-constexpr std::size_t most_names = 100;      // kept for the warning
-
-enum class How : std::uint8_t { missing, saved, computed };
-
-/// How the figures of a group are come by; shared by all groups alike.
-struct Plan {
-  std::vector<How> how;
-  std::vector<Reduction> computed;     // what is computed,
-  std::vector<std::size_t> positions;  // and which figure each is
-};
 
 /// What a group's members have saved.
 struct Having {
@@ -77,6 +70,8 @@ class ComputingSink : public ViewSink {
     return results_;
   }
 
+  [[nodiscard]] bool prefers_whole() const noexcept override { return plan_.needs_values && !mergeable_; }
+
   std::optional<Reducer> reducer;  ///< None if the whole value was reduced at once, or refused.
 
  protected:
@@ -125,7 +120,8 @@ class TrialReducer {
         wanted_(wanted),
         view_(view),
         messages_(messages),
-        progress_("reducing", 0) {}
+        progress_("reducing", 0),
+        plans_(wanted) {}
 
   bool run() {
     const bool chunks = options_.by.step;  // then a group's members stand together
@@ -153,7 +149,7 @@ class TrialReducer {
     });
     work();
     show();
-    say_unavailable();
+    findings_.say(!single(), options_.strict, messages_);
     return found_;
   }
 
@@ -201,21 +197,6 @@ class TrialReducer {
     }
   }
 
-  const Plan* plan_of(const std::vector<How>& how) {
-    const auto [place, fresh] = plans_.try_emplace(how);
-    Plan& plan = place->second;
-    if (fresh) {
-      plan.how = how;
-      for (std::size_t i = 0; i < how.size(); ++i) {
-        if (how[i] == How::computed) {
-          plan.computed.push_back(*wanted_[i].reduction);
-          plan.positions.push_back(i);
-        }
-      }
-    }
-    return &plan;
-  }
-
   void plan_groups() {
     std::vector<How> how(wanted_.size());
     const Plan* plan = nullptr;  // mostly all have the same
@@ -229,7 +210,7 @@ class TrialReducer {
         how[i] = saved ? How::saved : computed ? How::computed : How::missing;
       }
       Group& group = groups_[g];
-      group.plan = plan != nullptr && plan->how == how ? plan : plan_of(how);
+      group.plan = plan != nullptr && plan->how == how ? plan : &plans_.of(how);
       plan = group.plan;
       group.members = having.members;
       group.figures.resize(wanted_.size());
@@ -252,28 +233,19 @@ class TrialReducer {
       // Single rows stand in the order of the entries.
       const std::size_t g = single() ? next++ : places_.at(key_of(entry));
       const Plan& plan = *groups_[g].plan;
+      if (plan.lacks) {
+        findings_.lacks(entry, plan, wanted_);
+      }
       const bool has_value = entry.value.has_value();
       if (!plan.computed.empty() && has_value) {
         items.push_back({std::move(*entry.value), std::string(entry.tensor), entry.tensor, entry.step, g, Item::value});
       }
-      bool unavailable = false;
       for (std::size_t i = 0; i < wanted_.size(); ++i) {
         if (plan.how[i] == How::saved) {
           const auto saved = std::find_if(entry.reductions.begin(), entry.reductions.end(),
                                           [&](const SavedReduction& one) { return one.name == wanted_[i].name; });
           items.push_back(
               {saved->location, reduction_tensor_name(saved->name, entry.tensor), entry.tensor, entry.step, g, i});
-        } else if (plan.how[i] == How::missing) {
-          unavailable = true;
-          missing_reductions_.insert(wanted_[i].name);
-        }
-      }
-      if (unavailable && missing_tensors_.size() < most_names && missing_tensors_.emplace(entry.tensor).second) {
-        if (has_value) {
-          missing_saved_.insert("value");
-        }
-        for (const SavedReduction& reduction : entry.reductions) {
-          missing_saved_.insert(reduction.name);
         }
       }
     }
@@ -339,7 +311,7 @@ class TrialReducer {
   }
 
   void take_saved(Group& group, const Item& item, const TensorValue& value) {
-    Figure figure = value.bytes().empty() ? Figure() : Figure::of(value);
+    Figure figure = value.bytes().empty() ? Figure() : Figure::of(value.view());
     if (figure.missing()) {
       messages_.fail("Damaged",
                      quoted(item.tensor) + " step " + std::to_string(item.step.value) + ": saved " +
@@ -375,7 +347,7 @@ class TrialReducer {
       return;
     }
     if (sink.dtype() == Dtype::string) {
-      strings_.emplace(item.tensor);
+      findings_.string(item.tensor);
       fail(group, item);
       return;
     }
@@ -397,10 +369,7 @@ class TrialReducer {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::size_t position = group.plan->positions[i];
       if (values[i].kind == ReducedValue::Kind::undefined) {
-        undefined_.insert(wanted_[position].name);
-        if (undefined_of_.size() < most_names) {
-          undefined_of_.emplace(tensor);
-        }
+        findings_.undefined(wanted_[position].name, tensor);
       }
       group.figures[position] = Figure::of(values[i]);
     }
@@ -482,44 +451,8 @@ class TrialReducer {
       row.count = partial.data ? partial.data->count : 0;
       row.partial = to_text(partial);
     }
-    row.figures = std::move(group.figures);
+    row.figures = group.figures;
     view_.row(row);
-  }
-
-  static std::string listed(const std::set<std::string>& names) {
-    std::string list;
-    for (const std::string& name : names) {
-      list += (list.empty() ? "" : ", ") + name;
-    }
-    return list;
-  }
-
-  void say_unavailable() {
-    if (!missing_tensors_.empty()) {
-      const std::vector<std::string> tensors(missing_tensors_.begin(), missing_tensors_.end());
-      std::string text = "no " + listed(missing_reductions_) + " of " + quoted_list(tensors, 3) +
-                         "; saved: " + (missing_saved_.empty() ? "nothing" : listed(missing_saved_));
-      if (!single()) {
-        text += " (to pool a figure, all that is pooled must have it, or its values)";
-      }
-      say(text);
-    }
-    if (!undefined_.empty()) {
-      const std::vector<std::string> tensors(undefined_of_.begin(), undefined_of_.end());
-      say("there is no " + listed(undefined_) + " of no elements or of complex numbers: " + quoted_list(tensors, 3));
-    }
-    if (!strings_.empty()) {
-      const std::vector<std::string> tensors(strings_.begin(), strings_.end());
-      say("strings have no reductions: " + quoted_list(tensors, 3));
-    }
-  }
-
-  void say(const std::string& text) {
-    if (options_.strict) {
-      messages_.fail("TensorUnavailableForStep", text, ExitStatus::no);
-    } else {
-      messages_.warning(text);
-    }
   }
 
   const Session& session_;
@@ -532,14 +465,9 @@ class TrialReducer {
   std::vector<Group> groups_;
   std::vector<Having> having_;
   std::map<Key, std::size_t> places_;  // of groups; not used for single rows
-  std::map<std::vector<How>, Plan> plans_;
+  Plans plans_;
   bool found_ = false;
-  std::set<std::string> missing_reductions_;
-  std::set<std::string, std::less<>> missing_tensors_;
-  std::set<std::string> missing_saved_;
-  std::set<std::string> undefined_;
-  std::set<std::string, std::less<>> undefined_of_;
-  std::set<std::string, std::less<>> strings_;
+  Findings findings_;
 };
 
 }  // namespace
@@ -555,6 +483,10 @@ void collect_saved(const Session& session, const ReduceCommandOptions& options, 
 
 bool reduce_trial(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
                   ResultView& view, Diagnostics& messages) {
+  // On S3 many files must be asked for at once, which whole chunks are better at.
+  if (options.by == By() && !session.trial.remote()) {
+    return reduce_single(session, options, wanted, view, messages);
+  }
   return TrialReducer(session, options, wanted, view, messages).run();
 }
 

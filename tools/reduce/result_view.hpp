@@ -14,12 +14,25 @@
 
 namespace smd::tool::reduce {
 
+/// Makes rows into text that a view takes as it is. In any thread, but in one at a time.
+class RowText {
+ public:
+  virtual ~RowText() = default;
+  virtual void row(const ResultRow& row) = 0;
+  /// The text of the rows since the last time, in exchange for one whose room is to be used again.
+  virtual void take(std::string& text) = 0;
+};
+
 /// Shows rows of results, which come in the promised order.
 class ResultView {
  public:
   virtual ~ResultView() = default;
   virtual void set_trial(std::string_view name) = 0;
   virtual void row(const ResultRow& row) = 0;
+  /// For rows of the trial set last; null if the view must have the rows themselves.
+  [[nodiscard]] virtual std::unique_ptr<RowText> row_text() const { return nullptr; }
+  /// Takes the text of so many rows that a `row_text` of this view made.
+  virtual void append(std::string_view /*text*/, std::size_t /*rows*/) {}
   /// Following: a step is over; pass on what there is.
   virtual void end_step() {}
   virtual void finish() = 0;

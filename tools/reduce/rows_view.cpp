@@ -44,7 +44,13 @@ class RowsView : public ResultView {
         rows_(context.out, context.options.output, columns_, context.several_trials, context.messages),
         digits_(context.wanted.size()) {}
 
-  void set_trial(std::string_view name) override { rows_.set_trial(name); }
+  void set_trial(std::string_view name) override {
+    rows_.set_trial(name);
+    trial_ = name;
+  }
+
+  [[nodiscard]] std::unique_ptr<RowText> row_text() const override;
+  void append(std::string_view text, std::size_t rows) override { rows_.append(text, rows); }
 
   void row(const ResultRow& row) override {
     cells_.clear();
@@ -81,9 +87,39 @@ class RowsView : public ResultView {
   ResultContext context_;
   std::vector<Column> columns_;
   RowWriter rows_;
+  std::string trial_;
   std::vector<Cell> cells_;
   std::vector<std::function<void(OutputFile&)>> digits_;
 };
+
+/// A view of its own, into memory.
+class RowsText : public RowText {
+ public:
+  RowsText(const ResultContext& context, std::string_view trial)
+      : options_(context.options),
+        memory_(OutputFile::memory()),
+        view_(
+            {memory_, without_header(options_), context.messages, context.wanted, context.by, context.several_trials}) {
+    view_.set_trial(trial);
+  }
+
+  void row(const ResultRow& row) override { view_.row(row); }
+  void take(std::string& text) override { memory_.take_text(text); }
+
+ private:
+  static const ReduceCommandOptions& without_header(ReduceCommandOptions& options) {
+    options.output.header = false;
+    return options;
+  }
+
+  ReduceCommandOptions options_;
+  OutputFile memory_;
+  RowsView view_;
+};
+
+std::unique_ptr<RowText> RowsView::row_text() const {
+  return rows_.rows_stand_alone() ? std::make_unique<RowsText>(context_, trial_) : nullptr;
+}
 
 }  // namespace
 

@@ -7,12 +7,17 @@ namespace smd::tool::reduce {
 
 void Session::for_each_entry(const ReduceCommandOptions& options,
                              const std::function<bool(const TensorEntry&)>& visit) const {
-  if (empty()) {
-    return;
+  if (!empty()) {
+    for_each_entry(options, tensors, steps, visit);
   }
-  trial.for_each_entry(entry_query(options.selection, tensors, steps), [&](const TensorEntry& entry) {
-    return (!entry.value && entry.reductions.empty()) || visit(entry);
-  });
+}
+
+void Session::for_each_entry(const ReduceCommandOptions& options, std::span<const std::string> some_tensors,
+                             std::span<const SelectedStep> some_steps,
+                             const std::function<bool(const TensorEntry&)>& visit) const {
+  const EntryQuery query = entry_query(options.selection, {some_tensors.begin(), some_tensors.end()}, some_steps);
+  trial.for_each_entry(
+      query, [&](const TensorEntry& entry) { return (!entry.value && entry.reductions.empty()) || visit(entry); });
 }
 
 Session select(Trial& trial, const std::string& name, const ReduceCommandOptions& options, Diagnostics& messages) {

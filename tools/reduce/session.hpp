@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <smd/trial.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct Session {
   [[nodiscard]] bool empty() const noexcept { return tensors.empty() || steps.empty(); }
   /// Calls `visit` for the entries of which there is more than a shape, in the promised order.
   void for_each_entry(const ReduceCommandOptions& options, const std::function<bool(const TensorEntry&)>& visit) const;
+  /// The same of some tensors at some steps only.
+  void for_each_entry(const ReduceCommandOptions& options, std::span<const std::string> some_tensors,
+                      std::span<const SelectedStep> some_steps,
+                      const std::function<bool(const TensorEntry&)>& visit) const;
 };
 
 /// Resolves names, steps and the shard; what is not there is said.

@@ -10,6 +10,9 @@ namespace smd::tool::reduce {
 bool ViewSink::begin(Dtype dtype, const Shape& shape) {
   dtype_ = dtype;
   shape_ = shape;
+  got_ = 0;
+  gathered_.reset();
+  slice_error_.clear();
   if (!start(dtype)) {
     return false;
   }

@@ -13,7 +13,7 @@
 namespace smd::tool::reduce {
 
 /// Passes the elements of one record on as views: whole if the record is short or a slice is to be taken, else block by
-/// block.
+/// block. One record after another.
 class ViewSink : public BlockSink {
  public:
   explicit ViewSink(const SliceSpec* slice) : slice_(slice) {}
@@ -26,7 +26,7 @@ class ViewSink : public BlockSink {
   [[nodiscard]] const std::string& slice_error() const noexcept { return slice_error_; }
 
  protected:
-  /// Once, before any view. Return false to refuse the type.
+  /// Before any view of a record. Return false to refuse the type.
   virtual bool start(Dtype dtype) = 0;
   /// `whole`: there is no other view of this record.
   virtual void take(const TensorView& view, bool whole) = 0;

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan.hpp"
+
+namespace smd::tool::reduce {
+
+const Plan& Plans::of(const std::vector<How>& how) {
+  const auto [place, fresh] = plans_.try_emplace(how);
+  Plan& plan = place->second;
+  if (fresh) {
+    plan.how = how;
+    for (std::size_t i = 0; i < how.size(); ++i) {
+      if (how[i] == How::computed) {
+        plan.computed.push_back(*wanted_[i].reduction);
+        plan.positions.push_back(i);
+        plan.needs_values = plan.needs_values || needs_values(plan.computed.back());
+      }
+      plan.lacks = plan.lacks || how[i] == How::missing;
+    }
+  }
+  return plan;
+}
+
+}  // namespace smd::tool::reduce

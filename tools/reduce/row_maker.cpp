@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "row_maker.hpp"
+
+#include "common/text.hpp"
+#include "partial_text.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace smd::tool::reduce {
+
+namespace {
+
+constexpr std::uint32_t few_files = 8;  // that are looked through one by one
+
+}  // namespace
+
+bool RecordSink::start(Dtype dtype) {
+  if (dtype == Dtype::string) {
+    return false;
+  }
+  at_once_ = false;
+  saved_ = Figure();
+  if (plan_ == nullptr || (plan_->needs_values && !mergeable_)) {
+    return true;
+  }
+  if (reducer_of_ == plan_) {
+    reducer_->clear();
+  } else {
+    reducer_.emplace(plan_->computed, options_);
+    reducer_of_ = plan_;
+  }
+  return true;
+}
+
+void RecordSink::take(const TensorView& view, bool whole) {
+  if (plan_ == nullptr) {
+    saved_ = whole && view.size() == 1 ? Figure::of(view) : Figure();
+    return;
+  }
+  if (plan_->needs_values && !mergeable_) {
+    if (whole) {
+      values_ = smd::reduce(view, plan_->computed, options_);
+      at_once_ = true;
+      return;
+    }
+    if (reducer_of_ != plan_) {
+      reducer_.emplace(plan_->computed, options_);
+      reducer_of_ = plan_;
+    }
+  }
+  reducer_->add(view);
+}
+
+std::span<const ReducedValue> RecordSink::values() {
+  if (!at_once_) {
+    values_.resize(plan_->computed.size());
+    reducer_->results(values_);
+    if (plan_->needs_values) {
+      reducer_of_ = nullptr;  // frees the elements kept
+      reducer_.reset();
+    }
+  }
+  return values_;
+}
+
+RowMaker::RowMaker(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
+                   const ResultView& view)
+    : session_(session),
+      options_(options),
+      wanted_(wanted),
+      text_view_(view.row_text()),
+      sink_(options.reduce, options.slice ? &*options.slice : nullptr, options.shard.has_value()),
+      plans_(wanted),
+      how_(wanted.size()) {}
+
+void RowMaker::clear() {
+  rows_.clear();
+  failed_.clear();
+  partials_.clear();
+  records_.clear();
+  file_count_ = last_file_ = 0;
+  file_ids_.clear();
+  names_.clear();
+  if (found_some_) {
+    findings_.clear();
+    found_some_ = false;
+  }
+  said_.clear();
+}
+
+void RowMaker::make(const Piece& piece, BlockReader& reader) {
+  clear();
+  session_.for_each_entry(options_, piece.tensors, piece.steps, [&](const TensorEntry& entry) {
+    take(entry);
+    return true;
+  });
+  figures_.resize(rows_.size() * wanted_.size());
+  std::fill(figures_.begin(), figures_.end(), Figure());
+  if (options_.shard) {
+    partials_.resize(rows_.size());
+  }
+  read(reader);
+  text_rows_ = 0;
+  if (text_view_) {
+    ResultRow row;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (fill(i, row)) {
+        text_view_->row(row);
+        ++text_rows_;
+      }
+    }
+    text_view_->take(text_);
+  }
+}
+
+void RowMaker::take(const TensorEntry& entry) {
+  const Plan& plan = plan_of(entry);
+  const auto index = static_cast<std::uint32_t>(rows_.size());
+  rows_.push_back({entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, &plan});
+  if (plan.lacks) {
+    findings_.lacks(entry, plan, wanted_);
+    found_some_ = true;
+  }
+  if (!plan.computed.empty()) {
+    records_.push_back({file_of(entry.value->file), index, entry.value->offset, entry.value->length, entry.tensor});
+  }
+  if (entry.reductions.empty()) {
+    return;
+  }
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    if (plan.how[i] == How::saved) {
+      const auto saved = std::find_if(entry.reductions.begin(), entry.reductions.end(),
+                                      [&](const SavedReduction& one) { return one.name == wanted_[i].name; });
+      const std::string& name = names_.emplace_back(reduction_tensor_name(saved->name, entry.tensor));
+      records_.push_back(
+          {file_of(saved->location.file), index, saved->location.offset, saved->location.length, name, i});
+    }
+  }
+}
+
+const Plan& RowMaker::plan_of(const TensorEntry& entry) {
+  const bool has_value = entry.value.has_value();
+  const bool plain = entry.reductions.empty();
+  if (plain && plain_[has_value ? 1 : 0] != nullptr) {
+    return *plain_[has_value ? 1 : 0];
+  }
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    const bool saved = options_.source != SourceChoice::computed && !options_.slice &&
+                       std::any_of(entry.reductions.begin(), entry.reductions.end(),
+                                   [&](const SavedReduction& one) { return one.name == wanted_[i].name; });
+    const bool computed = options_.source != SourceChoice::saved && has_value && wanted_[i].reduction.has_value();
+    how_[i] = saved ? How::saved : computed ? How::computed : How::missing;
+  }
+  const Plan& plan = plans_.of(how_);
+  if (plain) {
+    plain_[has_value ? 1 : 0] = &plan;
+  }
+  return plan;
+}
+
+// Workers take turns from entry to entry, so the next file is mostly the one after the last.
+std::uint32_t RowMaker::file_of(const std::string& name) {
+  for (std::uint32_t tries = 0; tries < std::min(few_files, file_count_); ++tries) {
+    if (files_[last_file_] == name) {
+      return last_file_;
+    }
+    last_file_ = last_file_ + 1 == file_count_ ? 0 : last_file_ + 1;
+  }
+  if (file_count_ > few_files) {
+    if (file_ids_.empty()) {
+      for (std::uint32_t id = 0; id < file_count_; ++id) {
+        file_ids_.emplace(files_[id], id);
+      }
+    }
+    if (const auto known = file_ids_.find(name); known != file_ids_.end()) {
+      return last_file_ = known->second;
+    }
+    file_ids_.emplace(name, file_count_);
+  }
+  if (file_count_ == files_.size()) {
+    files_.emplace_back();
+  }
+  files_[file_count_] = name;
+  return last_file_ = file_count_++;
+}
+
+// In the order of the files' names and of places in them, whatever the order of rows.
+void RowMaker::read(BlockReader& reader) {
+  std::vector<std::uint32_t> by_name(file_count_);
+  std::iota(by_name.begin(), by_name.end(), 0U);
+  std::sort(by_name.begin(), by_name.end(), [this](std::uint32_t a, std::uint32_t b) { return files_[a] < files_[b]; });
+  std::vector<std::size_t> ends(file_count_ + 1);  // by file: first how many, then where its records end
+  for (const Record& record : records_) {
+    ++ends[record.file];
+  }
+  std::size_t end = 0;
+  for (const std::uint32_t file : by_name) {
+    end += std::exchange(ends[file], end);
+  }
+  std::vector<Record> sorted(records_.size());
+  for (const Record& record : records_) {
+    sorted[ends[record.file]++] = record;
+  }
+  records_.swap(sorted);
+  std::size_t begin = 0;
+  for (const std::uint32_t file : by_name) {
+    const std::span<Record> records = std::span(records_).subspan(begin, ends[file] - begin);
+    const auto before = [](const Record& a, const Record& b) { return a.offset < b.offset; };
+    if (!std::is_sorted(records.begin(), records.end(), before)) {
+      std::stable_sort(records.begin(), records.end(), before);
+    }
+    read_file(files_[file], records, reader);
+    begin = ends[file];
+  }
+}
+
+void RowMaker::read_file(const std::string& file, std::span<const Record> records, BlockReader& reader) {
+  ranges_.clear();
+  for (const Record& record : records) {
+    ranges_.push_back({record.offset, record.length, record.name});
+  }
+  aim(records.front());
+  reader.read(file, ranges_, sink_, [&](std::size_t i, std::optional<Problem>&& problem) {
+    finish(records[i], problem);
+    if (i + 1 < records.size()) {
+      aim(records[i + 1]);
+    }
+    return true;
+  });
+}
+
+void RowMaker::aim(const Record& record) {
+  sink_.aim(record.figure == Record::value ? rows_[record.row].plan : nullptr);
+}
+
+void RowMaker::finish(const Record& record, const std::optional<Problem>& problem) {
+  if (problem) {
+    const Row& row = rows_[record.row];
+    said_.push_back([this, problem = *problem, tensor = row.tensor, step = row.step](Diagnostics& messages) {
+      report(problem, tensor, step, session_.trial, messages);
+    });
+    fail(record);
+  } else if (record.figure != Record::value) {
+    take_saved(record);
+  } else {
+    take_computed(record);
+  }
+}
+
+void RowMaker::take_saved(const Record& record) {
+  if (sink_.dtype() != Dtype::string && !sink_.saved().missing()) {
+    figures_of(record.row)[record.figure] = sink_.saved();
+    return;
+  }
+  const Row& row = rows_[record.row];
+  said_.push_back([tensor = row.tensor, step = row.step,
+                   name = std::string_view(wanted_[record.figure].name)](Diagnostics& messages) {
+    messages.fail(
+        "Damaged",
+        quoted(tensor) + " step " + std::to_string(step.value) + ": saved " + std::string(name) + " is not one number",
+        ExitStatus::damaged);
+  });
+  fail(record);
+}
+
+void RowMaker::take_computed(const Record& record) {
+  const Row& row = rows_[record.row];
+  if (!sink_.slice_error().empty()) {
+    said_.push_back([tensor = row.tensor, why = sink_.slice_error()](Diagnostics& messages) {
+      messages.fail("Usage", "--slice: " + quoted(tensor) + ": " + why, ExitStatus::usage);
+    });
+    fail(record);
+    return;
+  }
+  if (sink_.dtype() == Dtype::string) {
+    findings_.string(row.tensor);
+    found_some_ = true;
+    fail(record);
+    return;
+  }
+  if (options_.shard && !is_complex(sink_.dtype())) {
+    partials_[record.row] = sink_.partial();
+  }
+  const std::span<const ReducedValue> values = sink_.values();
+  const std::span<Figure> figures = figures_of(record.row);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t position = row.plan->positions[i];
+    if (values[i].kind == ReducedValue::Kind::undefined) {
+      findings_.undefined(wanted_[position].name, row.tensor);
+      found_some_ = true;
+    }
+    if (values[i].kind == ReducedValue::Kind::real) {
+      figures[position].set(values[i].real);
+    } else {
+      figures[position] = Figure::of(values[i]);
+    }
+  }
+}
+
+void RowMaker::fail(const Record& record) {
+  failed_.resize(figures_.size());
+  const std::size_t first = record.row * wanted_.size();
+  if (record.figure != Record::value) {
+    failed_[first + record.figure] = true;
+    return;
+  }
+  for (const std::size_t position : rows_[record.row].plan->positions) {
+    failed_[first + position] = true;
+  }
+}
+
+bool RowMaker::fill(std::size_t index, ResultRow& row) {
+  const Row& from = rows_[index];
+  const std::span<const Figure> figures = figures_of(index);
+  bool saved = false;
+  bool computed = false;
+  bool damaged = false;
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const bool there = !figures[i].missing();
+    saved = saved || (there && from.plan->how[i] == How::saved);
+    computed = computed || (there && from.plan->how[i] == How::computed);
+    damaged = damaged || (!failed_.empty() && failed_[index * wanted_.size() + i]);
+  }
+  if (damaged && !saved && !computed) {
+    return false;
+  }
+  row.tensor = from.tensor;
+  row.worker = from.worker;
+  row.step = from.step;
+  row.mode = from.mode;
+  row.mode_step = from.mode_step;
+  row.source = saved && computed ? "mixed" : saved ? "saved" : computed ? "computed" : "";
+  row.figures = figures;
+  if (options_.shard) {
+    Partial partial;
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+      partial.how += figures[i].missing() ? '-' : from.plan->how[i] == How::saved ? 's' : 'c';
+    }
+    partial.options = options_.reduce;
+    partial.data = partials_[index];
+    if (!partial.data && !computed) {
+      partial.data.emplace();  // nothing but saved figures
+    }
+    row.count = partial.data ? partial.data->count : 0;
+    row.partial = to_text(partial);
+  }
+  return true;
+}
+
+void RowMaker::show(ResultView& view, Diagnostics& messages) {
+  for (const Said& said : said_) {
+    said(messages);
+  }
+  if (text_view_) {
+    view.append(text_, text_rows_);
+    return;
+  }
+  ResultRow row;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (fill(i, row)) {
+      view.row(row);
+    }
+  }
+}
+
+}  // namespace smd::tool::reduce
