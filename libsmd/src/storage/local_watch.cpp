@@ -5,6 +5,7 @@
 #include "storage/polled_watch.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -37,6 +38,12 @@ class LocalWatch final : public PolledWatch {
       return true;
     }
     return PolledWatch::wait_until(deadline);
+  }
+
+  [[nodiscard]] bool quiet() const noexcept override {
+    // The kernel notes an event down before the call that caused it returns.
+    pollfd noted{events(), POLLIN, 0};
+    return noted.fd >= 0 && root_->generation() == generation_ && ::poll(&noted, 1, 0) == 0;
   }
 
   [[nodiscard]] std::string method() const override {

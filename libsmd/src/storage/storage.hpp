@@ -58,6 +58,9 @@ class Watch {
   virtual bool wait_until(std::chrono::steady_clock::time_point deadline) = 0;
   /// Ends a wait early; callable from any thread and from a signal handler.
   virtual void wake() noexcept = 0;
+  /// Whether it is certain that nothing changed since it was made, or since the last wait ended: what was listed in
+  /// between is as it is.
+  [[nodiscard]] virtual bool quiet() const noexcept { return false; }
   /// How changes are noticed, for -v: `inotify`, or `polling` and why.
   [[nodiscard]] virtual std::string method() const = 0;
 };

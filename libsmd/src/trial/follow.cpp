@@ -57,8 +57,9 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   FollowOptions options;
   Waiter waiter;  // made before the first look
   std::shared_ptr<const Snapshot> snapshot;
-  /// Steps up to here were complete at the look before the latest. A folder that is listed while files are renamed into
-  /// it may show a later one and not an earlier one; what was there before a listing began is seen by it.
+  /// Steps up to here were complete at the look before the latest, or at that one if nothing changed the while. A
+  /// folder that is listed while files are renamed into it may show a later one and not an earlier one; what was there
+  /// before a listing began is seen by it.
   std::optional<std::int64_t> confirmed;
   std::optional<std::int64_t> last;  // all steps up to here were given, unless there are more than `known`
   std::vector<std::int64_t> given;   // ascending
@@ -69,13 +70,16 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
 
 void StepFollower::Impl::look() {
   std::shared_ptr<const Snapshot> next = trial->look();
-  confirmed = snapshot ? snapshot->passed : std::nullopt;
+  const bool sure = waiter.quiet();
+  confirmed = sure ? next->passed : snapshot ? snapshot->passed : std::nullopt;
   if (snapshot && next->generation != snapshot->generation) {  // another trial took its place
     last = options.after ? std::optional(options.after->value) : std::nullopt;
     given.clear();
     known = 0;
     held.reset();
-    confirmed.reset();
+    if (!sure) {
+      confirmed.reset();
+    }
   }
   snapshot = std::move(next);
 }

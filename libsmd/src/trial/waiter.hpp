@@ -30,6 +30,8 @@ class Waiter {
   [[nodiscard]] bool passed() const noexcept { return options_.deadline && clock_.now() >= *options_.deadline; }
   [[nodiscard]] std::chrono::milliseconds interval() const noexcept { return interval_; }
   [[nodiscard]] std::string method() const { return watch_->method(); }
+  /// See Watch::quiet.
+  [[nodiscard]] bool quiet() const noexcept { return watch_->quiet(); }
 
  private:
   struct Wake {

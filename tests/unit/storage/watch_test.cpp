@@ -181,6 +181,26 @@ TEST_CASE("watch: polling") {
   CHECK_FALSE(changed(*seldom));
 }
 
+TEST_CASE("watch: quiet only while nothing happens, and where that can be told") {
+  const TempDir dir;
+  dir.make_dir("index/000000000");
+  const auto storage = open_storage(dir.path());
+  if (const auto watch = inotify_watch(*storage)) {
+    CHECK(watch->quiet());
+    for (const char* const name : {"index/000000000/a.json", "index/000000001/b.json", "index/000000001/c.json"}) {
+      CAPTURE(name);
+      save(dir, name);
+      CHECK_FALSE(watch->quiet());
+      drain(*watch);
+      CHECK(watch->quiet());
+    }
+    std::filesystem::remove_all(dir / "index");
+    CHECK_FALSE(watch->quiet());
+  }
+  const auto polling = open_storage(dir.path(), {{}, false})->watch(never);
+  CHECK_FALSE(polling->quiet());
+}
+
 TEST_CASE("watch: with inotify too it looks at the interval") {
   const TempDir dir;
   const auto watch = open_storage(dir.path())->watch(std::chrono::milliseconds(1));
