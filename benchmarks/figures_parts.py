@@ -71,11 +71,13 @@ def following(bench):
     worst = times[max(0, int(len(times) * 0.99) - 1)]
     bench.at_most('from the rename of a step to the exit of smd-wait, 99 %', worst * 1e3, 'ms', 20)
     bench.at_most('CPU of an idle follower', live.idle(tools, seconds=5 if quick else 30) * 100, '%', 0.1)
-    total = 3000 if quick else 20000
-    points = [seconds * 1e6 for _, seconds in live.curve(tools, total=total)]
-    third = len(points) // 3
-    early, late = statistics.median(points[:third]), statistics.median(points[-third:])
-    bench.report(f'CPU a new step, last third of {total} : first third', late, early, 'us', late / early, 1.25)
+    for what, curve, total in (('CPU a new step, last third of {}', live.curve, 3000 if quick else 20000),
+                               ('CPU a new step, last third of {} that wait for a dead worker', live.dead_worker,
+                                3000 if quick else 6000)):
+        points = [seconds * 1e6 for _, seconds in curve(tools, total=total)]
+        third = len(points) // 3
+        early, late = statistics.median(points[:third]), statistics.median(points[-third:])
+        bench.report(what.format(total) + ' : first third', late, early, 'us', late / early, 1.25)
 
 
 def writing(bench):

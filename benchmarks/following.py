@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of following: how soon a step is noticed, what an idle follower costs, what each new step costs.
 
-    following.py BIN [latency] [idle] [curve]     BIN: the folder of the commands
+    following.py BIN [latency] [idle] [curve] [dead]     BIN: the folder of the commands
 
 `run.py` uses the functions; by itself it prints what it measured.
 """
@@ -86,8 +86,9 @@ def idle(tools, seconds=30, known=1000):
     return used / seconds
 
 
-def curve(tools, total=20000, window=500, workers=1):
-    """(steps there, seconds of CPU per new step), while a trial grows; each step is noticed by itself."""
+def curve(tools, total=20000, window=1000, workers=1):
+    """(steps there, seconds of CPU per new step), while a trial grows; each step is noticed by itself. A window fills one
+    folder of index files: the listing of it is most of what a step costs."""
     points = []
     with Running(workers) as trial:
         trial.step(0)
@@ -106,17 +107,40 @@ def curve(tools, total=20000, window=500, workers=1):
     return points
 
 
+def dead_worker(tools, total=6000, window=1000):
+    """The same while one of two workers never writes, so that all steps wait for it: it costs what is new, not what
+    waits."""
+    points = []
+    with Running(2) as trial:
+        live_writer.write_step(trial.path, 0, 0)
+        follower = subprocess.Popen([os.path.join(tools, 'smd-ls'), '--steps', '-F', trial.path],
+                                    stdout=subprocess.DEVNULL)
+        time.sleep(1)
+        before = cpu_seconds(follower.pid)
+        for number in range(1, total + 1):
+            live_writer.write_step(trial.path, number, 0)
+            time.sleep(0.003)  # until it was noticed
+            if number % window == 0:
+                now = cpu_seconds(follower.pid)
+                points.append((number, (now - before) / window))
+                before = now
+        follower.terminate()
+        follower.wait()
+    return points
+
+
 def main():
-    tools, which = sys.argv[1], sys.argv[2:] or ['latency', 'idle', 'curve']
+    tools, which = sys.argv[1], sys.argv[2:] or ['latency', 'idle', 'curve', 'dead']
     if 'latency' in which:
         times = latency(tools)
         print(f'rename to exit, {len(times)} steps: median {statistics.median(times) * 1e3:.2f} ms, '
               f'p99 {times[int(len(times) * 0.99) - 1] * 1e3:.2f} ms, most {times[-1] * 1e3:.2f} ms')
     if 'idle' in which:
         print(f'idle follower: {idle(tools) * 100:.4f} % of a CPU over 30 s')
-    if 'curve' in which:
-        for steps, seconds in curve(tools):
-            print(f'{steps:6} steps: {seconds * 1e6:7.0f} us of CPU a new step')
+    for name, measure in (('curve', curve), ('dead', dead_worker)):
+        if name in which:
+            for steps, seconds in measure(tools):
+                print(f'{name}, {steps:6} steps: {seconds * 1e6:7.0f} us of CPU a new step')
 
 
 if __name__ == '__main__':

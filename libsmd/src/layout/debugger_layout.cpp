@@ -50,8 +50,8 @@ bool Listing::before(const StepFile& a, const StepFile& b) const {
 namespace {
 
 /// A folder whose stamp stayed the same for so long before it was listed was not changed within the same tick of the
-/// file system's clock (at most 2 s, on FAT).
-constexpr std::chrono::seconds stamp_tick(3);
+/// file system's clock (that of the kernel's timer, at most 10 ms, where a storage has stamps).
+constexpr std::chrono::milliseconds stamp_tick(250);
 
 /// Folders below `index/` deeper than this are not looked into: the format has one level.
 constexpr std::size_t deepest_folder = 16;

@@ -11,7 +11,6 @@ namespace smd {
 
 using detail::trial::Snapshot;
 using detail::trial::Step;
-using detail::trial::TrialState;
 using detail::trial::Waiter;
 using Kind = FollowEvent::Kind;
 
@@ -106,7 +105,7 @@ FollowEvent StepFollower::Impl::next() {
         return *std::move(event);
       }
       const bool look_at_once = unconfirmed() && !held;
-      if ((looked || snapshot->settled) && !look_at_once) {
+      if ((looked || snapshot->settled || waiter.quiet()) && !look_at_once) {
         if (snapshot->settled && !held) {
           return {.kind = Kind::ended};
         }
