@@ -52,11 +52,7 @@ void Findings::undefined(const std::string& reduction, std::string_view tensor) 
   add_name(undefined_of_, tensor);
 }
 
-void Findings::string(std::string_view tensor) {
-  if (strings_.find(tensor) == strings_.end()) {
-    strings_.emplace(tensor);
-  }
-}
+void Findings::string(std::string_view tensor) { strings_.emplace(tensor); }
 
 void Findings::merge(const Findings& other) {
   missing_reductions_.insert(other.missing_reductions_.begin(), other.missing_reductions_.end());
