@@ -73,6 +73,7 @@ class Pieces {
 struct ValueParts {
   std::string_view tag;
   bool other_kind = false;  ///< It holds a `simple_value`, an image or the like.
+  bool replaced = false;    ///< A tensor stood here that such a value took the place of.
   Pieces tensor;
   std::optional<std::int64_t> mode;
   std::optional<std::int64_t> mode_step;
@@ -83,6 +84,7 @@ struct EventParts {
   double wall_time = 0;
   std::int64_t step = 0;
   bool has_summary = false;
+  bool replaced = false;     ///< A summary stood here that something else took the place of.
   std::size_t values = 0;    ///< All there are.
   std::size_t matching = 0;  ///< Those with the right tag.
   ValueParts wanted;         ///< The last of these.
@@ -145,6 +147,7 @@ ValueParts scan_value(pbf_reader value) {
       case 5:  // histo
       case 6:  // audio
         parts.other_kind = true;
+        parts.replaced = parts.replaced || parts.tensor.size() != 0;
         parts.tensor.clear();  // of a oneof, the last counts
         value.skip();
         break;
@@ -203,6 +206,7 @@ EventParts scan_event(std::span<const std::byte> payload, std::string_view tag) 
         event = {};
         event.wall_time = before.wall_time;
         event.step = before.step;
+        event.replaced = before.replaced || before.has_summary;
       }
       reader.skip();
     }
@@ -234,7 +238,9 @@ Outcome<std::optional<Value>> parse_unguarded(std::span<const std::byte> payload
   TensorParts parts = scan_tensor(wanted.tensor.all());
   if (outlined) {
     const bool has_values = std::any_of(parts.values.begin(), parts.values.end(), [](auto n) { return n != 0; });
-    if (event.values != 1 || wanted.tensor.size() != 1 || parts.content || has_values) {
+    // The content may be that of a tensor which does not count any more.
+    const bool replaced = event.replaced || wanted.replaced;
+    if (replaced || event.values != 1 || wanted.tensor.size() != 1 || parts.content || has_values) {
       return std::optional<Value>{};
     }
   }

@@ -114,6 +114,12 @@ TEST_CASE("what is not plain is left to the whole parser") {
   // values beside the content
   CHECK_FALSE(
       outline(event(Message().message(1, Message().text(1, "big").message(8, Message(tensor).varint(7, 1)))), "big"));
+  // what takes the place of the tensor with the content, and then another one, which has none
+  const Message bare = tensor_message(4, {100000});
+  CHECK_FALSE(outline(event(Message().message(1, Message(value).message(4, Message()).message(8, bare))), "big"));
+  const Message again = Message().message(1, Message().text(1, "big").message(8, bare));
+  CHECK_FALSE(
+      outline(Message().message(5, Message().message(1, value)).text(3, "version").message(5, again).bytes(), "big"));
   // groups
   CHECK_FALSE(outline(Message().key(20, 3).key(20, 4).raw(event(Message().message(1, value))).bytes(), "big"));
   // more after the elements than is worth reading
