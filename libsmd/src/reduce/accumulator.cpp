@@ -117,9 +117,12 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool k
   const bool wide = type == Dtype::int64 || type == Dtype::uint64;
   // Long runs can be streamed. The first block gives a guess of the range.
   if (((groups_.moments && is_floating(type)) || (simple && wide)) && n >= block_size + stream_size) {
-    add_block(type, source, block_size);
+    if (!guess_.known) {
+      add_block(type, source, block_size);
+      start = block_size;
+    }
     std::size_t longest = long_stream_size;
-    for (start = block_size; start + stream_size <= n;) {
+    while (start + stream_size <= n) {
       const std::size_t size = n - start >= longest ? longest : stream_size;
       const std::byte* const from = source + start * item;
       if (wide ? add_wide_stream(type, from, size) : add_stream(type, from, size)) {
@@ -363,6 +366,7 @@ void Accumulator::add_floats(int precision, int lowest_exponent, const double* v
   Grain grain;
   if (largest > 0) {
     grain.top = guess_.top = exponent_above(largest);
+    guess_.known = true;
     grain.unit = std::max(exponent_above(range.smallest) - precision, lowest_exponent);
   }
   const BlockFigures figures = block_figures(values, n, range, grain, groups_, &sum_);
@@ -431,6 +435,7 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
   add_integer_order(min, max, abs_min);
   if (const auto largest = static_cast<double>(std::max(-min, max)); largest > 0) {
     guess_.top = exponent_above(largest);
+    guess_.known = true;
   }
   alignas(64) double values[block_size + block_padding];
   if (groups_.signs || groups_.product) {

@@ -29,6 +29,7 @@ BlockFigures block_figures(const double* values, std::size_t n, const BlockRange
 
 /// What the blocks before lead to expect of the next.
 struct StreamGuess {
+  bool known = false;    ///< There was something before.
   int top = 0;           ///< Every |x| is below 2^top, or not much above.
   bool cancels = false;  ///< The mean is large against the spread.
 };

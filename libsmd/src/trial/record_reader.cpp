@@ -19,6 +19,8 @@ constexpr std::size_t whole_record_bytes = 256 * 1024;
 /// Streamed, up to this if the sink prefers that: then it has all elements in place.
 constexpr std::size_t whole_stream_bytes = 2048 * 1024;
 constexpr std::size_t block_bytes = 256 * 1024;
+/// What stands before the elements of a plain tensor is mostly shorter than this.
+constexpr std::size_t small_head_bytes = 1024;
 /// Records up to this size are worth reading before the file's length is known.
 constexpr std::size_t small_record_bytes = 16 * 1024;
 /// Short neighbours are read in one go, up to so much, with such gaps between them.
@@ -265,11 +267,16 @@ Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline(const Tenso
     return Result{};  // the reader of whole records says what is wrong
   }
   Outlined outlined;
-  outlined.head.resize(wire::outline_head_bytes);
-  if (auto got = read_exactly(location, location.offset + wire::header_bytes, outlined.head); !got) {
-    return std::move(got.problem());
+  std::optional<wire::ContentPlace> place;
+  for (const std::size_t size : {small_head_bytes, wire::outline_head_bytes}) {
+    outlined.head.resize(size);
+    if (auto got = read_exactly(location, location.offset + wire::header_bytes, outlined.head); !got) {
+      return std::move(got.problem());
+    }
+    if (place = wire::find_content(outlined.head, payload_bytes); place) {
+      break;
+    }
   }
-  const auto place = wire::find_content(outlined.head, payload_bytes);
   if (!place) {
     return Result{};
   }
