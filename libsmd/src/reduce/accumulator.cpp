@@ -121,14 +121,15 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool k
       add_block(type, source, block_size);
       start = block_size;
     }
-    std::size_t longest = long_stream_size;
+    std::size_t long_from = 0;  // where long parts may begin again
     while (start + stream_size <= n) {
-      const std::size_t size = n - start >= longest ? longest : stream_size;
+      const bool fits = start >= long_from && n - start >= long_stream_size;
+      const std::size_t size = fits ? long_stream_size : stream_size;
       const std::byte* const from = source + start * item;
       if (wide ? add_wide_stream(type, from, size) : add_stream(type, from, size)) {
         start += size;
       } else if (size > stream_size) {
-        longest = stream_size;
+        long_from = start + long_stream_size;
       } else {
         add_block(type, from, block_size);
         add_block(type, from + block_size * item, block_size);
