@@ -57,7 +57,7 @@ trap 'rm -rf "$temporary"' EXIT
   -max_len=16384 -close_fd_mask=3 -print_final_stats=1 -artifact_prefix="$found/" 2>"$log" &
 pid=$!
 # libFuzzer ends in good order on SIGUSR1, and tells its figures.
-trap 'kill -USR1 "$pid" 2>/dev/null' HUP INT TERM
+trap 'kill -USR1 "$pid" 2>/dev/null || true' HUP INT TERM
 used=0
 while kill -0 "$pid" 2>/dev/null; do
   now=$(cpu_of "$pid")
@@ -65,6 +65,7 @@ while kill -0 "$pid" 2>/dev/null; do
   [ "$used" -lt "$budget" ] || kill -USR1 "$pid" 2>/dev/null || true
   sleep 1
 done
+trap '' HUP INT TERM
 status=0
 wait "$pid" || status=$?
 
