@@ -53,7 +53,7 @@ Outcome<const S3Module*> s3_module() {
 }
 #else
 Outcome<const S3Module*> s3_module() {
-  return Problem{ProblemKind::io, {}, {}, "this libsmd was built without S3 (SMD_WITH_S3)"};
+  return Problem{ProblemKind::io, {}, {}, "this libsmd was built without S3; build it with -DSMD_WITH_S3=ON"};
 }
 #endif
 

@@ -8,7 +8,7 @@
 int main() {
   const auto opened = smd::detail::storage::open_remote("s3://bucket/trial", {}, 0);
   if (opened || opened.problem().kind != smd::ProblemKind::io ||
-      opened.problem().text != "this libsmd was built without S3 (SMD_WITH_S3)") {
+      opened.problem().text != "this libsmd was built without S3; build it with -DSMD_WITH_S3=ON") {
     std::fputs("s3:// is not refused as it should be\n", stderr);
     return 1;
   }
