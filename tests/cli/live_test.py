@@ -146,7 +146,10 @@ def renames_at_full_speed(tools, count, sanitized):
             follower = subprocess.Popen(["smd-ls", "--steps", "-F", "-H", "--columns", "step", bench.trial], stdout=rows,
                                         env=bench.environment)
             renames.make()
-            while os.fstat(rows.fileno()).st_size == 0:
+            whole = sum(len(f"{step}\n") for step in range(count))
+            deadline = time.monotonic() + 300
+            while os.fstat(rows.fileno()).st_size < whole:
+                require(time.monotonic() < deadline and follower.poll() is None, f"{count} renames: rows are missing")
                 time.sleep(0.01)
             peak = peak_mib(follower.pid)
             bench.end()
