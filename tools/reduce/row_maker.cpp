@@ -239,7 +239,7 @@ void RowMaker::aim(const Record& record) {
 void RowMaker::finish(const Record& record, const std::optional<Problem>& problem) {
   if (problem) {
     const Row& row = rows_[record.row];
-    said_.push_back([this, problem = *problem, tensor = row.tensor, step = row.step](Diagnostics& messages) {
+    said_.emplace_back([this, problem = *problem, tensor = row.tensor, step = row.step](Diagnostics& messages) {
       report(problem, tensor, step, session_.trial, messages);
     });
     fail(record);
@@ -256,8 +256,8 @@ void RowMaker::take_saved(const Record& record) {
     return;
   }
   const Row& row = rows_[record.row];
-  said_.push_back([tensor = row.tensor, step = row.step,
-                   name = std::string_view(wanted_[record.figure].name)](Diagnostics& messages) {
+  said_.emplace_back([tensor = row.tensor, step = row.step,
+                      name = std::string_view(wanted_[record.figure].name)](Diagnostics& messages) {
     messages.fail(
         "Damaged",
         quoted(tensor) + " step " + std::to_string(step.value) + ": saved " + std::string(name) + " is not one number",
@@ -269,7 +269,7 @@ void RowMaker::take_saved(const Record& record) {
 void RowMaker::take_computed(const Record& record) {
   const Row& row = rows_[record.row];
   if (!sink_.slice_error().empty()) {
-    said_.push_back([tensor = row.tensor, why = sink_.slice_error()](Diagnostics& messages) {
+    said_.emplace_back([tensor = row.tensor, why = sink_.slice_error()](Diagnostics& messages) {
       messages.fail("Usage", "--slice: " + quoted(tensor) + ": " + why, ExitStatus::usage);
     });
     fail(record);

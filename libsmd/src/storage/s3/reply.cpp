@@ -84,7 +84,7 @@ Outcome<ListPage> parse_list_page(std::string_view xml) {
     return no_page("is another document");
   }
   const bool encoded = text_of(root, "EncodingType") == "url";
-  const auto text = [encoded](std::string value) { return encoded ? uri_decode(value) : value; };
+  const auto text = [encoded](const std::string& value) { return encoded ? uri_decode(value) : value; };
   ListPage page;
   const std::string truncated = text_of(root, "IsTruncated");
   if (truncated != "true" && truncated != "false") {
