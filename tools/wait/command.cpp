@@ -112,7 +112,9 @@ class Waiting {
       } else if (condition.kind == Condition::Kind::step ||
                  (condition.kind == Condition::Kind::tensor && condition.number)) {
         (condition.mode == Mode::global ? step : mode_step) = *condition.number;
-        mode = condition.mode == Mode::global ? Cell() : Cell(to_string(condition.mode));
+        if (condition.mode != Mode::global) {
+          mode = to_string(condition.mode);
+        }
       }
       rows_.row({step, mode, mode_step, to_string(standing.state), reason});
       if (!holds(standings)) {
