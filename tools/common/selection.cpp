@@ -76,8 +76,7 @@ bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnosti
   if (std::binary_search(workers.begin(), workers.end(), *options.worker)) {
     return true;
   }
-  messages.fail("InvalidWorker",
-                "there is no worker " + quoted(*options.worker) + "; workers: " + quoted_list(workers),
+  messages.fail("InvalidWorker", "there is no worker " + quoted(*options.worker) + "; workers: " + quoted_list(workers),
                 ExitStatus::no);
   return false;
 }
