@@ -7,6 +7,8 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 # shellcheck disable=SC2086
 need_packages $build_packages $test_packages
+# What Clang's sanitizers link; its package is named after Clang's version.
+need_packages "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
 jobs=$(nproc)
 # Saves the second run from compiling again what did not change, wherever the clone lies.
 if command -v ccache >/dev/null; then
