@@ -351,6 +351,33 @@ class StepLoader {
   std::vector<std::string_view> views_;
 };
 
+/// Whether files that could not be found have their names yet: a link that leads nowhere has, a removed file has not.
+/// Files of one folder are to be asked for one after the other, so that it is listed once.
+class StillListed {
+ public:
+  StillListed(storage::Storage& storage, const Listing& listing) : storage_(storage), listing_(listing) {}
+
+  bool operator()(const StepFile& file) {
+    if (storage_.remote()) {  // has no links
+      return false;
+    }
+    if (folder_ != file.folder) {
+      folder_ = file.folder;
+      auto entries = storage_.list(listing_.folders[file.folder]);
+      entries_ = entries ? *std::move(entries) : std::vector<storage::DirEntry>();
+    }
+    const std::string path = listing_.path(file);
+    const std::string_view leaf = std::string_view(path).substr(path.rfind('/') + 1);
+    return std::any_of(entries_.begin(), entries_.end(), [leaf](const auto& entry) { return entry.name == leaf; });
+  }
+
+ private:
+  storage::Storage& storage_;
+  const Listing& listing_;
+  std::uint32_t folder_ = no_id;
+  std::vector<storage::DirEntry> entries_;
+};
+
 LoadedSteps DebuggerLayout::load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
                                  unsigned jobs, const ReadProgress& progress) const {
   LoadedSteps loaded;
@@ -393,20 +420,24 @@ LoadedSteps DebuggerLayout::load(storage::Storage& storage, const Listing& listi
     }
   });
 
-  // What failed for want of descriptors or memory is tried once more, by one thread alone.
+  // What failed for want of descriptors or memory is tried once more, by one thread alone; so is what was gone, as it
+  // may have been put back.
   std::vector<Odd> first_try = std::move(odd);
   odd.clear();
   for (Odd& item : first_try) {
-    if (item.failure && item.failure->kind == ProblemKind::io) {
+    if (item.failure && (item.failure->kind == ProblemKind::io || item.failure->kind == ProblemKind::not_found)) {
       load_piece(item.index, item.index + 1, 0);
     } else {
       odd.push_back(std::move(item));
     }
   }
   std::sort(odd.begin(), odd.end(), [](const Odd& a, const Odd& b) { return a.index < b.index; });
+  StillListed still_listed(storage, listing);
   for (Odd& item : odd) {
     if (item.failure) {
-      loaded.failures.push_back({files[item.index], std::move(*item.failure)});
+      const StepFile& file = files[item.index];
+      const bool removed = item.failure->kind == ProblemKind::not_found && !still_listed(file);
+      loaded.failures.push_back({file, std::move(*item.failure), removed});
     }
     std::move(item.refused.begin(), item.refused.end(), std::back_inserter(loaded.notes));
   }

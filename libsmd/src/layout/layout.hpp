@@ -87,6 +87,7 @@ struct LoadedSteps {
   struct Failure {
     StepFile file;
     Problem problem;
+    bool removed = false;  ///< It was listed, and no longer is.
   };
   std::vector<Row> rows;  ///< In the order asked for; unreadable ones are missing.
   std::vector<IndexTables> tables;

@@ -100,15 +100,18 @@ void TrialState::note_failures(Snapshot& snapshot, layout::LoadedSteps& loaded,
     half_written_.clear();
     return;
   }
-  const std::shared_ptr<const Snapshot> before = current();
+  const auto unread_before = [before = current()](const layout::StepFile& file) {
+    return before && std::any_of(before->failures.begin(), before->failures.end(),
+                                 [&](const layout::LoadedSteps::Failure& other) {
+                                   return other.file == file && other.problem.kind != ProblemKind::not_found;
+                                 });
+  };
   std::map<layout::StepFile, HalfWritten> half_written;
   for (layout::LoadedSteps::Failure& failure : loaded.failures) {
-    // One that could not be read before and is gone now may yet come anew.
-    if (failure.problem.kind == ProblemKind::not_found && before &&
-        std::any_of(before->failures.begin(), before->failures.end(), [&](const layout::LoadedSteps::Failure& other) {
-          return other.file == failure.file && other.problem.kind != ProblemKind::not_found;
-        })) {
+    // What is gone while a job runs may yet come anew; so may what could not be read before.
+    if (failure.removed && (!listing.ended || unread_before(failure.file))) {
       failure.problem.kind = listing.ended ? ProblemKind::note : ProblemKind::not_yet;
+      failure.problem.file = listing.path(failure.file);
       failure.problem.text = "the index file was removed";
     }
     const bool may_grow = failure.file.step == listing.newest_step[failure.file.worker] && !listing.ended;

@@ -267,6 +267,38 @@ TEST_CASE("index removed and made anew: nothing twice, nothing missed") {
   CHECK(follow(follower) == "0 1 2 ended");
 }
 
+TEST_CASE("index removed after it was listed and before its files were read: they are waited for") {
+  Live live;
+  live.builder.step(simple_step(0));
+  live.script.at(10ms, [&] {
+    live.builder.step(simple_step(1));
+    live.script.when_listed("000000000001_worker_0.json",
+                            [&] { std::filesystem::rename(live.dir / "index", live.dir / "kept"); });
+  });
+  const Trial trial = live.script.open(live.dir.path());
+  SUBCASE("and come anew") {
+    live.script.at(20ms, [&] { std::filesystem::rename(live.dir / "kept", live.dir / "index"); });
+    live.end_at(30ms);
+    StepFollower follower(trial);
+    CHECK(follow(follower) == "0 1 ended");
+    CHECK(trial.problems().empty());
+  }
+  SUBCASE("and stay away") {
+    StepFollower follower(trial, {.wait = {.deadline = live.script.after(1s)}});
+    CHECK(follow(follower) == "0 timed out");
+    CHECK(kinds_and_files(trial.problems()) == Texts{"NotYet index/000000000/000000000001_worker_0.json"});
+  }
+}
+
+TEST_CASE("an index file that is a link to nowhere is an error, though the job runs") {
+  Live live;
+  live.builder.step(simple_step(0));
+  const std::filesystem::path place = live.dir / index_path(1, "worker_0");
+  std::filesystem::create_symlink("nothing", place);
+  CHECK(kinds_and_files(live.script.open(live.dir.path()).problems()) ==
+        Texts{"NotFound index/000000000/000000000001_worker_0.json"});
+}
+
 TEST_CASE("a trial that is removed, moved away or loses its collections while it is followed is an error") {
   Live live;
   live.builder.step(simple_step(0));

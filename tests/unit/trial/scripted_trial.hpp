@@ -33,6 +33,8 @@ class Script {
   /// The next listing that has a file of that name misses it: so it may be where files are renamed into a folder while
   /// it is read.
   void miss_once(std::string leaf) { missed_.push_back(std::move(leaf)); }
+  /// What happens as soon as a listing has shown a file of that name: before anyone can read it.
+  void when_listed(std::string leaf, std::function<void()> what) { listed_.emplace_back(std::move(leaf), what); }
   /// A listing, as it is seen.
   void list(std::vector<detail::storage::DirEntry>& entries) {
     for (auto name = missed_.begin(); name != missed_.end();) {
@@ -44,6 +46,14 @@ class Script {
         entries.erase(seen);
         name = missed_.erase(name);
       }
+    }
+    const auto shown = std::find_if(listed_.begin(), listed_.end(), [&](const auto& event) {
+      return std::any_of(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == event.first; });
+    });
+    if (shown != listed_.end()) {
+      const std::function<void()> what = std::move(shown->second);
+      listed_.erase(shown);
+      what();
     }
   }
   /// How often somebody waited.
@@ -71,6 +81,7 @@ class Script {
   std::vector<std::pair<Time, std::function<void()>>> events_;
   std::size_t next_ = 0;
   std::vector<std::string> missed_;
+  std::vector<std::pair<std::string, std::function<void()>>> listed_;
   int waits_ = 0;
 };
 
