@@ -18,15 +18,6 @@ struct __attribute__((visibility("hidden"))) BlockReader::Impl {
   explicit Impl(std::shared_ptr<Trial::Impl> of)
       : trial(std::move(of)), reader(trial->storage(), trial->options().verify) {}
 
-  detail::Status stream(const TensorLocation& location, std::string_view tensor, BlockSink& sink) {
-    auto status = reader.stream(location, tensor, sink);
-    if (!status && status.problem().kind == ProblemKind::io) {
-      reader.close();  // perhaps for want of descriptors: once more with one fewer
-      status = reader.stream(location, tensor, sink);
-    }
-    return status;
-  }
-
   std::shared_ptr<Trial::Impl> trial;
   detail::trial::RecordReader reader;
   std::vector<TensorLocation> locations;  // never shrinks: its texts are written anew in place
@@ -45,10 +36,14 @@ void BlockReader::read(const std::string& file, std::span<const RecordRange> rec
     locations[i].length = records[i].length;
   }
   impl_->reader.expect(std::span(locations).first(records.size()));
+  const auto snapshot = impl_->trial->current();
   for (std::size_t i = 0; i < records.size(); ++i) {
     std::optional<Problem> problem;
-    if (auto status = impl_->stream(locations[i], records[i].tensor, sink); !status) {
-      problem = impl_->trial->judge(std::move(status.problem()), locations[i], *impl_->trial->snapshot());
+    auto status = impl_->trial->read_or_again(
+        impl_->reader, locations[i], records[i].tensor, *snapshot,
+        [&](const TensorLocation& place) { return impl_->reader.stream(place, records[i].tensor, sink); });
+    if (!status) {
+      problem = impl_->trial->judge(std::move(status.problem()), locations[i], *snapshot);
     }
     if (!done(i, std::move(problem))) {
       break;

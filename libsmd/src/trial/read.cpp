@@ -70,14 +70,10 @@ void detail::trial::TrialState::read(const Snapshot& snapshot, std::span<const T
     }
     ReadResult result;
     const bool file_again = i + 1 < locations.size() && locations[i + 1].file == locations[i].file;
-    auto record = file_again ? readers[worker]->read(locations[i], tensors[i])
-                             : readers[worker]->read_once(locations[i], tensors[i]);
-    if (!record) {
-      if (const auto place = again(record.problem(), locations[i], tensors[i], snapshot)) {
-        readers[worker]->close();  // perhaps for want of descriptors: once more with one fewer
-        record = readers[worker]->read(*place, tensors[i]);
-      }
-    }
+    detail::trial::RecordReader& reader = *readers[worker];
+    auto record = read_or_again(reader, locations[i], tensors[i], snapshot, [&](const TensorLocation& place) {
+      return file_again ? reader.read(place, tensors[i]) : reader.read_once(place, tensors[i]);
+    });
     if (record) {
       result.value = std::move(record->value);
       result.wall_time = record->wall_time;
@@ -150,15 +146,11 @@ void Trial::read_blocks(
       static_cast<unsigned>(std::min<std::size_t>(impl_->jobs(options.jobs), std::max<std::size_t>(work.size(), 1)));
   std::vector<std::unique_ptr<detail::trial::RecordReader>> readers(threads);
   const auto read_one = [&](detail::trial::RecordReader& reader, std::size_t i) {
-    Result result{make(i), std::nullopt};
-    auto status = reader.stream(locations[i], tensors[i], *result.sink);
-    if (!status) {
-      if (const auto place = impl_->again(status.problem(), locations[i], tensors[i], *snapshot)) {
-        reader.close();
-        result.sink = make(i);
-        status = reader.stream(*place, tensors[i], *result.sink);
-      }
-    }
+    Result result;
+    auto status = impl_->read_or_again(reader, locations[i], tensors[i], *snapshot, [&](const TensorLocation& place) {
+      result.sink = make(i);
+      return reader.stream(place, tensors[i], *result.sink);
+    });
     if (!status) {
       result.problem = impl_->judge(std::move(status.problem()), locations[i], *snapshot);
     }

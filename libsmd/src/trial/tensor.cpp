@@ -108,13 +108,9 @@ TensorValue Tensor::Impl::read(const Snapshot& snapshot, const StepRow& row, Ste
   }
   RecordReader reader(trial->storage(), trial->options().verify);
   const std::string tag = reduction.empty() ? name : reduction_tensor_name(reduction, name);
-  auto record = shape_only ? reader.peek(*place, tag) : reader.read_once(*place, tag);
-  if (!record) {
-    if (const auto again = trial->again(record.problem(), *place, tag, snapshot)) {
-      reader.close();
-      record = shape_only ? reader.peek(*again, tag) : reader.read(*again, tag);
-    }
-  }
+  auto record = trial->read_or_again(reader, *place, tag, snapshot, [&](const TensorLocation& at) {
+    return shape_only ? reader.peek(at, tag) : reader.read_once(at, tag);
+  });
   if (record) {
     return std::move(record->value);
   }
@@ -157,15 +153,10 @@ TensorValue Tensor::Impl::reduce(const Snapshot& snapshot, const StepRow& row, S
   };
   const TensorLocation place = *location(snapshot, row, {});
   RecordReader reader(trial->storage(), trial->options().verify);
-  std::optional<Sink> sink(*wanted);
-  auto status = reader.stream(place, name, *sink);
-  if (!status) {
-    if (const auto again = trial->again(status.problem(), place, name, snapshot)) {
-      reader.close();
-      sink.emplace(*wanted);
-      status = reader.stream(*again, name, *sink);
-    }
-  }
+  std::optional<Sink> sink;
+  auto status = trial->read_or_again(reader, place, name, snapshot, [&](const TensorLocation& at) {
+    return reader.stream(at, name, sink.emplace(*wanted));
+  });
   if (!status) {
     throw_problem(trial->judge(std::move(status.problem()), place, snapshot), step);
   }

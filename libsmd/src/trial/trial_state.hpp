@@ -85,6 +85,20 @@ class TrialState {
   /// again, has the record now. Nothing: it would come to the same.
   [[nodiscard]] std::optional<TensorLocation> again(const Problem& problem, const TensorLocation& location,
                                                     std::string_view tensor, const Snapshot& snapshot) const;
+  /// What `read(location)` gives, an Outcome or Status; if that is a problem, and `again` knows where, what it gives
+  /// there. `reader` is the one that `read` uses.
+  template <class Reader, class Read>
+  [[nodiscard]] auto read_or_again(Reader& reader, const TensorLocation& location, std::string_view tensor,
+                                   const Snapshot& snapshot, Read&& read) const {
+    auto result = read(location);
+    if (!result) {
+      if (const std::optional<TensorLocation> place = again(result.problem(), location, tensor, snapshot)) {
+        reader.close();  // perhaps for want of descriptors: once more with one fewer
+        result = read(*place);
+      }
+    }
+    return result;
+  }
 
   /// What a problem with a record means, by what is known of the job: `absent`, `not_yet`, `damaged`, or as it was.
   [[nodiscard]] Problem judge(Problem problem, const TensorLocation& location, const Snapshot& snapshot) const;
