@@ -3,6 +3,14 @@
 
 namespace smd::tool::reduce {
 
+How how_of(const ReduceCommandOptions& options, const Wanted& wanted, bool saved, bool has_values) {
+  if (saved && options.source != SourceChoice::computed && !options.slice) {
+    return How::saved;
+  }
+  const bool computed = has_values && options.source != SourceChoice::saved && wanted.reduction.has_value();
+  return computed ? How::computed : How::missing;
+}
+
 const Plan& Plans::of(const std::vector<How>& how) {
   const auto [place, fresh] = plans_.try_emplace(how);
   Plan& plan = place->second;

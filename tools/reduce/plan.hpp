@@ -7,11 +7,15 @@
 #include <smd/reduction.hpp>
 #include <vector>
 
+#include "options.hpp"
 #include "reduction_list.hpp"
 
 namespace smd::tool::reduce {
 
 enum class How : std::uint8_t { missing, saved, computed };
+
+/// How a figure is come by where it is `saved`, or the values that it could be computed of are there.
+[[nodiscard]] How how_of(const ReduceCommandOptions& options, const Wanted& wanted, bool saved, bool has_values);
 
 /// How the figures of a row are come by; shared by all rows alike.
 struct Plan {

@@ -203,11 +203,9 @@ class TrialReducer {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       const Having& having = having_[g];
       for (std::size_t i = 0; i < wanted_.size(); ++i) {
-        const bool saved = options_.source != SourceChoice::computed && !options_.slice && !having.saved.empty() &&
-                           having.saved[i] == having.members && (having.members == 1 || pooling_of(wanted_[i]));
-        const bool computed = options_.source != SourceChoice::saved && having.values == having.members &&
-                              wanted_[i].reduction.has_value();
-        how[i] = saved ? How::saved : computed ? How::computed : How::missing;
+        const bool saved = !having.saved.empty() && having.saved[i] == having.members &&
+                           (having.members == 1 || pooling_of(wanted_[i]));
+        how[i] = how_of(options_, wanted_[i], saved, having.values == having.members);
       }
       Group& group = groups_[g];
       group.plan = plan != nullptr && plan->how == how ? plan : &plans_.of(how);

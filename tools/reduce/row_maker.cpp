@@ -148,11 +148,9 @@ const Plan& RowMaker::plan_of(const TensorEntry& entry) {
     return *plain_[has_value ? 1 : 0];
   }
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    const bool saved = options_.source != SourceChoice::computed && !options_.slice &&
-                       std::any_of(entry.reductions.begin(), entry.reductions.end(),
+    const bool saved = std::any_of(entry.reductions.begin(), entry.reductions.end(),
                                    [&](const SavedReduction& one) { return one.name == wanted_[i].name; });
-    const bool computed = options_.source != SourceChoice::saved && has_value && wanted_[i].reduction.has_value();
-    how_[i] = saved ? How::saved : computed ? How::computed : How::missing;
+    how_[i] = how_of(options_, wanted_[i], saved, has_value);
   }
   const Plan& plan = plans_.of(how_);
   if (plain) {
