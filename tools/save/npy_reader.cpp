@@ -123,7 +123,7 @@ void swap_bytes(std::string& elements, std::size_t unit) {
 constexpr std::uint64_t most_empty_strings = std::uint64_t{1} << 20;
 
 /// Fixed-width UTF-32, padded with zeros.
-std::vector<std::byte> strings_of(const std::string& elements, std::size_t item, const std::string& where) {
+std::vector<std::byte> strings_of(std::string_view elements, std::size_t item, const std::string& where) {
   std::vector<std::byte> bytes;
   for (std::size_t at = 0; at + item <= elements.size() && item > 0; at += item) {
     std::string text;
@@ -171,7 +171,8 @@ Array parse_npy(std::string_view file, const std::string& where) {
     refuse(where, "the file ends within its header");
   }
   const std::string_view header = file.substr(8 + length_bytes, length);
-  std::string elements(file.substr(8 + length_bytes + length));
+  std::string_view elements = file.substr(8 + length_bytes + length);
+  std::string changed;  // stands for them if they are not as they are kept; large arrays are not copied for nothing
 
   const std::string_view descr = header_value(header, "descr", where);
   const std::size_t end = descr.size() > 4 && descr.front() == '\'' ? descr.find('\'', 1) : std::string_view::npos;
@@ -194,10 +195,13 @@ Array parse_npy(std::string_view file, const std::string& where) {
   }
   if (type[0] == '>') {
     const bool is_complex_type = is_complex(*dtype);
-    swap_bytes(elements, *dtype == Dtype::string ? 4 : is_complex_type ? item / 2 : item);
+    changed = elements;
+    swap_bytes(changed, *dtype == Dtype::string ? 4 : is_complex_type ? item / 2 : item);
+    elements = changed;
   }
   if (header_value(header, "fortran_order", where).starts_with("True") && array.shape.size() > 1) {
-    elements = to_c_order(elements, array.shape, item);
+    changed = to_c_order(elements, array.shape, item);
+    elements = changed;
   }
   if (*dtype == Dtype::string) {
     array.bytes = strings_of(elements, item, where);
