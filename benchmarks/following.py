@@ -86,47 +86,50 @@ def idle(tools, seconds=30, known=1000):
     return used / seconds
 
 
-def curve(tools, total=20000, window=1000, workers=1):
-    """(steps there, seconds of CPU per new step), while a trial grows; each step is noticed by itself. A window fills one
-    folder of index files: the listing of it is most of what a step costs."""
+def cost_of_each(follower, step, total, window):
+    """(steps there, seconds of the follower's CPU per new step), a point for each window of steps; ends the follower."""
     points = []
+    before = cpu_seconds(follower.pid)
+    for number in range(1, total + 1):
+        step(number)
+        if number % window == 0:
+            now = cpu_seconds(follower.pid)
+            points.append((number, (now - before) / window))
+            before = now
+    follower.terminate()
+    follower.wait()
+    return points
+
+
+def curve(tools, total=20000, window=1000, workers=1):
+    """cost_of_each while a trial grows; each step is noticed by itself. A window fills one folder of index files: the
+    listing of it is most of what a step costs."""
     with Running(workers) as trial:
         trial.step(0)
         follower = follow(tools, trial.path)
         follower.stdout.readline()
-        before = cpu_seconds(follower.pid)
-        for number in range(1, total + 1):
+
+        def step(number):
             trial.step(number)
             follower.stdout.readline()
-            if number % window == 0:
-                now = cpu_seconds(follower.pid)
-                points.append((number, (now - before) / window))
-                before = now
-        follower.terminate()
-        follower.wait()
-    return points
+
+        return cost_of_each(follower, step, total, window)
 
 
 def dead_worker(tools, total=6000, window=1000):
     """The same while one of two workers never writes, so that all steps wait for it: it costs what is new, not what
     waits."""
-    points = []
     with Running(2) as trial:
         live_writer.write_step(trial.path, 0, 0)
         follower = subprocess.Popen([os.path.join(tools, 'smd-ls'), '--steps', '-F', trial.path],
                                     stdout=subprocess.DEVNULL)
         time.sleep(1)
-        before = cpu_seconds(follower.pid)
-        for number in range(1, total + 1):
+
+        def step(number):
             live_writer.write_step(trial.path, number, 0)
             time.sleep(0.003)  # until it was noticed
-            if number % window == 0:
-                now = cpu_seconds(follower.pid)
-                points.append((number, (now - before) / window))
-                before = now
-        follower.terminate()
-        follower.wait()
-    return points
+
+        return cost_of_each(follower, step, total, window)
 
 
 def main():
