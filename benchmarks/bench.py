@@ -125,6 +125,17 @@ class Bench:
         return [{'best': min(times[1:]), 'median': statistics.median(times[1:]), 'rounds': rounds - 1}
                 for times in seconds]
 
+    def ways_in_turns(self, command):
+        """For a program that takes the turns itself and prints each way's runs, as bench_hook does: of each way seconds
+        and, under `cpu`, processor time of all its threads."""
+        measured = {}
+        for way, runs in json.loads(self.output(command)).items():
+            clocks = [list(clock) for clock in zip(*runs)]
+            wall, cpu = ({'best': min(times), 'median': statistics.median(times), 'turns': times, 'rounds': len(times)}
+                         for times in clocks[:2])
+            measured[way] = {**wall, 'cpu': cpu}
+        return measured
+
     # --- results ------------------------------------------------------------------------------------------------
 
     def report(self, name, ours, peer, unit, value, limit=None, larger_is_better=False, **more):
@@ -145,6 +156,12 @@ class Bench:
         """Ours against the peer's, by their best runs."""
         self.report(name, ours['best'] * 1e3, peer['best'] * 1e3, 'ms', ours['best'] / peer['best'], limit,
                     ratio_of_medians=ours['median'] / peer['median'], rounds=ours.get('rounds'))
+
+    def ratio_within_turns(self, name, ours, peer, limit=None):
+        """The median of what ours was against the peer's in each turn: tells hundredths, where the best runs do not."""
+        ratios = [a / b for a, b in zip(ours['turns'], peer['turns'])]
+        self.report(name, ours['median'] * 1e3, peer['median'] * 1e3, 'ms', statistics.median(ratios), limit,
+                    ratio_of_best=ours['best'] / peer['best'], rounds=ours['rounds'])
 
     def times_as_fast(self, name, ours, peer, limit=None):
         """How many times the peer's time is ours: for peers that do more than they must."""

@@ -62,37 +62,24 @@ def rules(bench):
         bench.times_as_fast(f'VanishingGradient, gradients of {what} : NumPy', ours, numpy, 20)
 
 
-def following(bench):
-    """Following"""
-    tools = os.path.join(bench.installed, 'bin')
-    quick = bench.options.quick
-    times = live.latency(tools, steps=20 if quick else 200)
-    bench.at_most('from the rename of a step to the exit of smd-wait, median', statistics.median(times) * 1e3, 'ms', 5)
-    worst = times[max(0, int(len(times) * 0.99) - 1)]
-    bench.at_most('from the rename of a step to the exit of smd-wait, 99 %', worst * 1e3, 'ms', 20)
-    bench.at_most('CPU of an idle follower', live.idle(tools, seconds=5 if quick else 30) * 100, '%', 0.1)
-    for what, curve, total in (('CPU a new step, last third of {}', live.curve, 3000 if quick else 20000),
-                               ('CPU a new step, last third of {} that wait for a dead worker', live.dead_worker,
-                                3000 if quick else 6000)):
-        points = [seconds * 1e6 for _, seconds in curve(tools, total=total)]
-        third = len(points) // 3
-        early, late = statistics.median(points[:third]), statistics.median(points[-third:])
-        bench.report(what.format(total) + ' : first third', late, early, 'us', late / early, 1.25)
-
-
 def writing(bench):
     """Writing"""
+    quick = bench.options.quick
     folder = os.path.join(bench.work, 'hook')
-    count = '64' if bench.options.quick else '256'
-    six = ['min,max,mean,std,l2,abs_mean']
-    words = [['train', '0', folder], ['train', '10', folder], ['train', '200', folder],
-             ['bare', count, folder], ['write', count, folder], ['write', count, folder] + six]
-    none, often, seldom, bare, hook, reduced = bench.in_turns_by_themselves(
-        [[bench.program('bench_hook'), *word] for word in words], 'seconds')
-    bench.ratio('a training loop, all saved each 10 steps : without a hook', often, none, 1.05)
-    bench.ratio('a training loop, all saved each 200 steps : without a hook', seldom, none, 1.01)
-    bench.ratio(f'hook, {count} tensors of 1 MiB : bare writes', hook, bare)
-    bench.ratio('hook, the same with six reductions each : bare writes', reduced, bare)
+    # Half a second a loop. Limits of a hundredth want many turns, however little time there is.
+    loops = bench.ways_in_turns([bench.program('bench_hook'), 'train', '2' if quick else '30', folder])
+    without = loops['without']
+    for interval, limit in (('10', 1.05), ('200', 1.01)):
+        what = f'a training loop, all saved each {interval} steps'
+        with_hook = loops['each ' + interval]
+        bench.ratio_within_turns(f'{what} : without a hook', with_hook, without, limit)
+        bench.ratio_within_turns(f'{what}, processor time of all threads : without a hook', with_hook['cpu'], without['cpu'])
+    bench.ratio_within_turns('the same loop without a hook : itself', loops['without, again'], without)
+    count = '64' if quick else '256'
+    ways = bench.ways_in_turns([bench.program('bench_hook'), 'write', '2' if quick else '15', folder, count])
+    bench.ratio(f'hook, {count} tensors of 1 MiB : bare writes', ways['hook'], ways['bare'])
+    bench.ratio('hook, the same and six reductions of each : bare writes', ways['beside'], ways['bare'])
+    bench.ratio('hook, six reductions of each, not the tensors : bare writes of the tensors', ways['instead'], ways['bare'])
     save(bench)
 
 
@@ -114,4 +101,22 @@ def save(bench):
     bench.peak(f'smd-save of a .npy of {size >> 20} MiB: peak memory', saved)
 
 
-FIGURES = (kernels, rules, following, writing)
+def following(bench):
+    """Following"""
+    tools = os.path.join(bench.installed, 'bin')
+    quick = bench.options.quick
+    times = live.latency(tools, steps=20 if quick else 200)
+    bench.at_most('from the rename of a step to the exit of smd-wait, median', statistics.median(times) * 1e3, 'ms', 5)
+    worst = times[max(0, int(len(times) * 0.99) - 1)]
+    bench.at_most('from the rename of a step to the exit of smd-wait, 99 %', worst * 1e3, 'ms', 20)
+    bench.at_most('CPU of an idle follower', live.idle(tools, seconds=5 if quick else 30) * 100, '%', 0.1)
+    for what, curve, total in (('CPU a new step, last third of {}', live.curve, 3000 if quick else 20000),
+                               ('CPU a new step, last third of {} that wait for a dead worker', live.dead_worker,
+                                3000 if quick else 6000)):
+        points = [seconds * 1e6 for _, seconds in curve(tools, total=total)]
+        third = len(points) // 3
+        early, late = statistics.median(points[:third]), statistics.median(points[-third:])
+        bench.report(what.format(total) + ' : first third', late, early, 'us', late / early, 1.25)
+
+
+FIGURES = (kernels, rules, writing, following)  # following removes thousands of files, see hook.cpp

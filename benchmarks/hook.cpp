@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What saving costs. Prints {"seconds": …}, measured without the making and removing of folders.
+// What saving costs. Prints a JSON object: of each way, by its name, the runs, each [seconds, seconds of processor time
+// of all threads, seconds of processor time of the calling thread]. The ways take turns, each time from another on; one
+// turn before them warms. Making and removing folders is not counted; the hook's start and its close are.
 //
-//   bench_hook train INTERVAL FOLDER              the example's training loop; everything saved each INTERVAL steps,
-//                                                 0: no hook
-//   bench_hook write COUNT FOLDER [REDUCTIONS]    COUNT tensors of 1 MiB, eight a step; reductions beside them if named
-//   bench_hook bare COUNT FOLDER                  the same bytes by write(2), eight tensors a file
+//   bench_hook train TURNS FOLDER          a training loop without a hook (twice: how far equals differ) and with one
+//   bench_hook write TURNS FOLDER COUNT    COUNT tensors of 1 MiB, eight a step, by write(2) and by the hook
+//
+// What training leaves stays until the end: for seconds after many files were removed, ext4 takes up to ten times as
+// long to make one (it passes over inodes that were freed just now, one by one).
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <random>
 #include <smd/hook.hpp>
@@ -28,23 +36,77 @@ namespace {
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr int tensors_a_step = 8;
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+using Run = std::array<double, 3>;
+
+Run now() {
+  const auto clock = [](clockid_t which) {
+    timespec time{};
+    clock_gettime(which, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  };
+  return {clock(CLOCK_MONOTONIC), clock(CLOCK_PROCESS_CPUTIME_ID), clock(CLOCK_THREAD_CPUTIME_ID)};
+}
+
+struct Way {
+  std::string name;
+  std::function<void(const std::string& folder)> run;
+  std::vector<Run> runs;
+};
+
+void take_turns(std::vector<Way>& ways, int turns, const std::string& folder, bool keep) {
+  std::filesystem::remove_all(folder);
+  int count = 0;
+  for (int turn = -1; turn < turns; ++turn) {
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      Way& way = ways[(i + static_cast<std::size_t>(turn + 1)) % ways.size()];
+      const std::string to = folder + "/" + std::to_string(count++);
+      std::filesystem::create_directories(folder);
+      const Run begin = now();
+      way.run(to);
+      Run took = now();
+      if (!keep) {
+        std::filesystem::remove_all(to);
+      }
+      for (std::size_t clock = 0; clock < took.size(); ++clock) {
+        took[clock] -= begin[clock];
+      }
+      if (turn >= 0) {
+        way.runs.push_back(took);
+      }
+    }
+  }
+  std::filesystem::remove_all(folder);
+}
+
+void print(const std::vector<Way>& ways) {
+  const char* before = "{";
+  for (const Way& way : ways) {
+    std::printf("%s\"%s\": [", before, way.name.c_str());
+    before = ", ";
+    for (std::size_t i = 0; i < way.runs.size(); ++i) {
+      const Run& run = way.runs[i];
+      std::printf("%s[%.9f, %.9f, %.9f]", i == 0 ? "" : ", ", run[0], run[1], run[2]);
+    }
+    std::printf("]");
+  }
+  std::printf("}\n");
+}
 
 smd::TensorView view(std::span<const float> numbers, const smd::Shape& shape) {
   return {smd::Dtype::float32, shape, std::as_bytes(numbers)};
 }
 
-/// As examples/logistic_regression.cpp, with more data: a step takes about a millisecond.
-double train(int interval, const std::string& folder) {
+/// As examples/logistic_regression.cpp, with more data: a step takes half a millisecond.
+void train(int interval, const std::string& folder) {
   constexpr std::size_t samples = 8192;
   constexpr std::size_t features = 64;
   constexpr int steps = 1000;
-  LogisticModel<samples, features> model;
+  static const LogisticModel<samples, features> untrained;
+  LogisticModel<samples, features> model = untrained;
   const smd::Shape per_feature = {1, features};
   const smd::Shape one = {1};
   const smd::Shape scalar;
 
-  const double begin = seconds();
   std::optional<smd::Hook> hook;
   if (interval > 0) {
     hook.emplace(smd::HookConfig{.out_dir = folder, .save_config = smd::SaveConfigMode{.save_interval = interval}});
@@ -67,7 +129,6 @@ double train(int interval, const std::string& folder) {
   if (hook) {
     hook->close();
   }
-  return seconds() - begin;
 }
 
 std::vector<float> numbers() {
@@ -77,13 +138,12 @@ std::vector<float> numbers() {
   return values;
 }
 
-double write(int count, const std::string& folder, const char* reductions) {
-  const std::vector<float> values = numbers();
+void write(int count, const std::string& folder, const std::vector<float>& values, const char* reductions, bool raw) {
   const smd::Shape shape = {static_cast<std::int64_t>(values.size())};
-  const double begin = seconds();
   smd::HookConfig config{.out_dir = folder, .save_config = smd::SaveConfigMode{.save_interval = 1}};
   if (reductions != nullptr) {
     config.reduction_config = smd::ReductionConfig::parse(reductions, true);
+    config.reduction_config->save_raw_tensor = raw;
   }
   smd::Hook hook(config);
   for (int i = 0; i < count; ++i) {
@@ -93,12 +153,10 @@ double write(int count, const std::string& folder, const char* reductions) {
     }
   }
   hook.close();
-  return seconds() - begin;
 }
 
-double bare(int count, const std::string& folder) {
-  const std::vector<float> values = numbers();
-  const double begin = seconds();
+/// The same bytes, eight tensors a file.
+void bare(int count, const std::string& folder, const std::vector<float>& values) {
   std::filesystem::create_directories(folder);
   int file = -1;
   for (int i = 0; i < count; ++i) {
@@ -114,28 +172,42 @@ double bare(int count, const std::string& folder) {
       ::close(file);
     }
   }
-  return seconds() - begin;
+}
+
+std::vector<Way> training() {
+  const auto way = [](const char* name, int interval) {
+    return Way{name, [interval](const std::string& folder) { train(interval, folder); }, {}};
+  };
+  return {way("without", 0), way("without, again", 0), way("each 10", 10), way("each 200", 200)};
+}
+
+std::vector<Way> writing(int count) {
+  constexpr const char* six = "min,max,mean,std,l2,abs_mean";
+  const auto values = std::make_shared<const std::vector<float>>(numbers());
+  const auto way = [=](const char* name, const char* reductions, bool raw) {
+    return Way{name, [=](const std::string& folder) { write(count, folder, *values, reductions, raw); }, {}};
+  };
+  return {{"bare", [=](const std::string& folder) { bare(count, folder, *values); }, {}},
+          way("hook", nullptr, true),
+          way("beside", six, true),
+          way("instead", six, false)};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4) {
-    std::fprintf(stderr, "usage: bench_hook train|write|bare NUMBER FOLDER [REDUCTIONS]\n");
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  if (!((what == "train" && argc == 4) || (what == "write" && argc == 5))) {
+    std::fprintf(stderr, "usage: bench_hook train TURNS FOLDER | write TURNS FOLDER COUNT\n");
     return 2;
   }
-  const std::string_view what = argv[1];
-  const int number = std::atoi(argv[2]);
   const std::string folder = argv[3];
-  std::filesystem::remove_all(folder);
   try {
-    const double took = what == "train"   ? train(number, folder)
-                        : what == "write" ? write(number, folder, argc > 4 ? argv[4] : nullptr)
-                                          : bare(number, folder);
-    std::printf("{\"seconds\": %.9f}\n", took);
+    std::vector<Way> ways = what == "train" ? training() : writing(std::atoi(argv[4]));
+    take_turns(ways, std::atoi(argv[2]), folder, what == "train");
+    print(ways);
   } catch (const smd::Error& error) {
     std::fprintf(stderr, "bench_hook: %s\n", error.what());
     return 3;
   }
-  std::filesystem::remove_all(folder);
 }

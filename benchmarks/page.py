@@ -22,7 +22,7 @@ what limits those that miss their limit is in [benchmarks/README.md](../benchmar
 METHOD = """## Method
 
 - Ours and the peer take turns (A B A B …), so that what else the machine does hits both; the best of all turns counts.
-  Turns go on for {seconds:g} seconds a figure.
+  Turns go on for {seconds:g} seconds a figure. Training loops: 30 turns, and the median of the ratio within each.
 - A command's time is that of its process, from its start until it is gone, with standard output to `/dev/null`; its
   memory is the peak that the kernel counted. Commands are measured as installed.
 - Peers do by hand what no reader can avoid, with as many threads, and parse nothing (bare reading), or are what people
