@@ -16,6 +16,7 @@
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/kernels.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -448,7 +449,7 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
   auto min = hn::Set(df, std::numeric_limits<float>::infinity());
   auto max = hn::Set(df, -std::numeric_limits<float>::infinity());
   auto smallest = hn::Set(du, ~std::uint32_t{0});
-  auto largest = hn::Zero(du);  // of |x| - 1: that of 0 is the greatest of all
+  auto sizes = hn::Zero(du);  // all |x| - 1: only that of 0 has the highest bit
   const auto one = hn::Set(du, std::uint32_t{1});
   Lane<false> sum0;
   Lane<false> sum1;
@@ -471,7 +472,7 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
     const auto size_a = hn::Sub(hn::BitCast(du, hn::Abs(a)), one);
     const auto size_b = hn::Sub(hn::BitCast(du, hn::Abs(b)), one);
     smallest = hn::Min(smallest, hn::Min(size_a, size_b));
-    largest = hn::Max(largest, hn::Max(size_a, size_b));
+    sizes = hn::Or(sizes, hn::Or(size_a, size_b));
     hn::Vec<Doubles> v0;
     hn::Vec<Doubles> v1;
     hn::Vec<Doubles> v2;
@@ -502,7 +503,7 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
   range.max = largest_of(df, max);
   const std::uint32_t bits = hn::GetLane(hn::MinOfLanes(du, smallest)) + 1U;
   range.smallest = bits == 0 ? std::numeric_limits<double>::infinity() : std::bit_cast<float>(bits);
-  range.has_zero = hn::GetLane(hn::MaxOfLanes(du, largest)) == ~std::uint32_t{0};
+  range.has_zero = (hn::GetLane(hn::MaxOfLanes(du, sizes)) >> 31U) != 0;
   finish(sum0, sum1, 0, result.sum, result.sum_low);
   if constexpr (magnitudes) {
     finish(magnitude0, magnitude1, 0, result.magnitude, result.magnitude_low);
@@ -568,8 +569,12 @@ HWY_INLINE void stream_doubles(const std::byte* source, std::size_t n, const Sum
   magnitude1.start(plan.sum_bias);
   square0.start(plan.square_bias);
   square1.start(plan.square_bias);
+  // So much work is done on each line of the cache that the machine does not look far enough ahead by itself.
+  constexpr std::size_t ahead = 2048 / sizeof(T);
   for (std::size_t i = 0; i < n; i += 2 * lanes) {
     const T* const from = typed<T>(source) + i;
+    hwy::Prefetch(from + ahead);
+    hwy::Prefetch(from + ahead + lanes);
     const auto v0 = load(d, from);
     const auto v1 = load(d, from + lanes);
     const auto size0 = hn::Abs(v0);
@@ -595,21 +600,24 @@ HWY_INLINE void stream_doubles(const std::byte* source, std::size_t n, const Sum
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// A vector of 16-bit floats as two of floats, in any order.
+// As many 16-bit floats as two vectors of doubles hold, as those, in any order. Loaded in parts: to move the upper half
+// of a vector down costs more.
 struct WidenBfloats {
-  template <class D, class V>
-  HWY_INLINE void operator()(D df, const std::uint16_t* /*from*/, V bits, hn::Vec<D>& a, hn::Vec<D>& b) const {
-    const hn::RebindToUnsigned<D> wide;
-    const auto pairs = hn::BitCast(wide, bits);
-    a = hn::BitCast(df, hn::ShiftLeft<16>(pairs));
-    b = hn::BitCast(df, hn::And(pairs, hn::Set(wide, std::uint32_t{0xFFFF0000})));
+  HWY_INLINE void operator()(const std::uint16_t* from, hn::Vec<Doubles>& a, hn::Vec<Doubles>& b) const {
+    const Doubles d;
+    const hn::Rebind<float, Doubles> df;
+    const hn::RebindToUnsigned<decltype(df)> wide;
+    const auto pairs = hn::BitCast(wide, hn::LoadU(hn::Repartition<std::uint16_t, decltype(wide)>(), from));
+    a = hn::PromoteTo(d, hn::BitCast(df, hn::ShiftLeft<16>(pairs)));
+    b = hn::PromoteTo(d, hn::BitCast(df, hn::And(pairs, hn::Set(wide, std::uint32_t{0xFFFF0000}))));
   }
 };
 struct WidenHalves {
-  template <class D, class V>
-  HWY_INLINE void operator()(D df, const std::uint16_t* from, V /*bits*/, hn::Vec<D>& a, hn::Vec<D>& b) const {
-    a = LoadHalf()(df, from);
-    b = LoadHalf()(df, from + hn::Lanes(df));
+  HWY_INLINE void operator()(const std::uint16_t* from, hn::Vec<Doubles>& a, hn::Vec<Doubles>& b) const {
+    const Doubles d;
+    const hn::Rebind<float, Doubles> df;
+    a = hn::PromoteTo(d, LoadHalf()(df, from));
+    b = hn::PromoteTo(d, LoadHalf()(df, from + hn::Lanes(df)));
   }
 };
 
@@ -623,7 +631,7 @@ struct HalfSums {
   hn::Vec<SignedBits> highest;  // the greatest that is not negative
   hn::Vec<Bits> lowest;         // the most negative one
   hn::Vec<Bits> smallest;       // of |x| - 1: that of 0 is the greatest of all
-  hn::Vec<Bits> largest;
+  hn::Vec<Bits> sizes;          // all of these; only that of 0 has the highest bit
   Lane<false> sum0;
   Lane<false> sum1;
   Lane<false> magnitude0;
@@ -635,7 +643,7 @@ struct HalfSums {
     highest = hn::Set(SignedBits(), std::numeric_limits<std::int16_t>::min());
     lowest = hn::Zero(Bits());
     smallest = hn::Set(Bits(), std::uint16_t{0xFFFF});
-    largest = hn::Zero(Bits());
+    sizes = hn::Zero(Bits());
     sum0.start(0);
     sum1.start(0);
     magnitude0.start(0);
@@ -646,23 +654,19 @@ struct HalfSums {
 
   // One vector. Gives the sum of its squares, if they are grouped.
   HWY_INLINE hn::Vec<Doubles> take(const std::uint16_t* from) {
-    const Doubles d;
-    const hn::ScalableTag<float> df;
-    const hn::Half<decltype(df)> dh;
     const Bits du;
     const auto bits = hn::LoadU(du, from);
     highest = hn::Max(highest, hn::BitCast(SignedBits(), bits));
     lowest = hn::Max(lowest, bits);
     const auto size = hn::Sub(hn::And(bits, hn::Set(du, std::uint16_t{0x7FFF})), hn::Set(du, std::uint16_t{1}));
     smallest = hn::Min(smallest, size);
-    largest = hn::Max(largest, size);
-    hn::Vec<decltype(df)> a;
-    hn::Vec<decltype(df)> b;
-    Widen()(df, from, bits, a, b);
-    const auto v0 = hn::PromoteTo(d, hn::LowerHalf(dh, a));
-    const auto v1 = hn::PromoteTo(d, hn::UpperHalf(dh, a));
-    const auto v2 = hn::PromoteTo(d, hn::LowerHalf(dh, b));
-    const auto v3 = hn::PromoteTo(d, hn::UpperHalf(dh, b));
+    sizes = hn::Or(sizes, size);
+    hn::Vec<Doubles> v0;
+    hn::Vec<Doubles> v1;
+    hn::Vec<Doubles> v2;
+    hn::Vec<Doubles> v3;
+    Widen()(from, v0, v1);
+    Widen()(from + 2 * hn::Lanes(Doubles()), v2, v3);
     sum0.add(v0);
     sum1.add(v1);
     sum0.add(v2);
@@ -691,23 +695,23 @@ struct HalfSums {
     hn::Store(hn::BitCast(Bits(), highest), Bits(), lanes[0]);
     hn::Store(lowest, Bits(), lanes[1]);
     hn::Store(smallest, Bits(), lanes[2]);
-    hn::Store(largest, Bits(), lanes[3]);
+    hn::Store(sizes, Bits(), lanes[3]);
     auto high = static_cast<std::int16_t>(lanes[0][0]);
     std::uint16_t low = lanes[1][0];
     std::uint16_t small = lanes[2][0];
-    std::uint16_t large = lanes[3][0];
+    unsigned all = lanes[3][0];
     for (std::size_t i = 1; i < hn::Lanes(Bits()); ++i) {
       high = std::max(high, static_cast<std::int16_t>(lanes[0][i]));
       low = std::max(low, lanes[1][i]);
       small = std::min(small, lanes[2][i]);
-      large = std::max(large, lanes[3][i]);
+      all |= lanes[3][i];
     }
     const auto number = [&load](unsigned pattern) HWY_ATTR {
       const hn::CappedTag<float, 1> single;
       const std::uint16_t padded[8] = {static_cast<std::uint16_t>(pattern)};
       return static_cast<double>(hn::GetLane(load(single, padded)));
     };
-    range.has_zero = large == 0xFFFF;
+    range.has_zero = (all & 0x8000U) != 0;
     range.smallest = small == 0xFFFF ? std::numeric_limits<double>::infinity() : number(small + 1U);
     const double least = range.has_zero ? 0 : range.smallest;
     range.max = high >= 0 ? number(static_cast<std::uint16_t>(high)) : -least;
