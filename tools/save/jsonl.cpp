@@ -29,20 +29,24 @@ using nlohmann::json;
 /// Waits for standard input, but not longer than until a stop is asked for.
 class Input {
  public:
-  explicit Input(const std::stop_token& stop) : wake_(eventfd(0, EFD_CLOEXEC)), on_stop_(stop, Wake{wake_}) {}
-  Input(const Input&) = delete;
-  Input& operator=(const Input&) = delete;
-  ~Input() { close(wake_); }
+  explicit Input(const std::stop_token& stop) : on_stop_(stop, Wake{event_.descriptor}) {}
 
   /// False: there is nothing more to wait for.
   [[nodiscard]] bool wait() const {
-    std::array<pollfd, 2> fds = {{{wake_, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}}};
+    std::array<pollfd, 2> fds = {{{event_.descriptor, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}}};
     while (poll(fds.data(), fds.size(), -1) < 0 && errno == EINTR) {
     }
     return fds[0].revents == 0;
   }
 
  private:
+  struct Event {
+    const int descriptor = eventfd(0, EFD_CLOEXEC);
+    Event() = default;
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+    ~Event() { close(descriptor); }
+  };
   struct Wake {
     int event;
     void operator()() const noexcept {
@@ -51,7 +55,7 @@ class Input {
     }
   };
 
-  int wake_;
+  Event event_;  // outlives the callback, which may be running when a stop comes at the end of the input
   std::stop_callback<Wake> on_stop_;
 };
 
