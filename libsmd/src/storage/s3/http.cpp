@@ -196,8 +196,8 @@ class HttpPool::Loop {
       {
         const std::lock_guard lock(mutex_);
         over_ = true;
+        curl_multi_wakeup(multi_);  // before the thread can know, and clean up what this wakes
       }
-      curl_multi_wakeup(multi_);
       thread_.join();
     } else if (multi_ != nullptr) {
       curl_multi_cleanup(multi_);
