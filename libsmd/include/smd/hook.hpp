@@ -75,6 +75,9 @@ class SMD_EXPORT Hook {
   /// @throws InvalidArgument for names that are not UTF-8 or longer than 64 KiB, bytes that do not fit type and shape,
   ///         or 2 GiB and more; StepAlreadySaved; WriteError.
   bool save_tensor(std::string_view name, const TensorView& value, const std::vector<std::string>& collections = {});
+  /// The same of a value that owns its elements: large ones are not copied but shared until they are written, and must
+  /// not change until then.
+  bool save_tensor(std::string_view name, const TensorValue& value, const std::vector<std::string>& collections = {});
   /// Saves a number at this step, whatever the configuration says, as `scalar/NAME`, in the mode that is current.
   /// Float64, no dimensions. @throws as `save_tensor`.
   void save_scalar(std::string_view name, double value);

@@ -93,24 +93,11 @@ bool Hook::wants(std::string_view name, const std::vector<std::string>& collecti
 }
 
 bool Hook::save_tensor(std::string_view name, const TensorView& value, const std::vector<std::string>& collections) {
-  impl_->throw_failure();
-  impl_->offered = true;
-  const detail::hook::Plan& plan = impl_->collections.plan(name, collections);
-  if (plan.nothing()) {
-    return false;
-  }
-  detail::hook::check_value(name, value);  // all of it, before any of it is saved
-  if (plan.shape) {
-    impl_->save_shape(name, Shape(value.shape().begin(), value.shape().end()), {});
-  }
-  if (!plan.reductions.empty()) {
-    impl_->save_reductions(name, value, plan.reductions);
-  }
-  if (plan.raw) {
-    impl_->save(name, value);
-  }
-  impl_->export_value(name, value, plan);
-  return true;
+  return impl_->save_planned(name, value, nullptr, collections);
+}
+
+bool Hook::save_tensor(std::string_view name, const TensorValue& value, const std::vector<std::string>& collections) {
+  return impl_->save_planned(name, value.view(), &value, collections);
 }
 
 void Hook::save_scalar(std::string_view name, double value) {

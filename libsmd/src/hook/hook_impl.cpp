@@ -24,6 +24,13 @@ namespace layout = detail::layout;
 namespace wire = detail::wire;
 using detail::Status;
 
+/// Elements of a value that owns them are kept rather than copied from this size on.
+constexpr std::size_t worth_keeping = std::size_t{64} << 10;
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 /// Elements, whole strings included, fill the bytes to the last one.
 bool fits(const TensorView& value) {
   const auto count = element_count(Shape(value.shape().begin(), value.shape().end()));
@@ -199,22 +206,58 @@ void Hook::Impl::begin_file() {
   file = std::move(begun);
 }
 
-void Hook::Impl::save(std::string_view name, const TensorView& value) {
+bool Hook::Impl::save_planned(std::string_view name, const TensorView& value, const TensorValue* owned,
+                              const std::vector<std::string>& also) {
+  throw_failure();
+  offered = true;
+  const hook::Plan& plan = collections.plan(name, also);
+  if (plan.nothing()) {
+    return false;
+  }
+  hook::check_value(name, value);  // all of it, before any of it is saved
+  if (plan.shape) {
+    save_shape(name, Shape(value.shape().begin(), value.shape().end()), {});
+  }
+  if (!plan.reductions.empty()) {
+    save_reductions(name, value, plan.reductions);
+  }
+  if (plan.raw) {
+    save(name, value, owned);
+  }
+  export_value(name, value, plan);
+  return true;
+}
+
+void Hook::Impl::save(std::string_view name, const TensorView& value, const TensorValue* owned) {
   hook::check_value(name, value);
   begin_file();
+  const wire::EventHeader header = {.tag = name,
+                                    .wall_time = clock.wall_seconds(),
+                                    .step = step,
+                                    .mode_step = mode_steps.at(static_cast<std::size_t>(mode)),
+                                    .mode = static_cast<std::int64_t>(mode)};
+  // Checksums are the queue's business: a pass over the elements that the caller need not wait for.
+  const auto protection = config.checksum ? wire::Protection::checksum : wire::Protection::unprotected;
   std::string record = queue.take_buffer();
   record.append(wire::header_bytes, '\0');
-  wire::append_event(record,
-                     {.tag = name,
-                      .wall_time = clock.wall_seconds(),
-                      .step = step,
-                      .mode_step = mode_steps.at(static_cast<std::size_t>(mode)),
-                      .mode = static_cast<std::int64_t>(mode)},
-                     value);
-  wire::frame_in_place(record, 0, config.checksum ? wire::Protection::checksum : wire::Protection::unprotected);
-  const std::size_t bytes = record.size() + name.size();
-  queue.push(bytes, [this, to = file, tensor = std::string(name), record = std::move(record)]() mutable {
-    Status added = to->add_record(std::move(tensor), record);
+  if (owned != nullptr && value.bytes().size() >= worth_keeping && value.dtype() != Dtype::string) {
+    std::string back;
+    wire::append_event_around(record, back, header, value);
+    const std::size_t bytes = record.size() + value.bytes().size() + back.size() + name.size();
+    queue.push(bytes, [this, protection, to = file, tensor = std::string(name), front = std::move(record),
+                       kept = *owned, back = std::move(back)]() mutable {
+      wire::frame_around(front, kept.bytes(), back, protection);
+      Status added = to->add_record(std::move(tensor), {front, text_of(kept.bytes()), back});
+      queue.give_back(std::move(front));
+      return added;
+    });
+    return;
+  }
+  wire::append_event(record, header, value);
+  const std::size_t bytes = record.size() + wire::footer_bytes + name.size();
+  queue.push(bytes, [this, protection, to = file, tensor = std::string(name), record = std::move(record)]() mutable {
+    wire::frame_in_place(record, 0, protection);
+    Status added = to->add_record(std::move(tensor), {record});
     queue.give_back(std::move(record));
     return added;
   });
@@ -314,6 +357,7 @@ void Hook::Impl::end_step() {
     queue.push(0, [to = std::move(tensorboard_file), sync] { return to->commit(sync); });
     tensorboard_file.reset();
   }
+  queue.start();
 }
 
 void Hook::Impl::go_to(std::int64_t in_step, Mode in_mode, std::int64_t mode_step) {

@@ -31,7 +31,10 @@ struct Hook::Impl {
   void throw_failure() const;
   /// Before anything is saved at the step: is it there already? Makes the step's file, to be.
   void begin_file();
-  void save(std::string_view name, const TensorView& value);
+  /// `owned`: the same value, if its elements may be kept instead of copied; else null.
+  void save(std::string_view name, const TensorView& value, const TensorValue* owned = nullptr);
+  bool save_planned(std::string_view name, const TensorView& value, const TensorValue* owned,
+                    const std::vector<std::string>& also);
   void save_reductions(std::string_view name, const TensorView& value, const std::vector<std::string>& reductions);
   void save_shape(std::string_view name, const Shape& shape, std::string_view original_name);
   void export_value(std::string_view name, const TensorView& value, const detail::hook::Plan& plan);

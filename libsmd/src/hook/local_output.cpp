@@ -118,14 +118,24 @@ class LocalOutput final : public Output {
   /// Messages name the file so that it can be found from where the user stands.
   [[nodiscard]] std::string full(const std::string& name) const { return path_ + "/" + name; }
 
+  /// The folders above a file. Mostly only the last is missing: it is tried first.
   Status make_folders(const std::string& name) {
-    for (auto slash = name.find('/'); slash != name.npos; slash = name.find('/', slash + 1)) {
-      const std::string folder = name.substr(0, slash);
-      if (::mkdirat(root_.get(), folder.c_str(), folder_mode) != 0 && errno != EEXIST) {
+    const auto slash = name.rfind('/');
+    if (slash == name.npos) {
+      return ok();
+    }
+    const std::string folder = name.substr(0, slash);
+    for (int attempt = 0;; ++attempt) {
+      if (::mkdirat(root_.get(), folder.c_str(), folder_mode) == 0 || errno == EEXIST) {
+        return ok();
+      }
+      if (errno != ENOENT || attempt > 0) {
         return write_problem(errno, full(folder));
       }
+      if (Status made = make_folders(folder); !made) {
+        return made;
+      }
     }
-    return ok();
   }
 
   std::string path_;

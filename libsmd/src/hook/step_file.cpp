@@ -126,7 +126,7 @@ Status StepFile::take_over(storage::Storage& trial) {
   return ok();
 }
 
-Status StepFile::add_record(std::string tensor, std::string_view record) {
+Status StepFile::add_record(std::string tensor, std::initializer_list<std::string_view> pieces) {
   if (!events_) {
     events_.emplace(output_, event_name_);
     if (Status opened = events_->open(); !opened) {
@@ -134,8 +134,14 @@ Status StepFile::add_record(std::string tensor, std::string_view record) {
     }
   }
   content_.event_file = event_name_;
-  content_.records.push_back({std::move(tensor), events_->size(), record.size()});
-  return events_->write(record);
+  const std::uint64_t start = events_->size();
+  for (const std::string_view piece : pieces) {
+    if (Status written = events_->write(piece); !written) {
+      return written;
+    }
+  }
+  content_.records.push_back({std::move(tensor), start, events_->size() - start});
+  return ok();
 }
 
 Status StepFile::finish_events() { return events_ ? events_->commit(sync_) : ok(); }

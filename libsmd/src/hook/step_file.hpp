@@ -6,6 +6,7 @@
 #include "storage/storage.hpp"
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,8 +30,8 @@ class StepFile {
   /// Starts with what is there already: its records are copied, its entries kept. An index file that is damaged is a
   /// problem; so is one of another mode or mode step, of kind `warning`.
   Status take_over(storage::Storage& trial);
-  /// A whole record, framed.
-  Status add_record(std::string tensor, std::string_view record);
+  /// A whole record, framed, in pieces that follow each other.
+  Status add_record(std::string tensor, std::initializer_list<std::string_view> pieces);
   void add_shape(ShapeEntry entry) { content_.shapes.push_back(std::move(entry)); }
 
   /// Puts the event file in place; then the index file, with `finish_index`.

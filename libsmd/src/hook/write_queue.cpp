@@ -6,6 +6,12 @@
 #include <utility>
 
 namespace smd::detail::hook {
+namespace {
+
+/// Of what waits: with more, the thread begins before it is told to.
+constexpr std::size_t worth_starting = std::size_t{256} << 10;
+
+}  // namespace
 
 WriteQueue::WriteQueue(std::size_t most_bytes) : most_bytes_(most_bytes) {
   try {
@@ -32,15 +38,35 @@ void WriteQueue::push(std::size_t bytes, Task task) {
     run(next, lock);
     return;
   }
-  room_.wait(lock, [&] { return failure_ || bytes_ == 0 || bytes_ + bytes <= most_bytes_; });
+  const auto room = [&] { return failure_ || bytes_ == 0 || bytes_ + bytes <= most_bytes_; };
+  if (!room()) {
+    if (set_started()) {
+      changed_.notify_one();
+    }
+    room_.wait(lock, room);
+  }
   bytes_ += bytes;
   waiting_.push_back({bytes, std::move(task)});
-  if (waiting_.size() == 1) {
+  const bool tell = bytes_ >= worth_starting && set_started();
+  lock.unlock();  // first: the thread would wake only to wait for this
+  if (tell) {
+    changed_.notify_one();
+  }
+}
+
+bool WriteQueue::set_started() { return !waiting_.empty() && !std::exchange(started_, true); }
+
+void WriteQueue::start() {
+  std::unique_lock lock(mutex_);
+  const bool tell = set_started();
+  lock.unlock();
+  if (tell) {
     changed_.notify_one();
   }
 }
 
 void WriteQueue::drain() {
+  start();
   std::unique_lock lock(mutex_);
   room_.wait(lock, [&] { return waiting_.empty() && !busy_; });
 }
@@ -94,7 +120,7 @@ void WriteQueue::run(Waiting& next, std::unique_lock<std::mutex>& lock) {
 void WriteQueue::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return over_ || !waiting_.empty(); });
+    changed_.wait(lock, [&] { return over_ || started_; });
     if (waiting_.empty()) {
       return;
     }
@@ -104,6 +130,7 @@ void WriteQueue::work() {
     run(next, lock);
     busy_ = false;
     bytes_ -= next.bytes;
+    started_ = !waiting_.empty();
     room_.notify_all();
   }
 }

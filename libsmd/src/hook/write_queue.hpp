@@ -18,6 +18,8 @@ namespace smd::detail::hook {
 /// A thread that does the writing behind the caller's back, in the order asked. What waits is bounded in bytes: whoever
 /// is faster than the disk waits, and nothing is lost. After the first failure nothing further is done. Where the
 /// system gives no thread, tasks run in the caller's.
+///
+/// Waking a thread costs the caller as much as saving a small tensor, so small tasks wait for `start`.
 class WriteQueue {
  public:
   using Task = std::function<Status()>;
@@ -28,8 +30,11 @@ class WriteQueue {
   /// Does what is left to do.
   ~WriteQueue();
 
-  /// Waits while there is no room; a task larger than all room waits until nothing else does.
+  /// Waits while there is no room; a task larger than all room waits until nothing else does. The thread starts on what
+  /// waits once that is worth it.
   void push(std::size_t bytes, Task task);
+  /// The thread starts on what waits now.
+  void start();
   /// Waits until all is done.
   void drain();
   /// The first failure, for ever.
@@ -45,6 +50,8 @@ class WriteQueue {
     Task task;
   };
 
+  /// Whether the thread must be told, after unlocking.
+  [[nodiscard]] bool set_started();
   void work();
   void run(Waiting& next, std::unique_lock<std::mutex>& lock);
 
@@ -54,6 +61,7 @@ class WriteQueue {
   std::condition_variable room_;
   std::deque<Waiting> waiting_;
   std::size_t bytes_ = 0;  // of those that wait and the one that runs
+  bool started_ = false;   // until nothing waits
   bool busy_ = false;
   bool over_ = false;
   std::optional<Problem> failure_;

@@ -44,10 +44,10 @@ std::string shape(std::string_view tag, std::span<const std::int64_t> dims) {
   return out;
 }
 
-}  // namespace
-
-void append_event(std::string& out, const EventHeader& header, const TensorView& value) {
-  // All of the tensor but its elements, which are appended to `out` once and never copied before.
+/// Appends all of the message before the elements and returns what comes after them. With `room`, `out` gets room for
+/// all of it at once, a record's footer included.
+std::string append_front(std::string& out, const EventHeader& header, const TensorView& value,
+                         std::span<const std::string_view> texts, bool room) {
   const bool is_string = value.dtype() == Dtype::string;
   std::string front;
   if (!is_string) {
@@ -55,7 +55,6 @@ void append_event(std::string& out, const EventHeader& header, const TensorView&
     append_varint(front, static_cast<std::uint64_t>(value.dtype()));
   }
   append_text(front, tensor_field::shape, shape(header.tag, value.shape()));
-  const std::vector<std::string_view> texts = strings(value);
   std::size_t tensor_bytes = front.size();
   if (is_string) {
     for (const std::string_view text : texts) {
@@ -67,9 +66,9 @@ void append_event(std::string& out, const EventHeader& header, const TensorView&
   const std::string plugins = metadata(header);
   const std::size_t value_bytes = (header.tag.empty() ? 0 : field_bytes(header.tag.size())) +
                                   field_bytes(tensor_bytes) + (plugins.empty() ? 0 : field_bytes(plugins.size()));
-
-  // Room for the time, the step and, if it becomes a record, the footer.
-  out.reserve(out.size() + field_bytes(field_bytes(value_bytes)) + 20 + footer_bytes);
+  if (room) {  // with the time and the step
+    out.reserve(out.size() + field_bytes(field_bytes(value_bytes)) + 20 + footer_bytes);
+  }
   if (header.wall_time != 0) {
     append_double(out, 1, header.wall_time);
   }
@@ -84,17 +83,34 @@ void append_event(std::string& out, const EventHeader& header, const TensorView&
   }
   append_length(out, 8, tensor_bytes);
   out.append(front);
-  if (is_string) {
+  if (!is_string && !value.bytes().empty()) {
+    append_length(out, tensor_field::content, value.bytes().size());
+  }
+  std::string back;
+  if (!plugins.empty()) {
+    append_text(back, 9, plugins);
+  }
+  return back;
+}
+
+}  // namespace
+
+void append_event(std::string& out, const EventHeader& header, const TensorView& value) {
+  // Elements are appended to `out` once and never copied before.
+  const std::vector<std::string_view> texts = strings(value);
+  const std::string back = append_front(out, header, value, texts, true);
+  if (value.dtype() == Dtype::string) {
     for (const std::string_view text : texts) {
       append_text(out, tensor_field::string_val, text);
     }
-  } else if (!value.bytes().empty()) {
-    append_text(out, tensor_field::content,
-                {reinterpret_cast<const char*>(value.bytes().data()), value.bytes().size()});
+  } else {
+    out.append(reinterpret_cast<const char*>(value.bytes().data()), value.bytes().size());
   }
-  if (!plugins.empty()) {
-    append_text(out, 9, plugins);
-  }
+  out.append(back);
+}
+
+void append_event_around(std::string& front, std::string& back, const EventHeader& header, const TensorView& value) {
+  back.append(append_front(front, header, value, {}, false));
 }
 
 }  // namespace smd::detail::wire

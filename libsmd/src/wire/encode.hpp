@@ -22,4 +22,8 @@ struct EventHeader {
 /// names of dimensions, plugin data.
 void append_event(std::string& out, const EventHeader& header, const TensorView& value);
 
+/// The same around elements that are not copied: the message is what is appended to `front`, the value's bytes and what
+/// is appended to `back`. Not for strings, whose elements do not stand together.
+void append_event_around(std::string& front, std::string& back, const EventHeader& header, const TensorView& value);
+
 }  // namespace smd::detail::wire

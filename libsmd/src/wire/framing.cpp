@@ -31,6 +31,17 @@ void append_bytes(std::string& out, std::span<const std::byte> bytes) {
   out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
+void store_header(std::byte* header, std::uint64_t payload_bytes) {
+  store_little<std::uint64_t>(header, payload_bytes);
+  store_little<std::uint32_t>(header + 8, mask_crc(crc32c(std::span<const std::byte>(header, 8))));
+}
+
+void append_footer(std::string& out, std::uint32_t number) {
+  std::array<std::byte, footer_bytes> footer{};
+  store_little<std::uint32_t>(footer.data(), number);
+  append_bytes(out, footer);
+}
+
 }  // namespace
 
 Outcome<std::uint64_t> parse_header(std::span<const std::byte> header) {
@@ -111,12 +122,17 @@ void append_record(std::string& out, std::span<const std::byte> payload, Protect
 void frame_in_place(std::string& out, std::size_t start, Protection protection) {
   std::byte* const header = reinterpret_cast<std::byte*>(out.data()) + start;
   const std::span<const std::byte> payload(header + header_bytes, out.size() - start - header_bytes);
-  store_little<std::uint64_t>(header, payload.size());
-  store_little<std::uint32_t>(header + 8, mask_crc(crc32c(std::span<const std::byte>(header, 8))));
-  std::array<std::byte, footer_bytes> footer{};
-  store_little<std::uint32_t>(footer.data(),
-                              protection == Protection::checksum ? mask_crc(crc32c(payload)) : magic_footer);
-  append_bytes(out, footer);
+  store_header(header, payload.size());
+  append_footer(out, protection == Protection::checksum ? mask_crc(crc32c(payload)) : magic_footer);
+}
+
+void frame_around(std::string& front, std::span<const std::byte> middle, std::string& back, Protection protection) {
+  std::byte* const header = reinterpret_cast<std::byte*>(front.data());
+  const std::span<const std::byte> first(header + header_bytes, front.size() - header_bytes);
+  store_header(header, first.size() + middle.size() + back.size());
+  append_footer(back, protection == Protection::checksum
+                          ? mask_crc(crc32c(std::as_bytes(std::span(back)), crc32c(middle, crc32c(first))))
+                          : magic_footer);
 }
 
 }  // namespace smd::detail::wire

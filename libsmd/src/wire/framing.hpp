@@ -56,4 +56,8 @@ void append_record(std::string& out, std::span<const std::byte> payload, Protect
 /// in, of which the bytes are there, and appends the footer. Saves copying the payload.
 void frame_in_place(std::string& out, std::size_t start, Protection protection);
 
+/// The same of a payload in three pieces, which are not brought together: `front`, from `header_bytes` on, `middle`,
+/// and `back`, which gets the footer.
+void frame_around(std::string& front, std::span<const std::byte> middle, std::string& back, Protection protection);
+
 }  // namespace smd::detail::wire

@@ -7,9 +7,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <random>
 #include <set>
 
@@ -54,6 +56,12 @@ TensorView floats(const std::vector<float>& numbers, const Shape& shape) {
   return {Dtype::float32, shape, std::as_bytes(std::span(numbers))};
 }
 
+TensorValue owning(Dtype dtype, const Shape& shape, const std::vector<std::byte>& bytes) {
+  const std::shared_ptr<std::byte[]> copy(new std::byte[bytes.size()]);
+  std::copy(bytes.begin(), bytes.end(), copy.get());
+  return {dtype, shape, copy, bytes.size()};
+}
+
 double number(const TensorValue& value) {
   REQUIRE(value.dtype() == Dtype::float64);
   REQUIRE(value.shape().empty());
@@ -77,7 +85,9 @@ bool sound(const std::string& path) {
 
 TEST_CASE("every type and shape comes back") {
   const std::vector<Shape> shapes = {{}, {1}, {7}, {2, 3}, {0}, {0, 4}, {3, 1, 2, 2}, {70'000}};
-  for (const bool checksum : {false, true}) {
+  for (const auto& [checksum, owned] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
+    CAPTURE(checksum);
+    CAPTURE(owned);
     const TempDir folder;
     std::mt19937 random(7);
     std::map<std::string, std::vector<std::byte>> written;
@@ -89,7 +99,8 @@ TEST_CASE("every type and shape comes back") {
         for (const Shape& shape : shapes) {
           const std::string name = std::string(to_string(dtype)) + "/" + to_string(shape);
           const auto bytes = random_bytes(dtype, shape, random);
-          CHECK(hook.save_tensor(name, {dtype, shape, bytes}));
+          CHECK(owned ? hook.save_tensor(name, owning(dtype, shape, bytes))
+                      : hook.save_tensor(name, {dtype, shape, bytes}));
           written[name] = bytes;
         }
       }
@@ -482,6 +493,21 @@ TEST_CASE("nothing saved: collections and the end marker, which a reader takes f
   CHECK(trial.ended());
   CHECK(trial.steps().empty());
   CHECK(trial.collections().contains("weights"));
+}
+
+TEST_CASE("a value that owns its elements is kept until it is written, and no longer") {
+  const TempDir folder;
+  const auto elements = std::shared_ptr<float[]>(new float[1 << 20]());
+  const std::shared_ptr<const std::byte[]> bytes(elements, reinterpret_cast<const std::byte*>(elements.get()));
+  elements[12345] = 0.5F;
+  Hook hook(every_step(folder));
+  CHECK(hook.save_tensor("x", TensorValue(Dtype::float32, {1 << 20}, bytes, 4 << 20)));
+  hook.flush();
+  CHECK(elements.use_count() == 2);  // here: `elements` and `bytes`
+  hook.close();
+  const TensorValue saved = Trial::open(folder / "run").tensor("x").value(GlobalStep(0));
+  REQUIRE(saved.bytes().size() == 4 << 20);
+  CHECK(std::memcmp(saved.bytes().data(), elements.get(), 4 << 20) == 0);
 }
 
 TEST_CASE("a value may be changed once the call returns") {
