@@ -97,8 +97,8 @@ def save(bench):
     shutil.rmtree(to, ignore_errors=True)
     if os.path.exists(to):
         os.remove(to)
-    bench.ratio(f'smd-save of a .npy of {size >> 20} MiB : cp', saved, copied)
-    bench.peak(f'smd-save of a .npy of {size >> 20} MiB: peak memory', saved)
+    bench.ratio(f'smd-save of a .npy of {size >> 20} MiB : cp', saved, copied, 3)
+    bench.peak(f'smd-save of a .npy of {size >> 20} MiB: peak memory', saved, (size >> 20) + 16)
 
 
 def following(bench):

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <smd/tensor_view.hpp>
 #include <string>
 #include <string_view>
@@ -10,27 +11,40 @@
 
 namespace smd::tool::save {
 
-/// An array that was read, laid out as `TensorView` describes.
+/// An array that is put together, laid out as `TensorView` describes.
 struct Array {
   Dtype dtype = Dtype::float64;
   Shape shape;
   std::vector<std::byte> bytes;
 
   [[nodiscard]] TensorView view() const& noexcept { return {dtype, shape, bytes}; }
+  /// Takes the bytes along.
+  [[nodiscard]] TensorValue value() &&;
 };
 
 /// Appends one string as string tensors have it.
 void append_string(std::vector<std::byte>& bytes, std::string_view text);
 
+/// What keeps a file's bytes in memory: arrays share it, so that large ones are not copied.
+using Owner = std::shared_ptr<const void>;
+
 /// The array of a `.npy` file's bytes: versions 1 to 3, both byte orders, C and Fortran order; Unicode strings.
-/// `where` names the file in errors. @throws ReadError (Damaged) for anything else.
-[[nodiscard]] Array parse_npy(std::string_view file, const std::string& where);
+/// `where` names the file in errors. Without an owner of the bytes they are copied. @throws ReadError (Damaged) for
+/// anything else.
+[[nodiscard]] TensorValue parse_npy(std::string_view file, const std::string& where, const Owner& owner = nullptr);
 
 /// The arrays of a `.npz` file's bytes, by key, in the order in which they stand there. @throws ReadError (Damaged).
-[[nodiscard]] std::vector<std::pair<std::string, Array>> parse_npz(std::string_view file, const std::string& where);
+[[nodiscard]] std::vector<std::pair<std::string, TensorValue>> parse_npz(std::string_view file,
+                                                                         const std::string& where,
+                                                                         const Owner& owner = nullptr);
 
-/// All of a file, or of standard input. @throws ReadError.
-[[nodiscard]] std::string read_file(const std::string& path);
-[[nodiscard]] std::string read_standard_input();
+struct FileContent {
+  std::string_view text;
+  Owner owner;  ///< Of the text.
+};
+
+/// All of a file, or of standard input: once in memory, whatever else happens to the file. @throws ReadError.
+[[nodiscard]] FileContent read_file(const std::string& path);
+[[nodiscard]] FileContent read_standard_input();
 
 }  // namespace smd::tool::save

@@ -62,7 +62,7 @@ constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-rule(1)"
 
 struct Named {
   std::string tensor;
-  Array array;
+  TensorValue value;
 };
 
 void read_assignment(const Assignment& assignment, std::vector<Named>& arrays) {
@@ -71,22 +71,24 @@ void read_assignment(const Assignment& assignment, std::vector<Named>& arrays) {
       Array array;
       array.bytes.resize(sizeof assignment.number);
       std::memcpy(array.bytes.data(), &assignment.number, sizeof assignment.number);
-      arrays.push_back({assignment.name, std::move(array)});
+      arrays.push_back({assignment.name, std::move(array).value()});
       return;
     }
-    case Assignment::Kind::stdin_npy:
-      arrays.push_back({assignment.name, parse_npy(read_standard_input(), "standard input")});
+    case Assignment::Kind::stdin_npy: {
+      const FileContent content = read_standard_input();
+      arrays.push_back({assignment.name, parse_npy(content.text, "standard input", content.owner)});
       return;
+    }
     case Assignment::Kind::file:
       break;
   }
-  const std::string content = read_file(assignment.file);
-  if (!content.starts_with("PK")) {
-    arrays.push_back({assignment.name, parse_npy(content, assignment.file)});
+  const FileContent content = read_file(assignment.file);
+  if (!content.text.starts_with("PK")) {
+    arrays.push_back({assignment.name, parse_npy(content.text, assignment.file, content.owner)});
     return;
   }
-  for (auto& [key, array] : parse_npz(content, assignment.file)) {
-    arrays.push_back({assignment.name.empty() ? key : assignment.name + "/" + key, std::move(array)});
+  for (auto& [key, value] : parse_npz(content.text, assignment.file, content.owner)) {
+    arrays.push_back({assignment.name.empty() ? key : assignment.name + "/" + key, std::move(value)});
   }
 }
 
@@ -135,7 +137,7 @@ ExitStatus SaveCommand::run(Diagnostics& messages) {
     try {
       const Place place{options_.step.value_or(0), options_.mode, options_.mode_step, {}};
       for (const Named& named : arrays) {
-        saver.save(place, named.tensor, named.array, options_.collections);
+        saver.save(place, named.tensor, named.value, options_.collections);
       }
       if (options_.jsonl) {
         save_lines(options_, saver, interruption.token(), messages);

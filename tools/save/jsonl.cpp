@@ -205,8 +205,8 @@ void save_lines(const SaveOptions& options, Saver& saver, const std::stop_token&
     }
     const std::string where = "line " + std::to_string(number) + ": ";
     try {
-      const Line parsed = parse_line(line, options);
-      saver.save(parsed.place, parsed.tensor, parsed.array, parsed.collections);
+      Line parsed = parse_line(line, options);
+      saver.save(parsed.place, parsed.tensor, std::move(parsed.array).value(), parsed.collections);
     } catch (const InvalidValue& error) {
       messages.fail("Damaged", where + error.what(), ExitStatus::damaged);
     } catch (const InvalidArgument& error) {

@@ -153,7 +153,12 @@ void append_string(std::vector<std::byte>& bytes, std::string_view text) {
   bytes.insert(bytes.end(), content, content + text.size());
 }
 
-Array parse_npy(std::string_view file, const std::string& where) {
+TensorValue Array::value() && {
+  const auto kept = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  return {dtype, std::move(shape), {kept, kept->data()}, kept->size()};
+}
+
+TensorValue parse_npy(std::string_view file, const std::string& where, const Owner& owner) {
   if (file.size() < 10 || file.substr(0, 6) != "\x93NUMPY") {
     refuse(where, "not a .npy file");
   }
@@ -214,10 +219,17 @@ Array parse_npy(std::string_view file, const std::string& where) {
       }
     }
   } else {
+    Owner kept = owner;
+    if (!changed.empty() || owner == nullptr) {
+      const auto text =
+          std::make_shared<const std::string>(changed.empty() ? std::string(elements) : std::move(changed));
+      elements = *text;
+      kept = text;
+    }
     const auto* const first = reinterpret_cast<const std::byte*>(elements.data());
-    array.bytes.assign(first, first + elements.size());
+    return {array.dtype, std::move(array.shape), {std::move(kept), first}, elements.size()};
   }
-  return array;
+  return std::move(array).value();
 }
 
 }  // namespace smd::tool::save

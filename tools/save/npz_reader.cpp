@@ -24,7 +24,8 @@ constexpr std::uint64_t in_zip64 = 0xFFFFFFFF;
 /// A ZIP archive in memory: PKWARE's APPNOTE, section 4.
 class ZipReader {
  public:
-  ZipReader(std::string_view file, const std::string& where) : file_(file), where_(where) {}
+  ZipReader(std::string_view file, const std::string& where, const Owner& owner)
+      : file_(file), where_(where), owner_(owner) {}
 
   template <class Visit>
   void for_each_member(const Visit& visit) const {
@@ -110,20 +111,21 @@ class ZipReader {
     }
   }
 
-  [[nodiscard]] std::string content(const Member& member) const {
+  /// Members that are not compressed are given as they stand in the archive.
+  [[nodiscard]] FileContent content(const Member& member) const {
     require(number(member.offset, 4) == 0x04034B50);
     const std::uint64_t start =
         member.offset + local_header_bytes + number(member.offset + 26, 2) + number(member.offset + 28, 2);
     const std::string_view stored = bytes(start, member.stored);
-    std::string whole;
-    if (member.method == 0) {
-      whole = stored;
-    } else {
+    FileContent whole{stored, owner_};
+    if (member.method != 0) {
       require(member.method == 8);
-      whole = inflated(stored, member.size);
+      const auto text = std::make_shared<const std::string>(inflated(stored, member.size));
+      whole = {*text, text};
     }
-    require(whole.size() == member.size);
-    require(crc32_z(crc32_z(0, nullptr, 0), reinterpret_cast<const Bytef*>(whole.data()), whole.size()) == member.crc);
+    require(whole.text.size() == member.size);
+    require(crc32_z(crc32_z(0, nullptr, 0), reinterpret_cast<const Bytef*>(whole.text.data()), whole.text.size()) ==
+            member.crc);
     return whole;
   }
 
@@ -153,18 +155,20 @@ class ZipReader {
 
   std::string_view file_;
   const std::string& where_;
+  const Owner& owner_;
 };
 
 }  // namespace
 
-std::vector<std::pair<std::string, Array>> parse_npz(std::string_view file, const std::string& where) {
-  std::vector<std::pair<std::string, Array>> arrays;
-  ZipReader(file, where).for_each_member([&](std::string name, const std::string& content) {
+std::vector<std::pair<std::string, TensorValue>> parse_npz(std::string_view file, const std::string& where,
+                                                           const Owner& owner) {
+  std::vector<std::pair<std::string, TensorValue>> arrays;
+  ZipReader(file, where, owner).for_each_member([&](std::string name, const FileContent& content) {
     const std::string place = where + " (" + name + ")";
     if (name.ends_with(".npy")) {
       name.resize(name.size() - 4);
     }
-    arrays.emplace_back(std::move(name), parse_npy(content, place));
+    arrays.emplace_back(std::move(name), parse_npy(content.text, place, content.owner));
   });
   return arrays;
 }

@@ -4,9 +4,14 @@
 #include <smd/error.hpp>
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <system_error>
 
 namespace smd::tool::save {
@@ -20,11 +25,43 @@ namespace {
   throw ReadError({kind, where, {}, "cannot be read: " + std::generic_category().message(error)});
 }
 
-std::string read_all(int descriptor, const std::string& where) {
-  std::string content;
-  std::string block(std::size_t{1} << 18, '\0');
+constexpr std::size_t first_block = std::size_t{1} << 18;
+
+/// What is left of a regular file, as far as it is known now, and a byte by which its end is seen; else a block.
+std::size_t expected_size(int descriptor) {
+  struct stat status = {};
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    return first_block;
+  }
+  const off_t at = std::max<off_t>(lseek(descriptor, 0, SEEK_CUR), 0);
+  return static_cast<std::size_t>(std::max<off_t>(status.st_size - at, 0)) + 1;
+}
+
+/// Memory that is not touched before it is read into. Most of the time of a large array would go into its pages, one
+/// by one: where the system allows, they are large ones.
+std::shared_ptr<char[]> unfilled(std::size_t size) {
+  constexpr std::size_t large_page = std::size_t{2} << 20;
+  std::shared_ptr<char[]> memory(new char[size]);
+  void* begin = memory.get();
+  std::size_t room = size;
+  if (std::align(large_page, large_page, begin, room) != nullptr) {
+    (void)madvise(begin, room, MADV_HUGEPAGE);
+  }
+  return memory;
+}
+
+FileContent read_all(int descriptor, const std::string& where) {
+  std::size_t room = expected_size(descriptor);
+  std::shared_ptr<char[]> memory = unfilled(room);
+  std::size_t size = 0;
   for (;;) {
-    const ssize_t got = read(descriptor, block.data(), block.size());
+    if (size == room) {
+      room = std::max(2 * room, first_block);
+      std::shared_ptr<char[]> larger = unfilled(room);
+      std::memcpy(larger.get(), memory.get(), size);
+      memory = std::move(larger);
+    }
+    const ssize_t got = read(descriptor, memory.get() + size, room - size);
     if (got < 0 && errno == EINTR) {
       continue;
     }
@@ -32,21 +69,21 @@ std::string read_all(int descriptor, const std::string& where) {
       fail(where, errno);
     }
     if (got == 0) {
-      return content;
+      return {{memory.get(), size}, memory};
     }
-    content.append(block, 0, static_cast<std::size_t>(got));
+    size += static_cast<std::size_t>(got);
   }
 }
 
 }  // namespace
 
-std::string read_file(const std::string& path) {
+FileContent read_file(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
     fail(path, errno);
   }
   try {
-    std::string content = read_all(descriptor, path);
+    FileContent content = read_all(descriptor, path);
     close(descriptor);
     return content;
   } catch (...) {
@@ -55,6 +92,6 @@ std::string read_file(const std::string& path) {
   }
 }
 
-std::string read_standard_input() { return read_all(STDIN_FILENO, "standard input"); }
+FileContent read_standard_input() { return read_all(STDIN_FILENO, "standard input"); }
 
 }  // namespace smd::tool::save

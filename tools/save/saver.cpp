@@ -45,14 +45,14 @@ std::int64_t Saver::mode_step_of(const Place& place) {
   return at->second;
 }
 
-void Saver::save(const Place& place, const std::string& tensor, const Array& array,
+void Saver::save(const Place& place, const std::string& tensor, const TensorValue& value,
                  const std::vector<std::string>& collections) {
   Hook& hook = hook_of(place.worker);
   const std::int64_t mode_step = mode_step_of(place);
   if (hook.step() != GlobalStep(place.step) || hook.mode() != place.mode || hook.mode_step() != ModeStep(mode_step)) {
     hook.set_step(GlobalStep(place.step), place.mode, ModeStep(mode_step));
   }
-  if (hook.save_tensor(tensor, array.view(), collections)) {
+  if (hook.save_tensor(tensor, value, collections)) {
     ++saved_;
   } else {
     messages_.info(tool::quoted(tensor) + " is not saved at step " + std::to_string(place.step) +

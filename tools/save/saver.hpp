@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "array.hpp"
 #include "common/diagnostics.hpp"
 #include "options.hpp"
 
@@ -30,7 +29,7 @@ class Saver {
   Saver(const SaveOptions& options, Diagnostics& messages);
 
   /// @throws Error.
-  void save(const Place& place, const std::string& tensor, const Array& array,
+  void save(const Place& place, const std::string& tensor, const TensorValue& value,
             const std::vector<std::string>& collections);
   /// Writes all that is left. @throws WriteError.
   void close();
