@@ -57,6 +57,11 @@ bool fits(const TensorView& value) {
   return rest.empty();
 }
 
+/// What of a record is not elements: names of dimensions, plugin data. Generous.
+std::size_t bytes_around(std::string_view name, const TensorView& value) {
+  return 1024 + (value.shape().size() + 2) * (name.size() + 64);
+}
+
 std::string checked_worker_part(const HookConfig& config) {
   const std::string& worker = config.worker;
   std::string part = layout::worker_part(worker);
@@ -144,9 +149,7 @@ void detail::hook::check_value(std::string_view name, const TensorView& value) {
                           " bytes do not make " + std::string(to_string(value.dtype())) + " " +
                           to_string(Shape(value.shape().begin(), value.shape().end())));
   }
-  // What is not elements: names of dimensions, plugin data. Generous.
-  const std::uint64_t around = 1024 + (value.shape().size() + 2) * (name.size() + 64);
-  if (value.bytes().size() + around > limits::record_bytes) {
+  if (value.bytes().size() + bytes_around(name, value) > limits::record_bytes) {
     throw InvalidArgument("'" + detail::printable(name) + "' is too large: a record holds 2 GiB at most");
   }
 }
@@ -238,9 +241,10 @@ void Hook::Impl::save(std::string_view name, const TensorView& value, const Tens
                                     .mode = static_cast<std::int64_t>(mode)};
   // Checksums are the queue's business: a pass over the elements that the caller need not wait for.
   const auto protection = config.checksum ? wire::Protection::checksum : wire::Protection::unprotected;
-  std::string record = queue.take_buffer();
+  const bool keep = owned != nullptr && value.bytes().size() >= worth_keeping && value.dtype() != Dtype::string;
+  std::string record = queue.take_buffer(bytes_around(name, value) + (keep ? 0 : value.bytes().size()));
   record.append(wire::header_bytes, '\0');
-  if (owned != nullptr && value.bytes().size() >= worth_keeping && value.dtype() != Dtype::string) {
+  if (keep) {
     std::string back;
     wire::append_event_around(record, back, header, value);
     const std::size_t bytes = record.size() + value.bytes().size() + back.size() + name.size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hook/write_queue.hpp"
 
+#include <iterator>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -10,6 +11,9 @@ namespace {
 
 /// Of what waits: with more, the thread begins before it is told to.
 constexpr std::size_t worth_starting = std::size_t{256} << 10;
+
+/// Bytes of memory not to be thrifty with.
+constexpr std::size_t small = std::size_t{4} << 10;
 
 }  // namespace
 
@@ -76,23 +80,32 @@ std::optional<Problem> WriteQueue::failure() const {
   return failure_;
 }
 
-std::string WriteQueue::take_buffer() {
-  const std::lock_guard lock(mutex_);
-  if (buffers_.empty()) {
-    return {};
+std::string WriteQueue::take_buffer(std::size_t bytes) {
+  std::string buffer;
+  std::unique_lock lock(mutex_);
+  const auto fits = buffers_.lower_bound(bytes);
+  if (fits != buffers_.end() && fits->first <= 2 * bytes + small) {  // larger ones are for what needs them
+    buffer_bytes_ -= fits->first;
+    buffer = std::move(fits->second);
+    buffers_.erase(fits);
+  } else if (!buffers_.empty() && buffer_bytes_ + bytes > most_bytes_) {
+    // What is too small for what is wanted now makes room for what is given back later.
+    const auto largest = std::prev(buffers_.end());
+    buffer_bytes_ -= largest->first;
+    buffers_.erase(largest);
   }
-  std::string buffer = std::move(buffers_.back());
-  buffers_.pop_back();
-  buffer_bytes_ -= buffer.capacity();
+  lock.unlock();
+  buffer.reserve(bytes);
   return buffer;
 }
 
 void WriteQueue::give_back(std::string buffer) {
   buffer.clear();
+  const std::size_t bytes = buffer.capacity();
   const std::lock_guard lock(mutex_);
-  if (buffer_bytes_ + buffer.capacity() <= most_bytes_) {
-    buffer_bytes_ += buffer.capacity();
-    buffers_.push_back(std::move(buffer));
+  if (buffer_bytes_ + bytes <= most_bytes_) {
+    buffer_bytes_ += bytes;
+    buffers_.emplace(bytes, std::move(buffer));
   }
 }
 

@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
 namespace smd::detail::hook {
 
@@ -40,8 +40,9 @@ class WriteQueue {
   /// The first failure, for ever.
   [[nodiscard]] std::optional<Problem> failure() const;
 
-  /// Memory to be filled and handed to a task, from those that tasks gave back; empty.
-  [[nodiscard]] std::string take_buffer();
+  /// Memory to be filled and handed to a task: empty, with room for so many bytes. If it can be, it is what a task gave
+  /// back, since the pages of new memory cost several times what is copied into them.
+  [[nodiscard]] std::string take_buffer(std::size_t bytes);
   void give_back(std::string buffer);
 
  private:
@@ -65,7 +66,7 @@ class WriteQueue {
   bool busy_ = false;
   bool over_ = false;
   std::optional<Problem> failure_;
-  std::vector<std::string> buffers_;
+  std::multimap<std::size_t, std::string> buffers_;  // by capacity
   std::size_t buffer_bytes_ = 0;
   std::thread thread_;
 };
