@@ -450,6 +450,11 @@ class StopTraining(Case):
 
     ASKED = ("-r", "StalledTrainingRule", "-p", "stop_training_on_fire=True", "-p", "training_job_name_prefix=train-")
 
+    def test_no_region(self):
+        done = self.rule({"train-1": "InProgress"}, *self.ASKED, account=("--profile", "lab"))
+        self.assertIn(b"in which region is not said; give --region, AWS_REGION or the profile's", done.stdout + done.stderr)
+        self.assertEqual((self.calls, self.after), ([], {"train-1": "InProgress"}))
+
     def test_exactly_one(self):
         jobs = {"a-train-1": "InProgress", "train-1": "Completed", "train-2": "InProgress"}
         for trial in ("s3://live/trial", os.path.join(self.root, "live", "trial")):

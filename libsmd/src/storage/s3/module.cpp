@@ -27,6 +27,12 @@ Outcome<std::string> sagemaker(const std::string& action, const std::string& bod
   if (!settings) {
     return std::move(settings.problem());
   }
+  if (!settings->region_given) {
+    return Problem{ProblemKind::io,
+                   {},
+                   {},
+                   "SageMaker " + action + ": in which region is not said; give --region, AWS_REGION or the profile's"};
+  }
   settings->sign = true;
   auto endpoint = service_endpoint(*settings, "sagemaker", "AWS_ENDPOINT_URL_SAGEMAKER");
   if (!endpoint) {

@@ -66,9 +66,10 @@ Outcome<Settings> Settings::make(const RemoteOptions& options, unsigned in_fligh
       return no_endpoint(*url);
     }
   }
-  settings.region = first_of({options.region, environment("AWS_REGION"), environment("AWS_DEFAULT_REGION"),
-                              setting(profile, "region")})
-                        .value_or("us-east-1");
+  const auto region = first_of(
+      {options.region, environment("AWS_REGION"), environment("AWS_DEFAULT_REGION"), setting(profile, "region")});
+  settings.region_given = region.has_value();
+  settings.region = region.value_or("us-east-1");
   if (!is_region(settings.region)) {
     return wrong("'" + printable(settings.region) + "' is no region");
   }

@@ -29,6 +29,7 @@ struct Patience {
 struct Settings {
   std::optional<Endpoint> endpoint;  ///< For S3.
   std::string region;                ///< Where to ask first.
+  bool region_given = false;         ///< Else it is S3's, which knows where a bucket is.
   std::string profile_name = "default";
   bool profile_by_option = false;  ///< Then the environment's credentials are left aside.
   bool profile_asked_for = false;  ///< By option or environment: it must exist.
