@@ -26,7 +26,7 @@ complete -c smd-ls -l jsonl -d 'short for --format=jsonl'
 complete -c smd-ls -l csv -d 'short for --format=csv'
 complete -c smd-ls -l tsv -d 'short for --format=tsv'
 complete -c smd-ls -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
-complete -c smd-ls -l columns -d 'print these columns (JSON: keys) in this order' -x
+complete -c smd-ls -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor shape steps first_step last_step modes workers collections saved bytes dtype path tensors step mode mode_step complete wall_time worker collection tensors_saved regex reductions status last_complete_step file offset length problem)'
 complete -c smd-ls -s H -l no-header -d 'print no header line'
 complete -c smd-ls -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-ls -s T -l with-trial -d 'print the trial too (automatic for several)'

@@ -24,7 +24,7 @@ complete -c smd-rule -l jsonl -d 'short for --format=jsonl'
 complete -c smd-rule -l csv -d 'short for --format=csv'
 complete -c smd-rule -l tsv -d 'short for --format=tsv'
 complete -c smd-rule -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
-complete -c smd-rule -l columns -d 'print these columns (JSON: keys) in this order' -x
+complete -c smd-rule -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial record rule rule_to_invoke status step mode mode_step tensor worker check value threshold message params tensors_matched steps_evaluated steps_skipped findings first_step last_step elapsed kind parameter warnings reads from steps workers alias frameworks collections plugin summary type default required range help file position)'
 complete -c smd-rule -s H -l no-header -d 'print no header line'
 complete -c smd-rule -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-rule -s T -l with-trial -d 'print the trial too (automatic for several)'

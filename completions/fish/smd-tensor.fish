@@ -23,7 +23,7 @@ complete -c smd-tensor -l jsonl -d 'short for --format=jsonl'
 complete -c smd-tensor -l csv -d 'short for --format=csv'
 complete -c smd-tensor -l tsv -d 'short for --format=tsv'
 complete -c smd-tensor -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
-complete -c smd-tensor -l columns -d 'print these columns (JSON: keys) in this order' -x
+complete -c smd-tensor -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value size min max mean std nan inf zero bin lo hi count edges counts)'
 complete -c smd-tensor -s H -l no-header -d 'print no header line'
 complete -c smd-tensor -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-tensor -s T -l with-trial -d 'print the trial too (automatic for several)'

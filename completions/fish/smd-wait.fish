@@ -15,7 +15,7 @@ complete -c smd-wait -l jsonl -d 'short for --format=jsonl'
 complete -c smd-wait -l csv -d 'short for --format=csv'
 complete -c smd-wait -l tsv -d 'short for --format=tsv'
 complete -c smd-wait -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
-complete -c smd-wait -l columns -d 'print these columns (JSON: keys) in this order' -x
+complete -c smd-wait -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial step mode mode_step state reason)'
 complete -c smd-wait -s H -l no-header -d 'print no header line'
 complete -c smd-wait -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-wait -s T -l with-trial -d 'print the trial too (automatic for several)'

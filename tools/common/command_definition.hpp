@@ -29,6 +29,13 @@ struct Prose {
   std::string_view text;
 };
 
+/// Columns of one kind of rows, by the names that `--columns` takes.
+struct ColumnTable {
+  std::string when;  ///< The option that shows them: `--steps`; empty: shown if no other is asked for.
+  std::vector<std::string_view> names;
+  std::string_view more{};  ///< Those that cannot be named beforehand: `each reduction, by its name`
+};
+
 /// Operands in order; the last one may repeat.
 struct OperandSpec {
   std::string_view metavar;  ///< `TRIAL`
@@ -51,6 +58,8 @@ struct CommandDefinition {
   std::span<const Prose> prose{};
   std::span<const std::string_view> see_also{};  ///< `smd-tensor(1)`, …
   std::span<const Example> more_examples{};      ///< For the manual page only.
+  /// All columns; for manual pages and completions, so that no start pays for them.
+  std::vector<ColumnTable> (*columns)() = nullptr;
 
   /// All options in the order of the tables.
   [[nodiscard]] std::vector<const OptionSpec*> options() const;

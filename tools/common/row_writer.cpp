@@ -5,6 +5,7 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace smd::tool {
 
@@ -64,6 +65,13 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
 }
 
 RowWriter::~RowWriter() = default;
+
+ColumnTable column_table(std::string when, std::span<const Column> columns, std::string_view more) {
+  ColumnTable table{std::move(when), {trial_column}, more};
+  std::transform(columns.begin(), columns.end(), std::back_inserter(table.names),
+                 [](const Column& column) { return column.name; });
+  return table;
+}
 
 bool RowWriter::wants(std::string_view column) const noexcept {
   return std::any_of(chosen_.begin(), chosen_.end(), [&](const std::optional<std::size_t>& index) {

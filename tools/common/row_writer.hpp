@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cell.hpp"
+#include "command_definition.hpp"
 #include "output_file.hpp"
 #include "output_options.hpp"
 
@@ -68,6 +69,9 @@ class RowWriter {
   std::unique_ptr<RowFormat> format_;
   std::size_t rows_ = 0;
 };
+
+/// The columns as a manual page lists them, `trial` first.
+[[nodiscard]] ColumnTable column_table(std::string when, std::span<const Column> columns, std::string_view more = {});
 
 /// The formats that RowWriter knows, for `CommandDefinition::formats`: table tsv csv json jsonl.
 [[nodiscard]] std::span<const std::string_view> row_format_names() noexcept;

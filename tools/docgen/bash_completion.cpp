@@ -20,7 +20,7 @@ std::string value_line(const CommandDefinition& definition, const OptionSpec& sp
   if (const std::string_view kind = kind_word(spec); !kind.empty()) {
     line += " kind='" + std::string(kind) + "'";
   }
-  if (const auto words = offered(spec, definition.formats); !words.empty()) {
+  if (const auto words = offered(spec, definition); !words.empty()) {
     line += " choices='" + joined(words, " ") + "'";
   }
   return line + (spec.split_commas ? " list=, ;;\n" : " ;;\n");

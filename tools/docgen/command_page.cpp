@@ -6,6 +6,7 @@
 #include "facts.hpp"
 #include "pages.hpp"
 #include "roff.hpp"
+#include "slots.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -92,6 +93,21 @@ void options(Roff& page, const CommandDefinition& definition) {
     }
     page.macro(".El");
   }
+}
+
+void columns(Roff& page, const CommandDefinition& definition) {
+  if (definition.columns == nullptr) {
+    return;
+  }
+  page.macro(".Sh COLUMNS");
+  page.prose("What --columns takes, which are the keys of JSON as well. More may come; these stay.");
+  page.macro(".Bl -tag -width Ds");
+  for (const tool::ColumnTable& table : definition.columns()) {
+    page.macro(table.when.empty() ? ".It if nothing else is asked for"
+                                  : ".It Fl " + roff_word(std::string_view(table.when).substr(1)));
+    page.prose(joined(table.names, ", ") + (table.more.empty() ? "" : "; " + std::string(table.more)) + ".");
+  }
+  page.macro(".El");
 }
 
 bool reads(const CommandDefinition& definition, const tool::EnvironmentVariable& variable) {
@@ -199,6 +215,7 @@ std::string command_page(const CommandDefinition& definition) {
       }
     }
   };
+  columns(page, definition);
   prose_sections(false);
   environment(page, definition);
   prose_sections(true);

@@ -29,7 +29,7 @@ std::string option_line(const CommandDefinition& definition, const OptionSpec& s
     line += " -a '(__smd_values ";
     line += spec.split_commas ? "," : "";
     line += kind;
-    for (const std::string_view word : offered(spec, definition.formats)) {
+    for (const std::string_view word : offered(spec, definition)) {
       line += " " + std::string(word);
     }
     line += ")'";

@@ -2,6 +2,7 @@
 #include "slots.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 namespace smd::docgen {
@@ -75,6 +76,7 @@ std::string_view kind_word(ValueKind kind) noexcept {
       return "mode";
     case ValueKind::format:
     case ValueKind::choice:
+    case ValueKind::columns:
       return "choice";
     case ValueKind::rule:
       return "rule";
@@ -83,7 +85,6 @@ std::string_view kind_word(ValueKind kind) noexcept {
     case ValueKind::none:
     case ValueKind::text:
     case ValueKind::pattern:
-    case ValueKind::columns:
     case ValueKind::number:
     case ValueKind::duration:
       break;
@@ -96,8 +97,16 @@ std::string_view kind_word(const OptionSpec& spec) noexcept {
   return word.empty() && !spec.choices.empty() ? kind_word(ValueKind::choice) : word;
 }
 
-std::span<const std::string_view> offered(const OptionSpec& spec, std::span<const std::string_view> formats) noexcept {
-  return spec.kind == ValueKind::format ? formats : spec.choices;
+std::vector<std::string_view> offered(const OptionSpec& spec, const tool::CommandDefinition& definition) {
+  const std::span<const std::string_view> words = spec.kind == ValueKind::format ? definition.formats : spec.choices;
+  std::vector<std::string_view> all(words.begin(), words.end());
+  if (spec.kind == ValueKind::columns && definition.columns != nullptr) {
+    for (const tool::ColumnTable& table : definition.columns()) {
+      std::copy_if(table.names.begin(), table.names.end(), std::back_inserter(all),
+                   [&](std::string_view name) { return std::find(all.begin(), all.end(), name) == all.end(); });
+    }
+  }
+  return all;
 }
 
 std::string joined(std::span<const std::string_view> words, std::string_view separator) {

@@ -5,8 +5,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "common/option_spec.hpp"
+#include "common/command_definition.hpp"
 
 namespace smd::docgen {
 
@@ -20,9 +21,9 @@ using Slots = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] std::string_view kind_word(const tool::OptionSpec& spec) noexcept;
 [[nodiscard]] std::string_view kind_word(tool::ValueKind kind) noexcept;
 
-/// What is offered for the option's value: its choices or the command's formats.
-[[nodiscard]] std::span<const std::string_view> offered(const tool::OptionSpec& spec,
-                                                        std::span<const std::string_view> formats) noexcept;
+/// What is offered for the value of an option: its choices, or the command's formats or columns.
+[[nodiscard]] std::vector<std::string_view> offered(const tool::OptionSpec& spec,
+                                                    const tool::CommandDefinition& definition);
 
 [[nodiscard]] std::string joined(std::span<const std::string_view> words, std::string_view separator);
 [[nodiscard]] std::string joined(std::span<const std::string> words, std::string_view separator);

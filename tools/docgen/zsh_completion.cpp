@@ -46,8 +46,8 @@ std::string option_lines(const CommandDefinition& definition, const OptionSpec& 
   }
   std::string after = "[" + explained(spec.help) + "]";
   if (valued) {
-    after += ":" + explained(spec.metavar) + ":" +
-             action(kind_word(spec), spec.split_commas, offered(spec, definition.formats));
+    after +=
+        ":" + explained(spec.metavar) + ":" + action(kind_word(spec), spec.split_commas, offered(spec, definition));
   }
   std::string text;
   if (!short_name.empty()) {

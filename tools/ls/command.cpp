@@ -58,6 +58,7 @@ const CommandDefinition& LsCommand::definition() const {
       .exit_notes = exit_notes,
       .prose = prose,
       .see_also = see_also,
+      .columns = column_tables,
   };
   return definition;
 }

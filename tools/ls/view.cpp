@@ -23,6 +23,19 @@ std::span<const ViewSpec> views() noexcept {
   return table;
 }
 
+std::vector<ColumnTable> column_tables() {
+  LsOptions options;
+  options.output.format = "tsv";
+  std::vector<ColumnTable> tables;
+  for (const ViewSpec& spec : views()) {
+    const std::unique_ptr<View> view = spec.make(options);
+    if (!view->columns().empty()) {
+      tables.push_back(column_table(spec.option.empty() ? "" : "--" + std::string(spec.option), view->columns()));
+    }
+  }
+  return tables;
+}
+
 bool TrialView::show(const std::string& operand, RowWriter& rows, Diagnostics& messages) {
   rows.set_trial(operand);
   bool found = false;

@@ -75,6 +75,9 @@ std::unique_ptr<View> make_locations_view(const LsOptions& options);
 std::unique_ptr<View> make_check_view(const LsOptions& options);
 std::unique_ptr<View> make_find_view(const LsOptions& options);
 
+/// For `CommandDefinition::columns`.
+[[nodiscard]] std::vector<ColumnTable> column_tables();
+
 /// The keys that `--get` takes: those of the summary.
 [[nodiscard]] std::span<const Column> summary_columns() noexcept;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "columns.hpp"
 #include "command.hpp"
 #include "common/row_writer.hpp"
 
@@ -80,6 +81,7 @@ const CommandDefinition& ReduceCommand::definition() const {
       .exit_notes = exit_notes,
       .prose = prose,
       .see_also = see_also,
+      .columns = column_tables,
   };
   return definition;
 }

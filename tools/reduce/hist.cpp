@@ -2,6 +2,7 @@
 // --hist: bars in a table; elsewhere one row per bin, in JSON one object per row.
 #include "hist.hpp"
 
+#include "columns.hpp"
 #include "common/row_writer.hpp"
 #include "common/terminal.hpp"
 #include "common/text.hpp"
@@ -122,22 +123,7 @@ struct HistView::Impl {
 
   Impl(OutputFile& file, const ReduceCommandOptions& all, const Bounds& bounds, bool several, Diagnostics& to)
       : out(file), options(all), messages(to), empty(empty_histogram(all, bounds)), several_trials(several) {
-    if (options.by.tensor) {
-      columns.push_back({"tensor"});
-    }
-    if (options.by.step) {
-      columns.push_back({"step", Align::right});
-      columns.push_back({"mode"});
-      columns.push_back({"mode_step", Align::right});
-    }
-    if (options.by.worker) {
-      columns.push_back({"worker"});
-    }
-    for (const char* const name : {"bin", "lo", "hi", "count"}) {
-      columns.push_back({name, Align::right, true, false});
-    }
-    columns.push_back({"edges", Align::left, false, true});
-    columns.push_back({"counts", Align::left, false, true});
+    columns = hist_columns(options.by);
     if (options.output.format != "table" || !options.output.columns.empty()) {
       rows.emplace(out, options.output, columns, several_trials, messages);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --pivot: a row for each step, a column for each tensor. Held until the end, when all names are known.
+#include "columns.hpp"
 #include "common/errors.hpp"
 #include "common/row_writer.hpp"
 #include "common/selection.hpp"
@@ -33,10 +34,7 @@ class PivotView : public ResultView {
   }
 
   void finish() override {
-    std::vector<Column> columns = {{"step", Align::right}, {"mode"}, {"mode_step", Align::right}};
-    if (workers_) {
-      columns.push_back({"worker"});
-    }
+    std::vector<Column> columns = group_columns({.tensor = false, .step = true, .worker = workers_});
     for (const auto& [name, unused] : tensors_) {
       columns.push_back({name, Align::right});
     }

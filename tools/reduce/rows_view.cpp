@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "columns.hpp"
 #include "common/row_writer.hpp"
 #include "common/selection.hpp"
 #include "result_view.hpp"
@@ -8,18 +9,7 @@ namespace smd::tool::reduce {
 namespace {
 
 std::vector<Column> columns_of(const ResultContext& context) {
-  std::vector<Column> columns;
-  if (context.by.tensor) {
-    columns.push_back({"tensor"});
-  }
-  if (context.by.step) {
-    columns.push_back({"step", Align::right});
-    columns.push_back({"mode"});
-    columns.push_back({"mode_step", Align::right});
-  }
-  if (context.by.worker) {
-    columns.push_back({"worker"});
-  }
+  std::vector<Column> columns = group_columns(context.by);
   columns.push_back({"source"});
   bool counted = false;
   for (const Wanted& wanted : context.wanted) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
+#include "rule_views.hpp"
 
 #include <array>
 
@@ -106,6 +107,7 @@ const CommandDefinition& RuleCommand::definition() const {
       .prose = prose,
       .see_also = see_also,
       .more_examples = more_examples,
+      .columns = column_tables,
   };
   return definition;
 }

@@ -9,6 +9,7 @@
 #include "common/diagnostics.hpp"
 #include "common/output_file.hpp"
 #include "common/output_options.hpp"
+#include "common/row_writer.hpp"
 #include "record.hpp"
 
 namespace smd::tool::rule {
@@ -33,6 +34,9 @@ struct ReportContext {
   std::size_t rule_width;  ///< Of the longest name.
   Diagnostics& messages;
 };
+
+/// The columns of findings and results, but `trial`.
+[[nodiscard]] std::vector<Column> record_columns();
 
 std::unique_ptr<Report> make_text_report(const ReportContext& context);
 std::unique_ptr<Report> make_rows_report(const ReportContext& context);

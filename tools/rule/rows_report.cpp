@@ -9,20 +9,11 @@ namespace {
 
 constexpr std::size_t trial_key = 1;
 
-std::vector<Column> columns() {
-  std::vector<Column> all;
-  for (const RecordKey& key : record_keys()) {
-    if (key.name != "trial") {  // RowWriter's own
-      all.push_back({key.name, key.right ? Align::right : Align::left});
-    }
-  }
-  return all;
-}
-
 class RowsReport : public Report {
  public:
   explicit RowsReport(const ReportContext& context)
-      : out_(context.out), rows_(context.out, context.options, columns(), context.several_trials, context.messages) {}
+      : out_(context.out),
+        rows_(context.out, context.options, record_columns(), context.several_trials, context.messages) {}
 
   void finding(const Record& record) override { row(record); }
   void result(const Record& record) override { row(record); }
@@ -44,6 +35,16 @@ class RowsReport : public Report {
 };
 
 }  // namespace
+
+std::vector<Column> record_columns() {
+  std::vector<Column> columns;
+  for (const RecordKey& key : record_keys()) {
+    if (key.name != "trial") {  // RowWriter's own
+      columns.push_back({key.name, key.right ? Align::right : Align::left});
+    }
+  }
+  return columns;
+}
 
 std::unique_ptr<Report> make_rows_report(const ReportContext& context) { return std::make_unique<RowsReport>(context); }
 

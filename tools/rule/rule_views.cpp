@@ -3,9 +3,10 @@
 
 #include <smd/rule_registry.hpp>
 
-#include "common/row_writer.hpp"
 #include "common/terminal.hpp"
 #include "common/text.hpp"
+#include "explain.hpp"
+#include "report.hpp"
 
 #include <unistd.h>
 
@@ -124,6 +125,19 @@ std::string description_text(const RuleDescription& rule, std::size_t width) {
 }
 
 }  // namespace
+
+std::vector<ColumnTable> column_tables() {
+  std::vector<ColumnTable> tables = {column_table("", record_columns()), column_table("--explain", explain_columns()),
+                                     column_table("--list", list_columns),
+                                     column_table("--describe", parameter_columns),
+                                     column_table("--check-config", check_columns)};
+  for (ColumnTable& table : tables) {
+    if (!table.when.empty() && table.when != "--explain") {
+      std::erase(table.names, "trial");  // of no trial
+    }
+  }
+  return tables;
+}
 
 void list_rules(const RuleCommandOptions& options, OutputFile& out, Diagnostics& messages) {
   const OutputOptions output = without_trial(options.output, list_columns);

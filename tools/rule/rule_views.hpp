@@ -5,10 +5,14 @@
 
 #include "common/diagnostics.hpp"
 #include "common/output_file.hpp"
+#include "common/row_writer.hpp"
 #include "options.hpp"
 #include "requests.hpp"
 
 namespace smd::tool::rule {
+
+/// For `CommandDefinition::columns`.
+[[nodiscard]] std::vector<ColumnTable> column_tables();
 
 /// --list.
 void list_rules(const RuleCommandOptions& options, OutputFile& out, Diagnostics& messages);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
+#include "value_view.hpp"
 
 #include <array>
 
@@ -60,6 +61,11 @@ constexpr std::array<Prose, 5> prose = {{
 
 constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-trial(5)"};
 
+std::vector<ColumnTable> column_tables() {
+  return {column_table("", rows_view_columns()), column_table("--stat", stat_view_columns()),
+          column_table("--hist", hist_view_columns())};
+}
+
 }  // namespace
 
 const CommandDefinition& TensorCommand::definition() const {
@@ -78,6 +84,7 @@ const CommandDefinition& TensorCommand::definition() const {
       .exit_notes = exit_notes,
       .prose = prose,
       .see_also = see_also,
+      .columns = column_tables,
   };
   return definition;
 }

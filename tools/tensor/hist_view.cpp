@@ -92,6 +92,8 @@ class HistView : public ValueView {
 
 }  // namespace
 
+std::span<const Column> hist_view_columns() noexcept { return columns; }
+
 std::unique_ptr<ValueView> make_hist_view(ViewContext context) { return std::make_unique<HistView>(context); }
 
 }  // namespace smd::tool::tensor

@@ -93,6 +93,8 @@ class RowsView : public ValueView {
 
 }  // namespace
 
+std::span<const Column> rows_view_columns() noexcept { return row_columns; }
+
 std::unique_ptr<ValueView> make_rows_view(ViewContext context) { return std::make_unique<RowsView>(context); }
 
 }  // namespace smd::tool::tensor

@@ -142,6 +142,8 @@ class StatView : public ValueView {
 
 }  // namespace
 
+std::span<const Column> stat_view_columns() noexcept { return stat_columns; }
+
 std::unique_ptr<ValueView> make_stat_view(ViewContext context) { return std::make_unique<StatView>(context); }
 
 }  // namespace smd::tool::tensor

@@ -11,6 +11,7 @@
 #include "common/diagnostics.hpp"
 #include "common/elements.hpp"
 #include "common/output_file.hpp"
+#include "common/row_writer.hpp"
 #include "options.hpp"
 
 namespace smd::tool::tensor {
@@ -52,6 +53,11 @@ struct ViewContext {
 
 /// The view that the options ask for.
 [[nodiscard]] std::unique_ptr<ValueView> make_view(ViewContext context);
+
+/// For `CommandDefinition::columns`.
+[[nodiscard]] std::span<const Column> rows_view_columns() noexcept;
+[[nodiscard]] std::span<const Column> stat_view_columns() noexcept;
+[[nodiscard]] std::span<const Column> hist_view_columns() noexcept;
 
 std::unique_ptr<ValueView> make_rows_view(ViewContext context);
 std::unique_ptr<ValueView> make_table_view(ViewContext context);

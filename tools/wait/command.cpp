@@ -147,6 +147,8 @@ class Waiting {
 
 }  // namespace
 
+std::vector<ColumnTable> column_tables() { return {column_table("", columns)}; }
+
 void WaitCommand::setup(const CommandLine& line) { options_ = WaitCommandOptions::from(line); }
 
 ExitStatus WaitCommand::run(Diagnostics& messages) {

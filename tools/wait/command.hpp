@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/app.hpp"
+#include "common/row_writer.hpp"
 #include "options.hpp"
 
 namespace smd::tool::wait {
@@ -16,5 +17,8 @@ class WaitCommand final : public Command {
  private:
   WaitCommandOptions options_;
 };
+
+/// For `CommandDefinition::columns`.
+[[nodiscard]] std::vector<ColumnTable> column_tables();
 
 }  // namespace smd::tool::wait

@@ -59,6 +59,7 @@ const CommandDefinition& WaitCommand::definition() const {
       .exit_notes = exit_notes,
       .prose = prose,
       .see_also = see_also,
+      .columns = column_tables,
   };
   return definition;
 }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "common/row_writer.hpp"
+#include "options.hpp"
+
+namespace smd::tool::reduce {
+
+/// Those that say of what a row's figures are.
+[[nodiscard]] std::vector<Column> group_columns(By by);
+
+/// Those of --hist.
+[[nodiscard]] std::vector<Column> hist_columns(By by);
+
+/// For `CommandDefinition::columns`.
+[[nodiscard]] std::vector<ColumnTable> column_tables();
+
+}  // namespace smd::tool::reduce
