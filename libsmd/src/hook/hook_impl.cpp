@@ -27,7 +27,7 @@ using detail::Status;
 /// Elements of a value that owns them are kept rather than copied from this size on.
 constexpr std::size_t worth_keeping = std::size_t{64} << 10;
 
-std::string_view text_of(std::span<const std::byte> bytes) {
+std::string_view chars_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -251,7 +251,7 @@ void Hook::Impl::save(std::string_view name, const TensorView& value, const Tens
     queue.push(bytes, [this, protection, to = file, tensor = std::string(name), front = std::move(record),
                        kept = *owned, back = std::move(back)]() mutable {
       wire::frame_around(front, kept.bytes(), back, protection);
-      Status added = to->add_record(std::move(tensor), {front, text_of(kept.bytes()), back});
+      Status added = to->add_record(std::move(tensor), {front, chars_of(kept.bytes()), back});
       queue.give_back(std::move(front));
       return added;
     });

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t worth_starting = std::size_t{256} << 10;
 
 /// Bytes of memory not to be thrifty with.
-constexpr std::size_t small = std::size_t{4} << 10;
+constexpr std::size_t negligible = std::size_t{4} << 10;
 
 }  // namespace
 
@@ -84,7 +84,7 @@ std::string WriteQueue::take_buffer(std::size_t bytes) {
   std::string buffer;
   std::unique_lock lock(mutex_);
   const auto fits = buffers_.lower_bound(bytes);
-  if (fits != buffers_.end() && fits->first <= 2 * bytes + small) {  // larger ones are for what needs them
+  if (fits != buffers_.end() && fits->first <= 2 * bytes + negligible) {  // larger ones are for what needs them
     buffer_bytes_ -= fits->first;
     buffer = std::move(fits->second);
     buffers_.erase(fits);
