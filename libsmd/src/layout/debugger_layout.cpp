@@ -37,10 +37,7 @@ std::string Listing::path(const StepFile& file) const {
   return path;
 }
 
-bool Listing::before(const StepFile& a, const StepFile& b) const {
-  if (a.step != b.step) {
-    return a.step < b.step;
-  }
+bool Listing::before_in_step(const StepFile& a, const StepFile& b) const {
   if (a.worker != b.worker) {
     return worker_rank[a.worker] < worker_rank[b.worker];
   }
@@ -59,7 +56,7 @@ constexpr std::size_t deepest_folder = 16;
 class DebuggerLayout final : public Layout {
  public:
   Outcome<Listing> list(storage::Storage& storage, const Listing* before, std::optional<std::int64_t> since,
-                        std::chrono::steady_clock::time_point now) const override;
+                        std::chrono::steady_clock::time_point now, unsigned jobs) const override;
   LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files, unsigned jobs,
                    const ReadProgress& progress) const override;
   std::shared_ptr<const CollectionsInfo> collections(storage::Storage& storage,
@@ -88,7 +85,7 @@ std::optional<StepFile> index_file(Listing& listing, std::uint32_t folder, std::
   if (file.worker == listing.workers.size()) {
     listing.workers.push_back(std::make_shared<const std::string>(worker_name(name->worker_part)));
   }
-  if (leaf != index_leaf(file.step, name->worker_part)) {
+  if (!is_index_leaf(leaf, *name)) {
     file.leaf = listing.leaves.add(leaf);
   }
   return file;
@@ -182,66 +179,104 @@ Outcome<Listing> list_remote(storage::Storage& storage, Listing listing, const L
   return listing;
 }
 
-/// Lists one folder; null if it is not there or cannot be read, which `trouble` then says.
-std::shared_ptr<const FolderState> list_folder(storage::Storage& storage, Listing& listing, std::uint32_t id,
-                                               std::chrono::steady_clock::time_point now,
-                                               std::optional<Problem>& trouble) {
-  const std::string folder(listing.folders[id]);
+/// A folder as it was found: what an earlier listing knew of it, if it is the same, or what stands in it.
+struct SeenFolder {
+  std::shared_ptr<FolderState> state;  ///< Without what stands in it; null if `entries` are not to be looked at.
+  std::shared_ptr<const FolderState> settled;  ///< Known, and cannot have changed.
+  Outcome<std::vector<storage::DirEntry>> entries = std::vector<storage::DirEntry>();
+};
+
+/// Looks at one folder. Several threads may do so at once.
+SeenFolder look_at(storage::Storage& storage, const std::string& folder, std::shared_ptr<const FolderState> known,
+                   std::chrono::steady_clock::time_point now) {
+  SeenFolder seen;
   const std::optional<storage::FolderStamp> stamp = storage.stamp(folder);
-  std::shared_ptr<const FolderState> known = listing.folder_states[id];
   const bool same = known && stamp && known->stamp == stamp;
   if (same && known->settled) {
-    return known;
+    seen.settled = std::move(known);
+    return seen;
   }
-  auto entries = storage.list(folder);
-  if (!entries) {
-    trouble = std::move(entries.problem());
+  seen.entries = storage.list(folder);
+  seen.state = std::make_shared<FolderState>();
+  seen.state->stamp = stamp;
+  seen.state->since = same ? known->since : now;
+  seen.state->settled = same && now - known->since >= stamp_tick;
+  return seen;
+}
+
+/// Takes in what stands in a folder; null if it is not there or cannot be read, which `trouble` then says.
+std::shared_ptr<const FolderState> take_folder(Listing& listing, std::uint32_t id, SeenFolder&& seen,
+                                               std::optional<Problem>& trouble) {
+  if (seen.settled) {
+    return std::move(seen.settled);
+  }
+  if (!seen.entries) {
+    trouble = std::move(seen.entries.problem());
     return nullptr;
   }
-  auto state = std::make_shared<FolderState>();
-  state->stamp = stamp;
-  state->since = same ? known->since : now;
-  state->settled = same && now - known->since >= stamp_tick;
-  for (const storage::DirEntry& entry : *entries) {
+  const std::string folder(listing.folders[id]);
+  for (const storage::DirEntry& entry : *seen.entries) {
     if (entry.kind != storage::EntryKind::folder) {
-      const std::optional<StepFile> file = index_file(listing, id, entry.name, state->notes);
+      const std::optional<StepFile> file = index_file(listing, id, entry.name, seen.state->notes);
       if (file && !was_listed(listing, *file)) {
         listing.fresh.push_back(*file);
       }
     } else if (std::count(folder.begin(), folder.end(), '/') < static_cast<std::ptrdiff_t>(deepest_folder)) {
-      state->folders.push_back(folder + "/" + entry.name);
+      seen.state->folders.push_back(folder + "/" + entry.name);
     } else {
-      state->notes.push_back({ProblemKind::note, folder + "/" + entry.name, {}, "ignored: nested too deep"});
+      seen.state->notes.push_back({ProblemKind::note, folder + "/" + entry.name, {}, "ignored: nested too deep"});
     }
   }
-  return state;
+  return std::move(seen.state);
 }
 
+/// So many folders that no earlier listing knew are worth threads.
+constexpr std::size_t many_new_folders = 4;
+
 Outcome<Listing> DebuggerLayout::list(storage::Storage& storage, const Listing* before,
-                                      std::optional<std::int64_t> since,
-                                      std::chrono::steady_clock::time_point now) const {
+                                      std::optional<std::int64_t> since, std::chrono::steady_clock::time_point now,
+                                      unsigned jobs) const {
   Listing listing(before);
   // Asked first: a job that ends while we list must not look ended with its last steps missing.
   listing.ended = ended(storage);
   if (storage.remote()) {
     return list_remote(storage, std::move(listing), before, since);
   }
+  jobs = std::max(1u, std::min(jobs, storage.parallelism()));
   std::vector<std::string> folders{std::string(index_folder)};
-  while (!folders.empty()) {
-    const std::uint32_t id = listing.folders.add(folders.back());
-    folders.pop_back();
-    listing.folder_states.resize(std::max<std::size_t>(listing.folder_states.size(), id + std::size_t{1}));
-    std::optional<Problem> trouble;
-    listing.folder_states[id] = list_folder(storage, listing, id, now, trouble);
-    if (const FolderState* const state = listing.folder_states[id].get()) {
-      folders.insert(folders.end(), state->folders.begin(), state->folders.end());
-      listing.notes.insert(listing.notes.end(), state->notes.begin(), state->notes.end());
-    } else if (trouble->kind != ProblemKind::not_found) {  // else no index yet, or a folder that was just removed
-      if (listing.folders[id] == index_folder) {
-        return *std::move(trouble);
-      }
-      listing.notes.push_back(*std::move(trouble));
+  while (!folders.empty()) {  // one level after the other
+    std::vector<std::uint32_t> ids;
+    std::vector<std::shared_ptr<const FolderState>> known;
+    for (const std::string& folder : folders) {
+      ids.push_back(listing.folders.add(folder));
+      listing.folder_states.resize(std::max<std::size_t>(listing.folder_states.size(), ids.back() + std::size_t{1}));
+      known.push_back(listing.folder_states[ids.back()]);
     }
+    const auto unknown = static_cast<std::size_t>(std::count(known.begin(), known.end(), nullptr));
+    std::vector<std::string> below;
+    std::optional<Problem> failure;
+    parallel_ordered(
+        unknown < many_new_folders ? 1 : jobs, folders.size(), std::size_t{jobs} * 2,
+        [&](std::size_t i, unsigned) { return look_at(storage, folders[i], known[i], now); },
+        [&](std::size_t i, SeenFolder&& seen) {
+          std::optional<Problem> trouble;
+          listing.folder_states[ids[i]] = take_folder(listing, ids[i], std::move(seen), trouble);
+          if (const FolderState* const state = listing.folder_states[ids[i]].get()) {
+            below.insert(below.end(), state->folders.begin(), state->folders.end());
+            listing.notes.insert(listing.notes.end(), state->notes.begin(), state->notes.end());
+          } else if (trouble->kind != ProblemKind::not_found) {  // else no index yet, or a folder that was just removed
+            if (folders[i] == index_folder) {
+              failure = *std::move(trouble);
+              return false;
+            }
+            listing.notes.push_back(*std::move(trouble));
+          }
+          return true;
+        });
+    if (failure) {
+      return *std::move(failure);
+    }
+    folders = std::move(below);
   }
   finish(listing);
   return listing;

@@ -66,7 +66,12 @@ struct Listing {
 
   [[nodiscard]] std::string path(const StepFile& file) const;
   /// The order of `files`.
-  [[nodiscard]] bool before(const StepFile& a, const StepFile& b) const;
+  [[nodiscard]] bool before(const StepFile& a, const StepFile& b) const {
+    return a.step != b.step ? a.step < b.step : before_in_step(a, b);
+  }
+
+ private:
+  [[nodiscard]] bool before_in_step(const StepFile& a, const StepFile& b) const;
 };
 
 /// One step file that was read.
@@ -116,9 +121,9 @@ class Layout {
 
   /// Lists the steps. `before` is an earlier listing of the same trial, whose ids and files are kept, or null. Folders
   /// that have not changed since then are not listed again; with `since`, a remote store is asked for that step and
-  /// later ones only.
+  /// later ones only. At most `jobs` threads list folders.
   virtual Outcome<Listing> list(storage::Storage& storage, const Listing* before, std::optional<std::int64_t> since,
-                                std::chrono::steady_clock::time_point now) const = 0;
+                                std::chrono::steady_clock::time_point now, unsigned jobs) const = 0;
   /// Reads step files with at most `jobs` threads. `progress` may be empty.
   virtual LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
                            unsigned jobs, const ReadProgress& progress) const = 0;

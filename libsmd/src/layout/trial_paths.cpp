@@ -71,6 +71,14 @@ std::string index_leaf(std::int64_t step, std::string_view worker_part) {
   return leaf;
 }
 
+bool is_index_leaf(std::string_view leaf, const IndexFileName& name) noexcept {
+  constexpr std::size_t width = 12;
+  const std::string_view digits = leaf.substr(0, leaf.find('_'));
+  const bool negative = digits.starts_with('-');
+  const bool padded = digits.size() == width || (digits.size() > width && digits[negative ? 1 : 0] != '0');
+  return padded && !name.csv && !(negative && name.step == 0);
+}
+
 std::string index_path(std::int64_t step, std::string_view worker_part) {
   const std::string thousands = std::to_string(step / 1000);
   std::string path(index_folder);

@@ -35,6 +35,8 @@ struct IndexFileName {
 void append_step_digits(std::string& text, std::int64_t step);
 
 [[nodiscard]] std::string index_leaf(std::int64_t step, std::string_view worker_part);
+/// Whether a name that was parsed is what `index_leaf` gives for it.
+[[nodiscard]] bool is_index_leaf(std::string_view leaf, const IndexFileName& name) noexcept;
 /// `index/000000000/000000000010_worker_0.json`.
 [[nodiscard]] std::string index_path(std::int64_t step, std::string_view worker_part);
 [[nodiscard]] std::string event_path(std::int64_t step, std::string_view worker_part);

@@ -216,10 +216,10 @@ void TrialState::load_snapshot() {
   auto reading = std::async(
       storage_->remote() && !before ? std::launch::async | std::launch::deferred : std::launch::deferred,
       [&]() -> Collections { return layout_->collections(*storage_, before ? before->collections : nullptr); });
-  auto listed = layout_->list(*storage_, before ? before->listing.get() : nullptr, since, now);
+  auto listed = layout_->list(*storage_, before ? before->listing.get() : nullptr, since, now, jobs());
   if (listed && since && listed->ended) {
     // Once all of it, for what came late before the end.
-    listed = layout_->list(*storage_, before->listing.get(), std::nullopt, now);
+    listed = layout_->list(*storage_, before->listing.get(), std::nullopt, now, jobs());
   }
   if (!listed) {
     throw ReadError(std::move(listed.problem()));

@@ -28,6 +28,22 @@ TEST_CASE("names of index files tell step and worker") {
   }
 }
 
+TEST_CASE("the one name that the grammar gives an index file is told from others of the same step") {
+  const auto is_leaf = [](const char* name) {
+    return layout::is_index_leaf(name, *layout::parse_index_file_name(name));
+  };
+  for (const char* name : {"000000000010_worker_0.json", "000000000000_w.json", "-00000000001_worker_0.json",
+                           "1000000000000_w_1.json", "-100000000000_w.json", "-1000000000000_w.json"}) {
+    CAPTURE(name);
+    CHECK(is_leaf(name));
+  }
+  for (const char* name : {"10_worker_0.json", "0000000000010_worker_0.json", "000000000010_worker_0.csv",
+                           "-00000000000_w.json", "-000000000001_w.json", "-1_w.json"}) {
+    CAPTURE(name);
+    CHECK_FALSE(is_leaf(name));
+  }
+}
+
 TEST_CASE("workers' names come back from file names") {
   // The table of docs/format.md.
   CHECK(layout::worker_name("_replica-0_task-0_device-GPU-1") == "/replica:0/task:0/device:GPU:1");
