@@ -45,7 +45,9 @@ std::vector<std::int64_t> TrialState::load(Snapshot& snapshot, bool first) {
       read.push_back(file);
     }
   }
-  std::sort(read.begin(), read.end());
+  if (!std::is_sorted(read.begin(), read.end())) {
+    std::sort(read.begin(), read.end());
+  }
   snapshot.read.merge(std::move(read), std::less<>());
   note_failures(snapshot, loaded, now);
   snapshot.notes.insert(snapshot.notes.end(), loaded.notes.begin(), loaded.notes.end());

@@ -206,7 +206,13 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
     std::uint32_t row = 0;   ///< Place of the row in the step: by worker, the last of one worker counts.
     std::uint32_t tensor = 0;
   };
+  /// The wanted tensors of a list of items: successive steps mostly have the same one.
+  struct Wanted {
+    std::optional<std::uint32_t> list;
+    std::vector<std::uint32_t> tensors;
+  };
   std::vector<Found> found;
+  std::vector<Wanted> lists;       // by place of the row in the step
   std::vector<std::string> paths;  // of the rows' event files, once each
   TensorEntry entry;               // one for all, so that its texts are written in place
   const auto visit_step = [&](const Step& step) {
@@ -216,6 +222,7 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
     found.clear();
     const std::span<const StepRow> rows = snapshot->rows_of(step);
     paths.resize(std::max(paths.size(), rows.size()));
+    lists.resize(paths.size());
     for (std::uint32_t r = 0; r < rows.size(); ++r) {
       const StepRow& row = rows[r];
       paths[r].clear();
@@ -223,12 +230,18 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
           !wants_worker(snapshot->worker(row))) {
         continue;
       }
-      std::uint32_t last = no_id;
-      for (const Item& item : catalog.items(row).items) {
-        if (item.tensor != last && wanted[item.tensor]) {
-          found.push_back({catalog.tensor_rank()[item.tensor], r, item.tensor});
+      Wanted& of_list = lists[r];
+      if (const std::uint32_t list = catalog.item_list_id(row); of_list.list != list) {
+        of_list.list = list;
+        of_list.tensors.clear();
+        for (const Item& item : catalog.items(row).items) {
+          if (wanted[item.tensor] && (of_list.tensors.empty() || of_list.tensors.back() != item.tensor)) {
+            of_list.tensors.push_back(item.tensor);
+          }
         }
-        last = item.tensor;
+      }
+      for (const std::uint32_t tensor : of_list.tensors) {
+        found.push_back({catalog.tensor_rank()[tensor], r, tensor});
       }
       if (const ShapeList* const shapes = catalog.shapes(row)) {
         for (const ShapeList::Saved& saved : shapes->shapes) {
@@ -270,11 +283,21 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
     return;
   }
   std::optional<GlobalStep> last;
+  auto next = snapshot->steps.begin();  // behind the last one found: the next one mostly stands there
   for (const GlobalStep asked : *query.steps) {
-    const Step* const step = last == asked ? nullptr : snapshot->find(asked.value);
+    if (last == asked) {
+      continue;
+    }
     last = asked;
-    if (step != nullptr && !visit_step(*step)) {
-      return;
+    if (next == snapshot->steps.end() || next->number != asked.value) {
+      next = snapshot->steps.partition_point([&](const Step& step) { return step.number < asked.value; });
+    }
+    if (next != snapshot->steps.end() && next->number == asked.value) {
+      const Step& step = *next;
+      ++next;
+      if (!visit_step(step)) {
+        return;
+      }
     }
   }
 }

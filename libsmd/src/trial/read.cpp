@@ -16,9 +16,9 @@ namespace smd {
 
 namespace {
 
-/// Records read by one thread in one go: enough to be worth handing over, few enough to keep all threads busy.
-constexpr std::size_t batch_records = 32;
-constexpr std::size_t batch_short_records = 128;  // where only what a sink makes of them is kept
+/// Records read by one thread in one go: so many that threads seldom wait for one another, few enough to keep all busy.
+constexpr std::size_t batch_records = 128;
+constexpr std::size_t batch_remote_values = 32;  // each a request
 constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;
 /// Values that are read but not yet taken may hold this much in all.
 constexpr std::uint64_t in_flight_bytes = std::uint64_t{48} << 20;
@@ -40,7 +40,7 @@ std::vector<Batch> batches(std::span<const TensorLocation> locations, std::uint6
     const bool full = !result.empty() && i - result.back().begin >= most_records;
     // What lies in one file takes one request if one thread reads it.
     const bool same_file =
-        remote && full && i - result.back().begin < batch_short_records && locations[i].file == locations[i - 1].file;
+        remote && full && i - result.back().begin < batch_records && locations[i].file == locations[i - 1].file;
     if (result.empty() || (full && !same_file) || bytes + locations[i].length > batch_bytes) {
       result.push_back({i, i});
       bytes = 0;
@@ -58,7 +58,8 @@ void detail::trial::TrialState::read(const Snapshot& snapshot, std::span<const T
                                      std::span<const std::string> tensors, unsigned wanted_jobs,
                                      const std::function<bool(std::size_t, ReadResult&&)>& take) const {
   std::uint64_t largest = 1;
-  const std::vector<Batch> work = batches(locations, largest, batch_records, *storage_, jobs(wanted_jobs));
+  const std::size_t most_records = storage_->remote() ? batch_remote_values : batch_records;
+  const std::vector<Batch> work = batches(locations, largest, most_records, *storage_, jobs(wanted_jobs));
   // Large values one at a time: memory stays near that of one.
   const auto window = static_cast<std::size_t>(std::max<std::uint64_t>(in_flight_bytes / largest, 1));
   const unsigned threads =
@@ -141,7 +142,7 @@ void Trial::read_blocks(
   const std::shared_ptr<const detail::trial::Snapshot> snapshot = impl_->snapshot();
   std::uint64_t largest = 1;
   const std::vector<Batch> work =
-      batches(locations, largest, batch_short_records, impl_->storage(), impl_->jobs(options.jobs));
+      batches(locations, largest, batch_records, impl_->storage(), impl_->jobs(options.jobs));
   const auto threads =
       static_cast<unsigned>(std::min<std::size_t>(impl_->jobs(options.jobs), std::max<std::size_t>(work.size(), 1)));
   std::vector<std::unique_ptr<detail::trial::RecordReader>> readers(threads);

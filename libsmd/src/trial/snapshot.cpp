@@ -64,7 +64,9 @@ void Snapshot::add(std::vector<layout::StepRow> added) {
         const auto count = static_cast<std::uint32_t>(all->size());
         return step_of({all, all->data()}, count);
       });
-  std::sort(fresh_claims.begin(), fresh_claims.end());
+  if (!std::is_sorted(fresh_claims.begin(), fresh_claims.end())) {
+    std::sort(fresh_claims.begin(), fresh_claims.end());
+  }
   fresh_claims.erase(std::unique(fresh_claims.begin(), fresh_claims.end()), fresh_claims.end());
   claims.merge(std::move(fresh_claims), std::less<>());
   if (by_path) {

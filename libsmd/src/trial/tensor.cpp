@@ -201,12 +201,29 @@ std::vector<ModeStep> Tensor::Impl::steps(const Snapshot& snapshot, Mode mode, b
 std::vector<std::pair<ModeStep, const Tensor::Impl::StepRow*>> Tensor::Impl::rows_of_mode(
     const Snapshot& snapshot, Mode mode, const std::optional<std::string>& worker, const Has& has) const {
   std::vector<std::pair<ModeStep, const StepRow*>> result;
-  for (const ModeStep step : steps(snapshot, mode, false)) {
-    for (const StepRow* const row : rows_with(snapshot, rows_at(snapshot, {mode, step}), id(snapshot))) {
+  const std::uint32_t tensor = id(snapshot);
+  const auto add_first = [&](ModeStep step, const Rows& rows) {
+    for (const StepRow* const row : rows_with(snapshot, rows, tensor)) {
       if ((!worker || snapshot.worker(*row) == *worker) && has(*row)) {
         result.emplace_back(step, row);
         break;
       }
+    }
+  };
+  if (mode != Mode::global) {
+    for (const ModeStep step : steps(snapshot, mode, false)) {
+      add_first(step, rows_at(snapshot, {mode, step}));
+    }
+    return result;
+  }
+  Rows rows;
+  for (const detail::trial::Step& step : snapshot.steps) {  // the same without looking each step up by its number
+    if (snapshot.complete(step.number)) {
+      rows.clear();
+      for (const StepRow& row : snapshot.rows_of(step)) {
+        rows.push_back(&row);
+      }
+      add_first(ModeStep(step.number), rows);
     }
   }
   return result;
@@ -262,7 +279,7 @@ std::map<ModeStep, TensorValue> Tensor::values(Mode mode, const std::optional<st
     if (result.problem) {
       throw ReadError(std::move(*result.problem));
     }
-    values.emplace(steps[i], std::move(*result.value));
+    values.emplace_hint(values.end(), steps[i], std::move(*result.value));
     return true;
   });
   return values;
