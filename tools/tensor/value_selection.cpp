@@ -25,23 +25,41 @@ void read_back_until(Trial& trial, Enough&& enough) {
 
 enum class Having : std::uint8_t { anything, value };
 
-// Global steps at which a tensor was saved, by the worker asked for.
-std::vector<GlobalStep> own_steps(const Trial& trial, const TensorOptions& options, const std::string& name,
-                                  Having having, bool incomplete) {
+// Calls visit(step) where a tensor was saved, by the worker asked for, until it returns false.
+template <class Visit>
+void for_each_own_step(const Trial& trial, const TensorOptions& options, const std::string& name, Having having,
+                       bool incomplete, const Visit& visit) {
   EntryQuery query;
   query.tensors = {name};
   query.include_incomplete = incomplete;
   if (options.selection.worker) {
     query.workers = {*options.selection.worker};
   }
+  trial.for_each_entry(
+      query, [&](const TensorEntry& entry) { return (having == Having::value && !entry.value) || visit(entry.step); });
+}
+
+// Global steps at which a tensor was saved.
+std::vector<GlobalStep> own_steps(const Trial& trial, const TensorOptions& options, const std::string& name,
+                                  Having having, bool incomplete) {
   std::vector<GlobalStep> steps;
-  trial.for_each_entry(query, [&](const TensorEntry& entry) {
-    if ((having == Having::anything || entry.value) && (steps.empty() || steps.back() != entry.step)) {
-      steps.push_back(entry.step);
+  for_each_own_step(trial, options, name, having, incomplete, [&](GlobalStep step) {
+    if (steps.empty() || steps.back() != step) {
+      steps.push_back(step);
     }
     return true;
   });
   return steps;
+}
+
+// Whether there are any, incomplete ones among them.
+bool has_own_steps(const Trial& trial, const TensorOptions& options, const std::string& name, Having having) {
+  bool any = false;
+  for_each_own_step(trial, options, name, having, true, [&](GlobalStep) {
+    any = true;
+    return false;
+  });
+  return any;
 }
 
 // What a named tensor has in place of values, or by whom; all of the trial was read.
@@ -118,12 +136,12 @@ std::vector<SelectedStep> steps_of(Trial& trial, const TensorOptions& options, c
   // but reductions, which then deserves its own answer.
   const Having having = counts_from_end(spec) || spec.all() ? Having::value : Having::anything;
   if (counts_from_end(spec)) {
-    read_back_until(trial, [&] { return !own_steps(trial, options, name, having, true).empty(); });
-    if (own_steps(trial, options, name, having, true).empty()) {
+    read_back_until(trial, [&] { return has_own_steps(trial, options, name, having); });
+    if (!has_own_steps(trial, options, name, having)) {
       report_without_values(trial, options, name, messages);
       return {};
     }
-  } else if (spec.all() && own_steps(trial, options, name, having, true).empty()) {
+  } else if (spec.all() && !has_own_steps(trial, options, name, having)) {
     report_without_values(trial, options, name, messages);
     return {};
   }
@@ -260,7 +278,7 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
   for (const std::string& name : tensors) {
     const bool named = std::find(names.begin(), names.end(), name) != names.end();
     if (own) {
-      if (!named && own_steps(trial, options, name, Having::value, true).empty()) {
+      if (!named && !has_own_steps(trial, options, name, Having::value)) {
         selection.without_values.insert(name);
         continue;
       }
@@ -280,9 +298,11 @@ void report_missing(const Trial& trial, const TensorOptions& options, const Valu
                     Diagnostics& messages) {
   for (const auto& [name, tensor] : selection.named) {
     std::vector<GlobalStep> there = tensor.found;
-    std::sort(there.begin(), there.end());  // A history may have very many steps.
-    for (const SelectedStep& step : tensor.chosen) {
-      const bool found = std::binary_search(there.begin(), there.end(), step.step);
+    std::sort(there.begin(), there.end());
+    auto place = there.begin();
+    for (const SelectedStep& step : tensor.chosen) {  // ascending too: a history may have very many steps
+      place = std::find_if(place, there.end(), [&](GlobalStep other) { return other >= step.step; });
+      const bool found = place != there.end() && *place == step.step;
       if (!found && (tensor.found.empty() || asked_singly(options, step))) {
         report_missing_at(trial, options, name, step, messages);
         if (tensor.found.empty()) {

@@ -14,7 +14,7 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::size_t batch_size = 4096;
+constexpr std::size_t batch_size = 16384;
 // Values up to this size are read whole and checked before the first byte is written.
 constexpr std::uint64_t checked_bytes = std::uint64_t{16} << 20;
 
