@@ -36,8 +36,8 @@ void StepNeeds::value(const Unit& unit, Keep keep) { context_->want_value(unit, 
 void StepNeeds::computed(const Unit& unit, const Reduction& reduction) { context_->want_computed(unit, reduction); }
 void StepNeeds::saved(const Unit& unit, std::string_view reduction) { context_->want_saved(unit, reduction); }
 void StepNeeds::measure(const Unit& unit, const Reduction& reduction) {
-  if (const std::string name = to_string(reduction); unit.has_reduction(name)) {
-    saved(unit, name);
+  if (const auto name = detail::rules::StepContext::saved_as(unit, reduction)) {
+    saved(unit, *name);
   } else {
     computed(unit, reduction);
   }
@@ -52,8 +52,8 @@ std::optional<double> StepView::saved(const Unit& unit, std::string_view reducti
   return context_->saved(unit, reduction);
 }
 std::optional<double> StepView::measure(const Unit& unit, const Reduction& reduction) const {
-  const std::string name = to_string(reduction);
-  return unit.has_reduction(name) ? saved(unit, name) : computed(unit, reduction);
+  const auto name = detail::rules::StepContext::saved_as(unit, reduction);
+  return name ? saved(unit, *name) : computed(unit, reduction);
 }
 std::optional<double> StepView::wall_time() const { return context_->wall_time(); }
 void StepView::judged() { context_->judged = true; }

@@ -138,6 +138,14 @@ void StepContext::want_wall_time() {
   }
 }
 
+std::optional<std::string> StepContext::saved_as(const Unit& unit, const Reduction& reduction) {
+  if (unit.view_->snapshot().catalog.reductions().size() == 0) {
+    return std::nullopt;  // none of any: no name need be made
+  }
+  std::string name = to_string(reduction);
+  return unit.has_reduction(name) ? std::optional(std::move(name)) : std::nullopt;
+}
+
 const Slot* StepContext::asked(const Unit& unit, std::optional<std::uint32_t> position, Ask ask) {
   if (!position) {
     return nullptr;
@@ -155,13 +163,26 @@ const Slot* StepContext::asked(const Unit& unit, std::optional<std::uint32_t> po
   return nullptr;
 }
 
+const Slot* StepContext::asked_of_value(const Unit& unit, Ask ask) {
+  if (!asks_.empty()) {  // mostly it is the next one; then nothing need be searched for
+    const Ask& next = asks_[cursor_];
+    const Slot& slot = std::as_const(*window_)[next.slot];
+    if (next.tensor == unit.tensor_ && slot.row == unit.row_ && slot.view == unit.view_ && next.kind == ask.kind &&
+        next.reduction == ask.reduction) {
+      cursor_ = cursor_ + 1 == asks_.size() ? 0 : cursor_ + 1;
+      return slot.usable ? &slot : nullptr;
+    }
+  }
+  return asked(unit, value_position(unit), ask);
+}
+
 const TensorValue* StepContext::value(const Unit& unit) {
-  const Slot* const slot = asked(unit, value_position(unit), {0, 0, Ask::Kind::value, {}});
+  const Slot* const slot = asked_of_value(unit, {0, 0, Ask::Kind::value, {}});
   return slot != nullptr && slot->have_value ? &slot->value : nullptr;
 }
 
 std::optional<double> StepContext::computed(const Unit& unit, const Reduction& reduction) {
-  const Slot* const slot = asked(unit, value_position(unit), {0, 0, Ask::Kind::computed, reduction});
+  const Slot* const slot = asked_of_value(unit, {0, 0, Ask::Kind::computed, reduction});
   return slot == nullptr ? std::nullopt : window_->number(*slot, reduction);
 }
 

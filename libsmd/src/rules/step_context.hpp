@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -41,6 +42,8 @@ class StepContext {
   void want_computed(const Unit& unit, const Reduction& reduction);
   void want_saved(const Unit& unit, std::string_view name);
   void want_wall_time();
+  /// The name under which a reduction of a unit was saved, if it was.
+  [[nodiscard]] static std::optional<std::string> saved_as(const Unit& unit, const Reduction& reduction);
 
   [[nodiscard]] const TensorValue* value(const Unit& unit);
   [[nodiscard]] std::optional<double> computed(const Unit& unit, const Reduction& reduction);
@@ -69,6 +72,8 @@ class StepContext {
 
  private:
   [[nodiscard]] const Slot* asked(const Unit& unit, std::optional<std::uint32_t> position, Ask ask);
+  /// The same for what is asked of a unit's value.
+  [[nodiscard]] const Slot* asked_of_value(const Unit& unit, Ask ask);
   [[nodiscard]] static std::optional<std::uint32_t> value_position(const Unit& unit);
   [[nodiscard]] static std::optional<std::uint32_t> saved_position(const Unit& unit, std::string_view name);
   void add(const Unit& unit, std::uint32_t slot, Ask::Kind kind, const Reduction& reduction = {});

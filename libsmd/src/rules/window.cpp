@@ -18,6 +18,9 @@ namespace smd::detail::rules {
 namespace {
 
 constexpr std::uint64_t kept_limit = std::uint64_t{256} << 20;
+/// What one thread reads in one go: enough to be worth handing over, little enough to keep all threads busy.
+constexpr std::size_t part_records = 128;
+constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 
 }  // namespace
 
@@ -44,33 +47,43 @@ void KeptValues::put(const Key& key, Kept kept) {
   }
 }
 
-/// Takes a record in for its slot: reduces it, holds it, or both. Slots are each written by one thread.
+/// Takes records in for their slots, one after another: reduces each, holds it, or both.
 class Window::Sink final : public BlockSink {
  public:
-  Sink(Slot& slot, const std::vector<Reduction>& reductions) : slot_(slot), reductions_(reductions) {}
+  explicit Sink(const ReductionSets& sets) : sets_(sets) {}
 
-  void written(double wall_time) override { slot_.wall_time = wall_time; }
+  /// The slot of the next record.
+  void aim(Slot& slot) noexcept { slot_ = &slot; }
+
+  void written(double wall_time) override { slot_->wall_time = wall_time; }
 
   bool begin(Dtype dtype, const Shape& shape) override {
+    bytes_.reset();
+    filled_ = 0;
     std::uint64_t count = 1;
     for (const std::int64_t dim : shape) {
       count *= static_cast<std::uint64_t>(dim);
     }
-    slot_.usable = is_real(dtype) && count > 0;
-    if (!slot_.usable) {
+    slot_->usable = is_real(dtype) && count > 0;
+    if (!slot_->usable) {
       return false;
     }
     dtype_ = dtype;
-    if (!reductions_.empty()) {
-      reducer_.emplace(reductions_);
+    if (slot_->reductions == 0 || reduced_ != slot_->reductions) {
+      reducer_.reset();
+      reduced_ = slot_->reductions;
     }
-    if (!slot_.value_wanted && !slot_.number_wanted) {
+    if (reducer_) {
+      reducer_->clear();
+    } else if (reduced_ != 0) {
+      reducer_.emplace(sets_.of(reduced_));
+    }
+    if (!slot_->value_wanted && !slot_->number_wanted) {
       return reducer_.has_value();
     }
     size_ = count * item_size(dtype);
     bytes_ = std::shared_ptr<std::byte[]>(new (std::nothrow) std::byte[size_]);
     if (!bytes_) {
-      size_ = 0;
       throw std::bad_alloc();  // the reader reports it
     }
     shape_ = shape;
@@ -89,31 +102,88 @@ class Window::Sink final : public BlockSink {
     return true;
   }
 
-  /// After the last block.
+  /// After the last block of a record.
   void finish(std::span<double> numbers) {
+    if (!slot_->usable) {
+      return;
+    }
     if (reducer_) {
-      for (std::size_t i = 0; i < reductions_.size(); ++i) {
-        numbers[i] = reducer_->result(reductions_[i]).real;
+      const std::vector<Reduction>& reductions = sets_.of(reduced_);
+      for (std::size_t i = 0; i < reductions.size(); ++i) {
+        numbers[i] = reducer_->result(reductions[i]).real;
       }
     }
     if (bytes_ && filled_ == size_) {
-      slot_.value = TensorValue(dtype_, std::move(shape_), std::move(bytes_), size_);
-      slot_.have_value = true;
-      if (slot_.number_wanted) {
-        slot_.number = first_number(slot_.value.view());
+      slot_->value = TensorValue(dtype_, std::move(shape_), std::move(bytes_), size_);
+      slot_->have_value = true;
+      if (slot_->number_wanted) {
+        slot_->number = first_number(slot_->value.view());
       }
     }
   }
 
  private:
-  Slot& slot_;
-  const std::vector<Reduction>& reductions_;
+  const ReductionSets& sets_;
+  Slot* slot_ = nullptr;
+  ReductionSets::Id reduced_ = 0;  // what `reducer_` is for
   std::optional<Reducer> reducer_;
   Dtype dtype_ = Dtype::float32;
   Shape shape_;
   std::shared_ptr<std::byte[]> bytes_;
   std::size_t size_ = 0;
   std::size_t filled_ = 0;
+};
+
+/// Some records that one thread reads. Slots and numbers are each written by one thread.
+class Window::Part final : public TrialPart {
+ public:
+  Part(Window& window, const TrialView& view, std::span<const std::uint32_t> slots)
+      : window_(window), view_(view), slots_(slots) {}
+
+  void work(BlockReader& reader) override {
+    Sink sink(window_.sets_);
+    for (std::size_t first = 0; first < slots_.size();) {
+      const StepRow& row = *window_.slots_[slots_[first]].row;
+      std::size_t end = first;
+      while (end < slots_.size() && window_.slots_[slots_[end]].row == &row) {
+        ++end;
+      }
+      read_row(row, slots_.subspan(first, end - first), sink, reader);
+      first = end;
+    }
+  }
+
+ private:
+  void read_row(const StepRow& row, std::span<const std::uint32_t> slots, Sink& sink, BlockReader& reader) {
+    const trial::Catalog& catalog = view_.snapshot().catalog;
+    const layout::Payload& payload = catalog.payload(row);
+    const std::vector<std::uint32_t>& names = catalog.items(row).names;
+    records_.clear();
+    for (const std::uint32_t i : slots) {
+      const std::uint32_t position = window_.slots_[i].position;
+      records_.push_back({payload.start(position), payload.lengths[position], catalog.stored_names()[names[position]]});
+    }
+    sink.aim(window_.slots_[slots.front()]);
+    reader.read(view_.state().event_path(view_.snapshot(), row), records_, sink,
+                [&](std::size_t i, std::optional<Problem>&& problem) {
+                  Slot& slot = window_.slots_[slots[i]];
+                  if (problem) {
+                    slot.problem = std::move(problem);
+                    slot.usable = false;
+                  } else {
+                    sink.finish(std::span(window_.numbers_).subspan(slot.numbers));
+                  }
+                  if (i + 1 < slots.size()) {
+                    sink.aim(window_.slots_[slots[i + 1]]);
+                  }
+                  return true;
+                });
+  }
+
+  Window& window_;
+  const TrialView& view_;
+  std::span<const std::uint32_t> slots_;
+  std::vector<RecordRange> records_;
 };
 
 void Window::clear() {
@@ -171,49 +241,55 @@ void Window::read(unsigned jobs, ReadCounters& counters) {
   }
   numbers_.assign(numbers, 0);
   for (auto& [view, slots] : by_view) {
-    std::sort(slots.begin(), slots.end(), [&, &view = *view](std::uint32_t a, std::uint32_t b) {
-      const auto start = [&](const Slot& slot) {
-        return view.snapshot().catalog.payload(*slot.row).start(slot.position);
-      };
-      // Rows lie by step and worker, so by file.
-      return slots_[a].row != slots_[b].row ? std::less<>()(slots_[a].row, slots_[b].row)
-                                            : start(slots_[a]) < start(slots_[b]);
-    });
+    sort(*view, slots);
     read_of(*view, slots, jobs, counters);
+  }
+}
+
+/// By row, then by where the records start. Rows lie by step and worker, so by file; mostly slots come in that order.
+void Window::sort(const TrialView& view, std::vector<std::uint32_t>& slots) const {
+  const auto by_row = [&](std::uint32_t a, std::uint32_t b) { return std::less<>()(slots_[a].row, slots_[b].row); };
+  if (!std::is_sorted(slots.begin(), slots.end(), by_row)) {
+    std::sort(slots.begin(), slots.end(), by_row);
+  }
+  for (auto first = slots.begin(); first != slots.end();) {
+    const StepRow* const row = slots_[*first].row;
+    const auto end = std::find_if(first, slots.end(), [&](std::uint32_t slot) { return slots_[slot].row != row; });
+    const layout::Payload& payload = view.snapshot().catalog.payload(*row);
+    std::sort(first, end, [&](std::uint32_t a, std::uint32_t b) {
+      return payload.start(slots_[a].position) < payload.start(slots_[b].position);
+    });
+    first = end;
   }
 }
 
 void Window::read_of(const TrialView& view, const std::vector<std::uint32_t>& slots, unsigned jobs,
                      ReadCounters& counters) {
-  const Snapshot& snapshot = view.snapshot();
-  std::vector<TensorLocation> locations;
-  std::vector<std::string> tags;
-  locations.reserve(slots.size());
-  tags.reserve(slots.size());
-  for (const std::uint32_t i : slots) {
-    const Slot& slot = slots_[i];
-    locations.push_back(view.state().location(snapshot, *slot.row, slot.position));
-    tags.emplace_back(snapshot.catalog.stored_names()[snapshot.catalog.items(*slot.row).names[slot.position]]);
-    ++counters.records;
-    counters.bytes += locations.back().length;
+  const trial::Catalog& catalog = view.snapshot().catalog;
+  // On a remote store what lies in one file takes one request if one thread reads it, and other threads read others.
+  const bool remote = view.state().storage().remote();
+  std::vector<std::span<const std::uint32_t>> parts;
+  std::size_t first = 0;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const Slot& slot = slots_[slots[i]];
+    const std::uint32_t length = catalog.payload(*slot.row).lengths[slot.position];
+    const bool other_file = i > first && slot.row != slots_[slots[first]].row;
+    if (i > first && (i - first >= part_records || bytes + length > part_bytes || (remote && other_file))) {
+      parts.push_back(std::span(slots).subspan(first, i - first));
+      first = i;
+      bytes = 0;
+    }
+    bytes += length;
+    counters.bytes += length;
   }
-  view.trial().read_blocks(
-      locations, tags,
-      [&](std::size_t i) {
-        Slot& slot = slots_[slots[i]];
-        return std::make_unique<Sink>(slot, sets_.of(slot.reductions));
-      },
-      [&](std::size_t i, std::unique_ptr<BlockSink>&& sink, std::optional<Problem>&& problem) {
-        Slot& slot = slots_[slots[i]];
-        if (problem) {
-          slot.problem = std::move(problem);
-          slot.usable = false;
-        } else {
-          static_cast<Sink&>(*sink).finish(std::span(numbers_).subspan(slot.numbers));
-        }
-        return true;
-      },
-      {.jobs = jobs});
+  counters.records += slots.size();
+  if (first < slots.size()) {
+    parts.push_back(std::span(slots).subspan(first));
+  }
+  view.trial().do_parts(
+      parts.size(), [&](std::size_t i) { return std::make_unique<Part>(*this, view, parts[i]); },
+      [](std::size_t, std::unique_ptr<TrialPart>&&) { return true; }, {.jobs = jobs});
 }
 
 std::optional<double> Window::number(const Slot& slot, const Reduction& reduction) const noexcept {

@@ -87,6 +87,8 @@ class Window {
 
  private:
   class Sink;
+  class Part;
+  void sort(const TrialView& view, std::vector<std::uint32_t>& slots) const;
   void read_of(const TrialView& view, const std::vector<std::uint32_t>& slots, unsigned jobs, ReadCounters& counters);
 
   ReductionSets& sets_;
