@@ -256,6 +256,30 @@ def saver_interrupted(tools, number):
         require(shown == "0\t2\n1\t2\n", f"signal {number}: saved is {shown!r}")
 
 
+def saver_interrupted_at_the_end(tools):
+    """One signal ends the writer and reaches the saver, which sees both at once: the input did not end by itself."""
+    for number in [signal.SIGINT, signal.SIGTERM] * 10:
+        with Bench(tools, 1, 1) as bench:
+            trial = os.path.join(bench.trial, "saved")
+            saver = subprocess.Popen(["smd-save", trial, "--jsonl", "--end"], stdin=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, env=bench.environment)
+            saver.stdin.write(b'{"step": 0, "tensor": "a", "value": 1}\n{"step": 1, "tensor": "a", "value": 1}\n{"st')
+            saver.stdin.flush()
+            deadline = time.monotonic() + 60
+            while not os.path.exists(f"{trial}/index/000000000/000000000000_worker_0.json"):
+                require(time.monotonic() < deadline, "a step is saved when the next one comes")
+                time.sleep(0.001)
+            saver.send_signal(signal.SIGSTOP)
+            os.waitpid(saver.pid, os.WUNTRACED)
+            saver.send_signal(number)
+            saver.stdin.close()
+            saver.send_signal(signal.SIGCONT)
+            err = saver.stderr.read()
+            require(saver.wait(timeout=60) == -number and err == b"", f"signal {number}: {saver.returncode} {err}")
+            left = [name for _, _, names in os.walk(trial) for name in names]
+            require("training_job_end.ts" not in left, f"signal {number}: the job is said to have ended")
+
+
 def saver_interrupted_at_any_moment(tools):
     chance = random.Random(3)
     lines = b"".join(json.dumps({"step": step, "tensor": name, "value": [step] * 3000}).encode() + b"\n"
@@ -369,6 +393,7 @@ def main():
     attempt(typo_while_followed)
     for number in (signal.SIGINT, signal.SIGTERM):
         attempt(saver_interrupted, number)
+    attempt(saver_interrupted_at_the_end)
     attempt(saver_interrupted_at_any_moment)
     attempt(interrupted, signal.SIGINT)
     attempt(interrupted, signal.SIGTERM)

@@ -66,6 +66,13 @@ Interruption::~Interruption() {
   }
 }
 
+bool Interruption::asked() const noexcept {
+  sigset_t pending = {};
+  const bool waits =
+      sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
+  return waits || noticed_;
+}
+
 void Interruption::listen() {
   const bool watched = reader_ == Reader::needed && may_lose_reader(STDOUT_FILENO);
   std::array<pollfd, 3> fds = {{{done_, POLLIN, 0}, {signals_, POLLIN, 0}, {watched ? STDOUT_FILENO : -1, 0, 0}}};
@@ -80,6 +87,7 @@ void Interruption::listen() {
       end_process_by(SIGPIPE);
     }
     if (fds[1].revents != 0) {
+      noticed_ = true;
       signalfd_siginfo info = {};
       if (read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
         const int number = static_cast<int>(info.ssi_signo);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <stop_token>
 #include <thread>
@@ -23,6 +24,9 @@ class Interruption {
   ~Interruption();
 
   [[nodiscard]] std::stop_token token() const noexcept { return source_.get_token(); }
+  /// Whether a signal has come, be it that nobody was told yet: for what must not pass for the end of the input, which
+  /// the same signal may have brought about.
+  [[nodiscard]] bool asked() const noexcept;
   /// Asks for a stop as a signal does.
   void stop() noexcept { source_.request_stop(); }
 
@@ -33,6 +37,7 @@ class Interruption {
   std::stop_source source_;
   int done_ = -1;  // an eventfd: readable when it is over
   int signals_ = -1;
+  std::atomic<bool> noticed_ = false;  // set before a signal is taken, so that one that is no longer pending is noticed
   std::thread thread_;
 };
 

@@ -140,7 +140,7 @@ ExitStatus SaveCommand::run(Diagnostics& messages) {
         saver.save(place, named.tensor, named.value, options_.collections);
       }
       if (options_.jsonl) {
-        save_lines(options_, saver, interruption.token(), messages);
+        save_lines(options_, saver, interruption, messages);
       }
     } catch (const StepAlreadySaved& error) {
       messages.fail(error.tag(), options_.trial + ": " + error.what() + (options_.append ? "" : "; --append joins it"),
@@ -150,7 +150,7 @@ ExitStatus SaveCommand::run(Diagnostics& messages) {
     saver.close();
     messages.info(options_.trial + ": " + std::to_string(saver.saved()) + " tensors saved");
   }
-  if (interruption.token().stop_requested()) {
+  if (interruption.asked()) {
     messages.info(options_.trial + ": interrupted; what had come is saved");
     return ExitStatus::yes;  // run_command dies of the signal
   }

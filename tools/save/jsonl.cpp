@@ -61,8 +61,8 @@ class Input {
 
 /// Lines as they come, so that a step is saved when it is there. The last one may lack its newline, but where a stop
 /// cut it off.
-void for_each_line(const std::stop_token& stop, const std::function<void(const std::string&)>& visit) {
-  const Input input(stop);
+void for_each_line(const Interruption& interruption, const std::function<void(const std::string&)>& visit) {
+  const Input input(interruption.token());
   std::string line;
   std::string block(std::size_t{1} << 16, '\0');
   for (;;) {
@@ -92,7 +92,7 @@ void for_each_line(const std::stop_token& stop, const std::function<void(const s
       throw ReadError({ProblemKind::damaged, "standard input", {}, "a line is longer than 256 MiB"});
     }
   }
-  if (!line.empty()) {
+  if (!line.empty() && !interruption.asked()) {
     visit(line);
   }
 }
@@ -196,9 +196,9 @@ Line parse_line(const std::string& line, const SaveOptions& options) {
 
 }  // namespace
 
-void save_lines(const SaveOptions& options, Saver& saver, const std::stop_token& stop, Diagnostics& messages) {
+void save_lines(const SaveOptions& options, Saver& saver, const Interruption& interruption, Diagnostics& messages) {
   std::uint64_t number = 0;
-  for_each_line(stop, [&](const std::string& line) {
+  for_each_line(interruption, [&](const std::string& line) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) {
       return;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <stop_token>
-
 #include "common/diagnostics.hpp"
+#include "common/interruption.hpp"
 #include "options.hpp"
 #include "saver.hpp"
 
@@ -12,6 +11,6 @@ namespace smd::tool::save {
 /// Saves what standard input lists, one object a line, as the lines come. What is wrong with a line is said with its
 /// number and costs only that line. A stop ends the input behind the last whole line that came.
 /// @throws ReadError if standard input cannot be read, WriteError.
-void save_lines(const SaveOptions& options, Saver& saver, const std::stop_token& stop, Diagnostics& messages);
+void save_lines(const SaveOptions& options, Saver& saver, const Interruption& interruption, Diagnostics& messages);
 
 }  // namespace smd::tool::save
