@@ -17,6 +17,7 @@ namespace {
 struct Account : AwsEnvironment {
   explicit Account(const std::string& jobs) : server({"--jobs", dir.write("jobs", jobs)}) {
     set("AWS_ENDPOINT_URL_SAGEMAKER", server.url());
+    set("AWS_REGION", "us-east-1");
   }
   [[nodiscard]] std::string status(const char* job) const {
     return nlohmann::json::parse(read_file(dir / "jobs"))[job];
@@ -72,4 +73,16 @@ TEST_CASE("stopping a training job: refusals") {
     CHECK(std::string(error.what()).find("SageMaker ListTrainingJobs: access is denied") == 0);
   }
   CHECK(account.status("train-1") == "InProgress");
+}
+
+TEST_CASE("stopping a training job: where the region is not said, nobody is asked") {
+  Account account(R"({"train-1": "InProgress"})");
+  account.set("AWS_REGION", "");
+  try {
+    static_cast<void>(stop_training_job("train-"));
+    FAIL("not refused");
+  } catch (const ReadError& error) {
+    CHECK(std::string(error.what()).find("in which region is not said; give --region") != std::string::npos);
+  }
+  CHECK(account.server.log().empty());
 }
