@@ -109,12 +109,23 @@ std::uint64_t ticks(const timespec& time) noexcept {
 
 }  // namespace
 
+/// One system call where it can be: a follower of a long job takes the stamps of many folders at each step.
 std::optional<FolderStamp> LocalRoot::stamp(std::string_view folder) const {
-  const auto root = anchor();
-  const Descriptor fd = open_beneath(root->fd.get(), root->resolve, folder, O_PATH | O_DIRECTORY);
-  struct stat status = {};
-  if (!fd || !keeps_times(fd.get()) || ::fstat(fd.get(), &status) != 0) {
+  if (!refuse_path(folder).empty()) {
     return std::nullopt;
+  }
+  const auto root = anchor();
+  struct stat status = {};
+  // A link out of the root need not be refused here, for a stamp tells nothing of the folder; listing it is refused.
+  const std::string path(folder);
+  const bool seen = ::fstatat(root->fd.get(), path.c_str(), &status, AT_NO_AUTOMOUNT) == 0 && S_ISDIR(status.st_mode) &&
+                    times_kept_on_.load(std::memory_order_relaxed) == status.st_dev;
+  if (!seen) {
+    const Descriptor fd = open_beneath(root->fd.get(), root->resolve, folder, O_PATH | O_DIRECTORY);
+    if (!fd || !keeps_times(fd.get()) || ::fstat(fd.get(), &status) != 0) {
+      return std::nullopt;
+    }
+    times_kept_on_.store(status.st_dev, std::memory_order_relaxed);
   }
   return FolderStamp{static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
                      ticks(status.st_mtim), ticks(status.st_ctim), static_cast<std::uint64_t>(status.st_nlink)};
