@@ -32,6 +32,14 @@ def require(condition, text):
         raise Failure(text)
 
 
+def wait_until(holds, text):
+    """For what comes soon, or never."""
+    deadline = time.monotonic() + 60
+    while not holds():
+        require(time.monotonic() < deadline, text)
+        time.sleep(0.001)
+
+
 class Bench:
     """A trial in the making, and what follows it."""
 
@@ -241,10 +249,8 @@ def saver_interrupted(tools, number):
                 saver.stdin.write(json.dumps({"step": step, "tensor": name, "value": [step] * 20000}).encode() + b"\n")
         saver.stdin.write(b'{"step": 1, "tensor": "c", "val')
         saver.stdin.flush()
-        deadline = time.monotonic() + 60
-        while not os.path.exists(f"{trial}/events/000000000001/000000000001_worker_0.tfevents.tmp"):
-            require(time.monotonic() < deadline, "a step is written while it comes")
-            time.sleep(0.01)
+        wait_until(lambda: os.path.exists(f"{trial}/events/000000000001/000000000001_worker_0.tfevents.tmp"),
+                   "a step is written while it comes")
         saver.send_signal(number)
         require(saver.wait(timeout=60) == -number, f"signal {number}: status {saver.returncode} of smd-save")
         saver.stdin.close()
@@ -265,10 +271,8 @@ def saver_interrupted_at_the_end(tools):
                                      stderr=subprocess.PIPE, env=bench.environment)
             saver.stdin.write(b'{"step": 0, "tensor": "a", "value": 1}\n{"step": 1, "tensor": "a", "value": 1}\n{"st')
             saver.stdin.flush()
-            deadline = time.monotonic() + 60
-            while not os.path.exists(f"{trial}/index/000000000/000000000000_worker_0.json"):
-                require(time.monotonic() < deadline, "a step is saved when the next one comes")
-                time.sleep(0.001)
+            wait_until(lambda: os.path.exists(f"{trial}/index/000000000/000000000000_worker_0.json"),
+                       "a step is saved when the next one comes")
             saver.send_signal(signal.SIGSTOP)
             os.waitpid(saver.pid, os.WUNTRACED)
             saver.send_signal(number)
@@ -322,11 +326,9 @@ def interrupted(tools, number):
         while "followed by" not in follower.stderr.readline():
             pass
         live_writer.write_step(bench.trial, 1, 0)
-        deadline = time.monotonic() + 60
-        while not any(os.path.getsize(os.path.join(bench.trial, name)) > 0 and "step\":1" in open(
-                os.path.join(bench.trial, name)).read() for name in os.listdir(bench.trial) if name.startswith(".out")):
-            require(time.monotonic() < deadline, "rows are flushed as steps complete")
-            time.sleep(0.01)
+        wait_until(lambda: any('step":1' in open(os.path.join(bench.trial, name)).read()
+                               for name in os.listdir(bench.trial) if name.startswith(".out")),
+                   "rows are flushed as steps complete")
         follower.send_signal(number)
         follower.communicate(timeout=60)
         require(follower.returncode == -number, f"signal {number}: status {follower.returncode}")

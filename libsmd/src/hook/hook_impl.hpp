@@ -23,7 +23,7 @@ void check_value(std::string_view name, const TensorView& value);
 }  // namespace detail::hook
 
 /// What the training thread has of a hook. Files belong to the queue's thread: they are only touched within its tasks.
-struct Hook::Impl {
+struct __attribute__((visibility("hidden"))) Hook::Impl {
   /// `output` and `tensorboard` (may be null): where files go, so that tests can stand between.
   Impl(HookConfig in_config, std::unique_ptr<detail::hook::Output> output,
        std::unique_ptr<detail::hook::Output> tensorboard, const detail::Clock& clock);
