@@ -44,10 +44,14 @@ struct Members {
     if (none) {
       return false;
     }
+    // Unsigned: two steps may lie further apart than a signed number holds.
+    const auto distance = [](std::int64_t from, std::int64_t to) {
+      return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+    };
     if (stride > 0) {
-      return number >= start && (!stop || number < *stop) && (number - start) % stride == 0;
+      return number >= start && (!stop || number < *stop) && distance(start, number) % distance(0, stride) == 0;
     }
-    return number <= start && (!stop || number > *stop) && (start - number) % -stride == 0;
+    return number <= start && (!stop || number > *stop) && distance(number, start) % distance(stride, 0) == 0;
   }
 };
 
