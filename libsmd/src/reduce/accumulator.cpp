@@ -4,6 +4,7 @@
 #include "reduce/block_moments.hpp"
 #include "reduce/doubles.hpp"
 #include "reduce/kernels.hpp"
+#include "reduce/wide_squares.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,12 +13,6 @@
 
 namespace smd::detail::reduce {
 namespace {
-
-DoubleDouble to_pair(Int128 value) {
-  const auto high = static_cast<double>(value);
-  // high may have been rounded up past the largest Int128; sums of counted integers never come near.
-  return {high, static_cast<double>(value - static_cast<Int128>(high))};
-}
 
 // How a floating point type is grained: bits of precision, and the exponent of its smallest number.
 struct Precision {
@@ -115,21 +110,22 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool k
   std::size_t start = 0;
   const bool simple = groups_.moments && !groups_.signs && !groups_.product && !groups_.abs_min;
   const bool wide = type == Dtype::int64 || type == Dtype::uint64;
-  // Long runs can be streamed. The first block gives a guess of the range.
+  // Long runs can be streamed, once there is a guess of the range.
   if (((groups_.moments && is_floating(type)) || (simple && wide)) && n >= block_size + stream_size) {
-    if (!guess_.known) {
+    if (!guess_.known && !guess_range(type, source)) {
       add_block(type, source, block_size);
       start = block_size;
     }
+    const std::size_t long_size = long_stream_size_of(type);
     std::size_t long_from = 0;  // where long parts may begin again
     while (start + stream_size <= n) {
-      const bool fits = start >= long_from && n - start >= long_stream_size;
-      const std::size_t size = fits ? long_stream_size : stream_size;
+      const bool fits = start >= long_from && n - start >= long_size;
+      const std::size_t size = fits ? long_size : stream_size;
       const std::byte* const from = source + start * item;
       if (wide ? add_wide_stream(type, from, size) : add_stream(type, from, size)) {
         start += size;
       } else if (size > stream_size) {
-        long_from = start + long_stream_size;
+        long_from = start + long_size;
       } else {
         add_block(type, from, block_size);
         add_block(type, from + block_size * item, block_size);
@@ -166,12 +162,35 @@ void Accumulator::add_bytes(Dtype type, const std::byte* source, std::size_t n) 
   }
 }
 
+// From some of the elements. False if they tell nothing.
+bool Accumulator::guess_range(Dtype type, const std::byte* source) {
+  constexpr std::size_t some = block_size / 4;
+  double largest = 0;
+  if (type == Dtype::int64 || type == Dtype::uint64) {
+    IntegerRange bits;
+    kernels().integer_range(type == Dtype::int64, source, some, bits);
+    largest = static_cast<double>(
+        std::max(-integer_from(type == Dtype::int64, bits.min), integer_from(type == Dtype::int64, bits.max)));
+  } else {
+    alignas(64) double values[some + block_padding];
+    BlockRange range;
+    kernels().decode(type, source, some, values, range);
+    if (!range.finite) {
+      return false;
+    }
+    largest = std::max(std::fabs(range.min), std::fabs(range.max));
+  }
+  guess_.known = largest > 0;
+  guess_.top = guess_.known ? exponent_above(largest) : 0;
+  return guess_.known;
+}
+
 bool Accumulator::add_stream(Dtype type, const std::byte* source, std::size_t n) {
   const Precision precision = precision_of(type);
   BlockRange range;
   BlockFigures figures;
-  if (!stream_figures(type, source, n, precision.bits, precision.lowest_exponent,
-                      groups_.magnitudes || groups_.abs_moments, guess_, range, figures, &sum_)) {
+  if (!stream_figures(type, source, n, precision.bits, precision.lowest_exponent, groups_, guess_, range, figures,
+                      &sum_)) {
     return false;
   }
   count_ += n;
@@ -186,7 +205,9 @@ bool Accumulator::add_stream(Dtype type, const std::byte* source, std::size_t n)
   } else {
     add_order(nullptr, 0, range);
   }
-  abs_min_ = std::min(abs_min_, range.has_zero ? 0 : range.smallest);
+  if (groups_.abs_min) {
+    abs_min_ = std::min(abs_min_, range.has_zero ? 0 : range.smallest);
+  }
   if (groups_.signs) {
     kernels().stream_signs(type, source, n, zero_, negative_);
   }
@@ -204,8 +225,7 @@ bool Accumulator::add_stream(Dtype type, const std::byte* source, std::size_t n)
 bool Accumulator::add_wide_stream(Dtype type, const std::byte* source, std::size_t n) {
   BlockRange range;
   BlockFigures figures;
-  if (!stream_figures(type, source, n, 53, 0, groups_.magnitudes || groups_.abs_moments, guess_, range, figures,
-                      nullptr)) {
+  if (!stream_figures(type, source, n, 53, 0, groups_, guess_, range, figures, nullptr)) {
     return false;
   }
   count_ += n;
@@ -468,10 +488,14 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
   if (!groups_.moments) {
     return;
   }
-  // Distances from the least element are exact integers, and become doubles with one rounding.
+  // Distances from the least element are exact integers, and exact as doubles unless they are large.
   Groups squares;
   squares.moments = true;
   const auto distances = [&](bool magnitude, Int128 base, Int128 reach, Int128 total) {
+    if (reach - base > Int128{1} << 53) {
+      return Moments{n, to_pair(total),
+                     wide_squares(is_signed, magnitude, source, n, static_cast<std::uint64_t>(base))};
+    }
     kernel.integer_decode(is_signed, magnitude, source, n, static_cast<std::uint64_t>(base), values);
     const auto top = static_cast<double>(reach - base);
     const BlockRange range = {0, top, 1, true};

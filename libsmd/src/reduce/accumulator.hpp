@@ -96,6 +96,7 @@ class Accumulator {
 
  private:
   void add_block(Dtype type, const std::byte* source, std::size_t n);
+  bool guess_range(Dtype type, const std::byte* source);
   bool add_stream(Dtype type, const std::byte* source, std::size_t n);
   bool add_wide_stream(Dtype type, const std::byte* source, std::size_t n);
   void add_stream_product(Dtype type, const std::byte* source, std::size_t n, const BlockRange& range);

@@ -20,12 +20,6 @@ double bias_for(int top, int bits) { return 1.5 * power_of_two(std::clamp(top + 
 // The exponent e with |x| < 2^e; no less than where squares would underflow.
 int top_of(double magnitude) { return std::max(magnitude > 0 ? exponent_above(magnitude) : -400, -400); }
 
-// Squared distances from the mean, from sum and sum of squares, both good to 2^-90 or better.
-DoubleDouble centred(DoubleDouble squares, DoubleDouble sum, std::size_t n) {
-  const DoubleDouble rest = add(squares, negate(divide(multiply(sum, sum), static_cast<double>(n))));
-  return rest.hi > 0 ? rest : DoubleDouble{};
-}
-
 // The mean is far from 0 as against the spread: take it off first, so that nothing is left to cancel.
 DoubleDouble centred_after_shift(const double* values, std::size_t n, bool magnitude, double low, double high,
                                  DoubleDouble sum) {
@@ -43,6 +37,32 @@ DoubleDouble centred_after_shift(const double* values, std::size_t n, bool magni
   BlockSums sums;
   kernels().sums(shifted, n, plan, sums);
   return centred(two_sum(sums.square, sums.square_low), two_sum(sums.sum, sums.sum_low), n);
+}
+
+// The sum of a few numbers that are two doubles each. Exact but for the low parts' own rounding, some 2^-100 of the
+// largest sum on the way.
+struct RunningSum {
+  double high = 0;
+  double low = 0;
+
+  void add(double number, double number_low) noexcept {
+    const DoubleDouble next = two_sum(high, number);
+    high = next.hi;
+    low += next.lo + number_low;
+  }
+  [[nodiscard]] DoubleDouble total() const noexcept { return two_sum(high, low); }
+};
+
+// Whether nothing was rounded in the sums of `n` elements of so many bits' precision.
+bool sums_are_exact(const BlockRange& range, const BlockSums& sums, std::size_t n, int precision, int lowest_exponent,
+                    const SumPlan& plan, int top) {
+  const int unit = std::max(exponent_above(range.smallest) - precision, lowest_exponent);
+  if (plan.sum_bias != 0) {
+    return top + 2 * bits_of(n) - 52 - unit <= 53;
+  }
+  // No partial sum exceeds sum |x| <= root of n * sum x^2.
+  const double reach = std::sqrt(static_cast<double>(n) * (sums.square + sums.square_low)) * 1.01;
+  return exponent_above(reach) - unit <= 53;
 }
 
 // Sums of |x| and of x when the grain is too fine for the kernels: one by one.
@@ -146,7 +166,8 @@ BlockFigures block_figures(const double* values, std::size_t n, const BlockRange
 }
 
 bool stream_figures(Dtype type, const std::byte* source, std::size_t n, int precision, int lowest_exponent,
-                    bool magnitudes, StreamGuess& guess, BlockRange& range, BlockFigures& figures, ExactSum* exact) {
+                    const Groups& groups, StreamGuess& guess, BlockRange& range, BlockFigures& figures,
+                    ExactSum* exact) {
   const int guessed_top = guess.top + 1;
   // The sums of float32 are exact without more ado only if they are short.
   const std::size_t each = type == Dtype::float32 ? stream_size : n;
@@ -163,20 +184,27 @@ bool stream_figures(Dtype type, const std::byte* source, std::size_t n, int prec
     return false;
   }
   SumPlan plan;
-  plan.magnitudes = magnitudes;
+  plan.magnitudes = groups.magnitudes || groups.abs_moments;
   plan.squares = true;
   plan.grouped_squares = !guess.cancels && !biased;
   plan.square_bias = bias_for(2 * guessed_top + (plan.grouped_squares ? 2 : 0), bits);
   plan.sum_bias = biased ? bias_for(guessed_top, bits) : 0;
-  std::array<BlockSums, long_stream_size / stream_size> parts;
+  const bool unrounded = type == Dtype::float32 && plan.grouped_squares && !groups.abs_min && !groups.product &&
+                         kernels().stream_unrounded != nullptr;
+  std::array<BlockSums, longest_stream_size / stream_size> parts;
   std::size_t count = 0;
-  DoubleDouble sum;
-  DoubleDouble magnitude;
-  DoubleDouble squares;
+  RunningSum sum;
+  RunningSum magnitude;
+  RunningSum squares;
   for (std::size_t at = 0; at < n; at += each) {
     BlockSums& sums = parts[count];
     BlockRange found;
-    kernels().stream(type, source + at * item_size(type), each, plan, found, sums);
+    const std::byte* const from = source + at * item_size(type);
+    if (!unrounded) {
+      kernels().stream(type, from, each, plan, found, sums);
+    } else if (!kernels().stream_unrounded(from, each, plan, found, sums)) {
+      return false;
+    }
     const double largest = std::max(std::fabs(found.min), std::fabs(found.max));
     if (!found.finite || largest == 0) {
       return false;
@@ -189,40 +217,32 @@ bool stream_figures(Dtype type, const std::byte* source, std::size_t n, int prec
     if (integers && (top > 53 || (type == Dtype::uint64 && found.min < 0))) {
       return false;
     }
-    const int unit = std::max(exponent_above(found.smallest) - precision, lowest_exponent);
-    if (biased) {
-      if (guessed_top + 2 * bits - 52 - unit > 53) {
-        return false;
-      }
-    } else {
-      // No partial sum exceeds sum |x| <= root of n * sum x^2.
-      const double reach = std::sqrt(static_cast<double>(each) * (sums.square + sums.square_low)) * 1.01;
-      if (exponent_above(reach) - unit > 53) {
-        return false;
-      }
+    if (!unrounded && !sums_are_exact(found, sums, each, precision, lowest_exponent, plan, guessed_top)) {
+      return false;
     }
     if (count++ == 0) {
       range = found;
-      sum = two_sum(sums.sum, sums.sum_low);
-      magnitude = two_sum(sums.magnitude, sums.magnitude_low);
-      squares = two_sum(sums.square, sums.square_low);
     } else {
       range.min = std::min(range.min, found.min);
       range.max = std::max(range.max, found.max);
       range.smallest = std::min(range.smallest, found.smallest);
       range.has_zero = range.has_zero || found.has_zero;
-      sum = add(sum, two_sum(sums.sum, sums.sum_low));
-      magnitude = add(magnitude, two_sum(sums.magnitude, sums.magnitude_low));
-      squares = add(squares, two_sum(sums.square, sums.square_low));
     }
+    sum.add(sums.sum, sums.sum_low);
+    magnitude.add(sums.magnitude, sums.magnitude_low);
+    squares.add(sums.square, sums.square_low);
   }
   const double enough = plan.grouped_squares ? 0x1p-4 : 0x1p-16;
-  const auto part = [&squares, enough, n](DoubleDouble total, Moments& moments) {
-    moments = {n, total, centred(squares, total, n)};
-    return moments.squares.hi >= enough * squares.hi;
+  const DoubleDouble all_squares = squares.total();
+  const auto centre = [&all_squares, enough](Moments& moments) {
+    moments.squares = centred(all_squares, moments.sum, moments.n);
+    return moments.squares.hi >= enough * all_squares.hi;
   };
   figures = {};
-  if (!part(sum, figures.moments) || (magnitudes && !part(magnitude, figures.abs_moments))) {
+  figures.moments.n = figures.abs_moments.n = n;
+  figures.moments.sum = sum.total();
+  figures.abs_moments.sum = magnitude.total();
+  if (!centre(figures.moments) || (groups.abs_moments && !centre(figures.abs_moments))) {
     guess.cancels = true;
     return false;
   }

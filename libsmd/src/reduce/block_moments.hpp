@@ -34,10 +34,12 @@ struct StreamGuess {
   bool cancels = false;  ///< The mean is large against the spread.
 };
 
-/// The same in one pass over `n` elements (stream_size or long_stream_size) of floating point or 64-bit integers, on a
-/// guess. False, and nothing done but to the guess, if it was wrong or the data are in another way unfit. Of integers
-/// both parts of the sums together are exact.
+/// The same in one pass over `n` elements (stream_size or long_stream_size_of the type) of floating point or 64-bit
+/// integers, on a guess. False, and nothing done but to the guess, if it was wrong or the data are in another way
+/// unfit. Of integers both parts of the sums together are exact.
+/// @param range `smallest` and `has_zero` only if the groups ask for the least magnitude or the product.
 bool stream_figures(Dtype type, const std::byte* source, std::size_t n, int precision, int lowest_exponent,
-                    bool magnitudes, StreamGuess& guess, BlockRange& range, BlockFigures& figures, ExactSum* exact);
+                    const Groups& groups, StreamGuess& guess, BlockRange& range, BlockFigures& figures,
+                    ExactSum* exact);
 
 }  // namespace smd::detail::reduce

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "reduce/double_double.hpp"
+
 namespace smd::detail::reduce {
 
 __extension__ using Int128 = __int128;
 __extension__ using Uint128 = unsigned __int128;
+
+/// Good to 106 bits.
+inline DoubleDouble to_pair(Int128 value) noexcept {
+  const auto high = static_cast<double>(value);
+  // high may have been rounded up past the largest Int128; sums of counted integers never come near.
+  return {high, static_cast<double>(value - static_cast<Int128>(high))};
+}
 
 }  // namespace smd::detail::reduce

@@ -14,9 +14,13 @@ namespace smd::detail::reduce {
 
 inline constexpr std::size_t block_size = 2048;
 /// Elements that `stream` takes at once: more, since it decodes to registers only. Of long runs more still: what comes
-/// after each call costs as much as 2,000 elements.
+/// after each call costs as much as 2,000 elements. Of float32 several calls are made for a long run.
 inline constexpr std::size_t stream_size = 4096;
 inline constexpr std::size_t long_stream_size = 16384;
+inline constexpr std::size_t longest_stream_size = 65536;
+inline constexpr std::size_t long_stream_size_of(Dtype type) noexcept {
+  return type == Dtype::float32 ? longest_stream_size : long_stream_size;
+}
 /// Kernels may read and write so many doubles past a block's end.
 inline constexpr std::size_t block_padding = 64;
 
@@ -84,6 +88,11 @@ struct Kernels {
   /// size. Unsigned ones from 2^63 on appear as negative.
   void (*stream)(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                  BlockSums& sums);
+  /// `stream` of float32 that neither looks for `smallest` and `has_zero` nor needs them to know whether the sums of x
+  /// and of |x| are right: the machine tells whether an addition was rounded, and so does what is returned. Squares are
+  /// added by eights. Null where the squares would be noticed too.
+  bool (*stream_unrounded)(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
+                           BlockSums& sums);
   /// Of floating point, as `product`, of `n` elements, a multiple of 64, none of them 0. No `group` products of two
   /// neighbours leave 2^-900 … 2^900.
   void (*stream_product)(Dtype type, const std::byte* source, std::size_t n, std::size_t group, double& high,

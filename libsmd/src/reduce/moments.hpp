@@ -7,6 +7,13 @@
 
 namespace smd::detail::reduce {
 
+/// Squared distances of `n` numbers from their mean, from their sum and the sum of their squares, both good to 2^-90 or
+/// better.
+inline DoubleDouble centred(DoubleDouble squares, DoubleDouble sum, std::uint64_t n) noexcept {
+  const DoubleDouble rest = add(squares, negate(divide(multiply(sum, sum), static_cast<double>(n))));
+  return rest.hi > 0 ? rest : DoubleDouble{};
+}
+
 /// Number, sum, and sum of squared distances from the mean.
 struct Moments {
   std::uint64_t n = 0;

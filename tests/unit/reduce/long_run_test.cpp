@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -109,6 +110,35 @@ TEST_CASE("long runs of floating point") {
     check(values, -0.0);
     values[9000] = -0.0;
     check(values, 0.0);
+  }
+  smd::detail::reduce::choose_kernels(*smd::detail::reduce::available_kernels().front());
+}
+
+// Without the least magnitude or a product, float32 goes another way.
+TEST_CASE("long runs of float32 whose sums do not fit a double") {
+  std::vector<smd::Reduction> wanted;
+  for (const char* name : {"sum", "abs_sum", "mean", "std", "min", "max"}) {
+    wanted.push_back(smd::parse_reduction(name).value());
+  }
+  constexpr std::int64_t n = 1 << 18;
+  for (const smd::detail::reduce::Kernels* kernels : smd::detail::reduce::available_kernels()) {
+    smd::detail::reduce::choose_kernels(*kernels);
+    CAPTURE(kernels->name);
+    for (const float tiny : {0x1p-60F, -0x1p-60F}) {
+      // 2048 times 1 or, in every other run of 4096, -1, and as often 2^-60: 2048 + 2^-49 would want 61 bits. The ones
+      // cancel and leave 2^17 * 2^-60; of magnitudes 2^17 + 2^-43 rounds to 2^17; the mean square is 1/2.
+      std::vector<float> values(n);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = i % 2 == 1 ? tiny : (i / 4096) % 2 == 0 ? 1.0F : -1.0F;
+      }
+      const auto found = smd::reduce({Dtype::float32, {&n, 1}, std::as_bytes(std::span(values))}, wanted);
+      CHECK(found[0].real == std::copysign(0x1p-43, tiny));
+      CHECK(found[1].real == 0x1p17);
+      CHECK(found[2].real == std::copysign(0x1p-61, tiny));
+      CHECK(smd_test::ulps(found[3].real, std::sqrt(0.5)) <= 1);
+      CHECK(found[4].real == -1);
+      CHECK(found[5].real == 1);
+    }
   }
   smd::detail::reduce::choose_kernels(*smd::detail::reduce::available_kernels().front());
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "reduce/kernels.hpp"
 #include "values.hpp"
 
 namespace {
@@ -155,6 +156,24 @@ TEST_CASE("splits of integers") {
     try_splits(Dtype::float16, half, random);  // any bits: NaN of all kinds among them
     try_splits(Dtype::bfloat16, half, random);
   }
+}
+
+// Of few elements the roundings of distances that exceed 2^53 would not even out.
+TEST_CASE("variance of three integers far apart") {
+  const std::int64_t values[] = {-3110754996136689478, -3110627432037296940, 9187295775427974356};
+  const auto count = static_cast<std::int64_t>(std::size(values));
+  for (const smd::detail::reduce::Kernels* kernels : smd::detail::reduce::available_kernels()) {
+    smd::detail::reduce::choose_kernels(*kernels);
+    CAPTURE(kernels->name);
+    const auto real = [&](const char* name) {
+      const smd::Reduction one[] = {smd::parse_reduction(name).value()};
+      return smd::reduce({Dtype::int64, {&count, 1}, std::as_bytes(std::span(values))}, one)[0].real;
+    };
+    // By Python's fractions: m = F(sum(v), 3); float(sum((x - m) ** 2 for x in v) / 3), of v and of their magnitudes.
+    CHECK(real("variance") == 3.36089964458853e+37);
+    CHECK(real("abs_variance") == 8.205582890469882e+36);
+  }
+  smd::detail::reduce::choose_kernels(*smd::detail::reduce::available_kernels().front());
 }
 
 TEST_CASE("types may be mixed") {
