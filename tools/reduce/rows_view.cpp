@@ -4,21 +4,26 @@
 #include "common/selection.hpp"
 #include "result_view.hpp"
 
+#include <algorithm>
+
 namespace smd::tool::reduce {
 
 namespace {
 
+bool counts(const ResultContext& context) {
+  return std::any_of(context.wanted.begin(), context.wanted.end(),
+                     [](const Wanted& wanted) { return wanted.name == "count"; });
+}
+
 std::vector<Column> columns_of(const ResultContext& context) {
   std::vector<Column> columns = group_columns(context.by);
   columns.push_back({"source"});
-  bool counted = false;
   for (const Wanted& wanted : context.wanted) {
     columns.push_back({wanted.name, Align::right});
-    counted = counted || wanted.name == "count";
   }
   if (context.options.shard) {
     // What --merge pools.
-    if (!counted) {
+    if (!counts(context)) {
       columns.push_back({"count", Align::right, false, true});
     }
     columns.push_back({"partial", Align::left, false, true});
@@ -30,6 +35,7 @@ class RowsView : public ResultView {
  public:
   explicit RowsView(const ResultContext& context)
       : context_(context),
+        counted_(counts(context)),
         columns_(columns_of(context)),
         rows_(context.out, context.options.output, columns_, context.several_trials, context.messages),
         digits_(context.wanted.size()) {}
@@ -56,13 +62,11 @@ class RowsView : public ResultView {
       cells_.emplace_back(row.worker);
     }
     cells_.push_back(row.source.empty() ? Cell() : Cell(row.source));
-    bool counted = false;
     for (std::size_t i = 0; i < row.figures.size(); ++i) {
       cells_.push_back(row.figures[i].cell(context_.options.output.json(), digits_[i]));
-      counted = counted || context_.wanted[i].name == "count";
     }
     if (context_.options.shard) {
-      if (!counted) {
+      if (!counted_) {
         cells_.push_back(row.partial.empty() ? Cell() : Cell(row.count));
       }
       cells_.push_back(row.partial.empty() ? Cell() : Cell(row.partial));
@@ -75,6 +79,7 @@ class RowsView : public ResultView {
 
  private:
   ResultContext context_;
+  bool counted_;  // the count is among the figures
   std::vector<Column> columns_;
   RowWriter rows_;
   std::string trial_;

@@ -5,7 +5,8 @@
 #include <smd/trial.hpp>
 
 #include <algorithm>
-#include <tuple>
+#include <numeric>
+#include <vector>
 
 namespace smd {
 
@@ -188,6 +189,44 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
   return rows;
 }
 
+namespace {
+
+/// A tensor in a row of a step.
+struct Found {
+  std::uint32_t rank = 0;  ///< Place of the tensor in byte order.
+  std::uint32_t row = 0;   ///< Place of the row in the step: by worker, the last of one worker counts.
+  std::uint32_t tensor = 0;
+};
+
+/// Sorts by rank what is sorted by row.
+class ByRank {
+ public:
+  /// @param ranks how many there are.
+  void sort(std::vector<Found>& found, std::size_t ranks) {
+    const auto before = [](const Found& a, const Found& b) { return a.rank < b.rank; };
+    if (ranks > 4 * found.size()) {
+      std::stable_sort(found.begin(), found.end(), before);
+      return;
+    }
+    starts_.assign(ranks + 1, 0);
+    for (const Found& one : found) {
+      ++starts_[one.rank + 1];
+    }
+    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+    sorted_.resize(found.size());
+    for (const Found& one : found) {
+      sorted_[starts_[one.rank]++] = one;
+    }
+    found.swap(sorted_);
+  }
+
+ private:
+  std::vector<std::size_t> starts_;
+  std::vector<Found> sorted_;
+};
+
+}  // namespace
+
 void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(const TensorEntry&)>& visit) const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   const detail::trial::Catalog& catalog = snapshot->catalog;
@@ -201,17 +240,13 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
     return query.workers.empty() ||
            std::find(query.workers.begin(), query.workers.end(), worker) != query.workers.end();
   };
-  struct Found {
-    std::uint32_t rank = 0;  ///< Place of the tensor in byte order.
-    std::uint32_t row = 0;   ///< Place of the row in the step: by worker, the last of one worker counts.
-    std::uint32_t tensor = 0;
-  };
   /// The wanted tensors of a list of items: successive steps mostly have the same one.
   struct Wanted {
     std::optional<std::uint32_t> list;
     std::vector<std::uint32_t> tensors;
   };
   std::vector<Found> found;
+  ByRank by_rank;
   std::vector<Wanted> lists;       // by place of the row in the step
   std::vector<std::string> paths;  // of the rows' event files, once each
   TensorEntry entry;               // one for all, so that its texts are written in place
@@ -251,8 +286,7 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
         }
       }
     }
-    std::sort(found.begin(), found.end(),
-              [](const Found& a, const Found& b) { return std::tie(a.rank, a.row) < std::tie(b.rank, b.row); });
+    by_rank.sort(found, wanted.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
       const bool same_tensor = i + 1 < found.size() && found[i + 1].tensor == found[i].tensor;
       if (same_tensor && rows[found[i + 1].row].file.worker == rows[found[i].row].file.worker) {

@@ -97,6 +97,23 @@ TEST_CASE("escapes of tsv, csv and JSON") {
     return out;
   };
   CHECK(with(append_tsv, "a\tb\nc\rd\\e\"f,g") == "a\\tb\\nc\\rd\\\\e\"f,g");
+  // At every place of texts of every length; all other bytes stay what they are.
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) {
+    if (std::string_view("\t\n\r\\").find(static_cast<char>(byte)) == std::string_view::npos) {
+      all += static_cast<char>(byte);
+    }
+  }
+  CHECK(with(append_tsv, all) == all);
+  for (std::size_t size = 1; size < 20; ++size) {
+    CHECK(with(append_tsv, all.substr(100, size)) == all.substr(100, size));
+    for (std::size_t at = 0; at < size; ++at) {
+      const std::string before(at, 'x');
+      const std::string after(size - at - 1, 'y');
+      CHECK(with(append_tsv, before + '\t' + after) == before + "\\t" + after);
+      CHECK(with(append_tsv, before + '\\' + after) == before + "\\\\" + after);
+    }
+  }
   CHECK(with(append_csv, "plain text") == "plain text");
   CHECK(with(append_csv, "a,b") == "\"a,b\"");
   CHECK(with(append_csv, "say \"x\"\n") == "\"say \"\"x\"\"\n\"");
