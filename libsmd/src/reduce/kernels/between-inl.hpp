@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The elements between two bounds.
+// Read once for every instruction set: Highway turns the guard over each time.
+#if defined(SMD_REDUCE_KERNELS_BETWEEN_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SMD_REDUCE_KERNELS_BETWEEN_INL
+#undef SMD_REDUCE_KERNELS_BETWEEN_INL
+#else
+#define SMD_REDUCE_KERNELS_BETWEEN_INL
+#endif
+
+#include "reduce/kernels.hpp"
+#include "reduce/kernels/load-inl.hpp"
+
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
+namespace HWY_NAMESPACE {
+
+// Row m: the places of the bits of m, in order.
+struct Places {
+  std::uint8_t of[256][8] = {};
+  constexpr Places() {
+    for (unsigned mask = 0; mask < 256; ++mask) {
+      unsigned next = 0;
+      for (unsigned bit = 0; bit < 8; ++bit) {
+        if ((mask >> bit & 1U) != 0) {
+          of[mask][next++] = static_cast<std::uint8_t>(bit);
+        }
+      }
+    }
+  }
+};
+constexpr Places places;
+
+// Highway's own Compress copies its table to the stack at every call when GCC 12 compiles it, but for the case that has
+// an instruction.
+template <class D>
+HWY_INLINE hn::Vec<D> compress(D d, hn::Vec<D> v, hn::Mask<D> mask) {
+#if HWY_TARGET == HWY_SCALAR
+  (void)d;
+  (void)mask;
+  return v;
+#else
+  if constexpr (HWY_TARGET == HWY_AVX3 && sizeof(hn::TFromD<D>) == 4) {
+    return hn::Compress(v, mask);
+  } else {
+    std::uint8_t bits[8] = {};
+    hn::StoreMaskBits(d, mask, bits);
+    const hn::Rebind<std::uint8_t, D> bytes;
+    const hn::Rebind<std::int32_t, D> words;
+    const hn::RebindToSigned<D> lanes;
+    const auto at = hn::PromoteTo(words, hn::LoadU(bytes, places.of[bits[0]]));
+    if constexpr (sizeof(hn::TFromD<D>) == 8) {
+      return hn::TableLookupLanes(v, hn::IndicesFromVec(d, hn::PromoteTo(lanes, at)));
+    } else {
+      return hn::TableLookupLanes(v, hn::IndicesFromVec(d, at));
+    }
+  }
+#endif
+}
+
+template <bool magnitude, class T>
+HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, T from, T to, T* out, std::size_t& found) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto lower = hn::Set(d, from);
+  const auto upper = hn::Set(d, to);
+  // Masks are slow to bring to general registers, so what lies below is counted in lanes.
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const auto one = hn::Set(du, 1);
+  auto unders = hn::Zero(du);
+  std::size_t count = 0;
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    auto v = hn::LoadU(d, typed<T>(source) + i);
+    if constexpr (magnitude) {
+      v = hn::Abs(v);
+    }
+    const auto under = hn::Lt(v, lower);
+    const auto inside = hn::AndNot(under, hn::Le(v, upper));
+    unders = hn::IfThenElse(hn::RebindMask(du, under), hn::Add(unders, one), unders);
+    const std::size_t more = hn::CountTrue(d, inside);
+    hn::StoreU(compress(d, v, inside), d, out + count);
+    count += more;
+  }
+  HWY_ALIGN hn::TFromD<decltype(du)> counts[64];
+  hn::Store(unders, du, counts);
+  std::size_t below = 0;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    below += static_cast<std::size_t>(counts[lane]);
+  }
+  for (; i < n; ++i) {
+    T v;
+    std::memcpy(&v, source + i * sizeof(T), sizeof(T));
+    v = magnitude ? std::fabs(v) : v;
+    if (v < from) {
+      ++below;
+    } else if (v <= to) {
+      out[count++] = v;
+    }
+  }
+  found = count;
+  return below;
+}
+
+std::size_t between_float(const std::byte* source, std::size_t n, bool magnitude, float from, float to, float* out,
+                          std::size_t& found) {
+  return magnitude ? between_of<true>(source, n, from, to, out, found)
+                   : between_of<false>(source, n, from, to, out, found);
+}
+
+std::size_t between_double(const std::byte* source, std::size_t n, bool magnitude, double from, double to, double* out,
+                           std::size_t& found) {
+  return magnitude ? between_of<true>(source, n, from, to, out, found)
+                   : between_of<false>(source, n, from, to, out, found);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace smd::detail::reduce
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What else is asked of a block of doubles, or of as many elements as were saved.
+// Read once for every instruction set: Highway turns the guard over each time.
+#if defined(SMD_REDUCE_KERNELS_BLOCKS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SMD_REDUCE_KERNELS_BLOCKS_INL
+#undef SMD_REDUCE_KERNELS_BLOCKS_INL
+#else
+#define SMD_REDUCE_KERNELS_BLOCKS_INL
+#endif
+
+#include "reduce/kernels.hpp"
+#include "reduce/kernels/load-inl.hpp"
+
+#include <hwy/highway.h>
+
+#include <limits>
+
+HWY_BEFORE_NAMESPACE();
+namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
+namespace HWY_NAMESPACE {
+
+void shift(const double* values, std::size_t n, bool magnitude, double by, double* out) {
+  const Doubles d;
+  const auto offset = hn::Set(d, by);
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto v = hn::LoadU(d, values + i);
+    hn::StoreU(hn::Sub(magnitude ? hn::Abs(v) : v, offset), d, out + i);
+  }
+  clear_padding(out, n);
+}
+
+double smallest_magnitude(const double* values, std::size_t n) {
+  const Doubles d;
+  auto smallest = hn::Set(d, std::numeric_limits<double>::infinity());
+  each<double>(reinterpret_cast<const std::byte*>(values), n, hn::Lanes(d),
+               [&](const double* from, std::size_t)
+                   HWY_ATTR { smallest = hn::Min(smallest, hn::Abs(hn::LoadU(d, from))); });
+  return smallest_of(d, smallest);
+}
+
+void count_zero_negative(const double* values, std::size_t n, std::uint64_t& zero, std::uint64_t& negative) {
+  const Doubles d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t zeros = 0;
+  std::size_t negatives = 0;
+  // The padding is zeros.
+  for (std::size_t i = 0; i < n; i += lanes) {
+    const auto v = hn::LoadU(d, values + i);
+    zeros += hn::CountTrue(d, hn::Eq(v, hn::Zero(d)));
+    negatives += hn::CountTrue(d, hn::Lt(v, hn::Zero(d)));
+  }
+  zero += zeros - (n % lanes == 0 ? 0 : lanes - n % lanes);
+  negative += negatives;
+}
+
+template <class T, class D, class Load>
+HWY_INLINE void stream_signs_of(D d, const std::byte* source, std::size_t n, std::uint64_t& zero,
+                                std::uint64_t& negative, const Load& load) {
+  std::size_t zeros = 0;
+  std::size_t negatives = 0;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto v = load(d, typed<T>(source) + i);
+    zeros += hn::CountTrue(d, hn::Eq(v, hn::Zero(d)));
+    negatives += hn::CountTrue(d, hn::Lt(v, hn::Zero(d)));
+  }
+  zero += zeros;
+  negative += negatives;
+}
+
+void stream_signs(Dtype type, const std::byte* source, std::size_t n, std::uint64_t& zero, std::uint64_t& negative) {
+  const hn::ScalableTag<float> df;
+  switch (type) {
+    case Dtype::float32:
+      return stream_signs_of<float>(df, source, n, zero, negative, LoadFloat());
+    case Dtype::float16:
+      return stream_signs_of<std::uint16_t>(df, source, n, zero, negative, LoadHalf());
+    case Dtype::bfloat16:
+      return stream_signs_of<std::uint16_t>(df, source, n, zero, negative, LoadBfloat());
+    default:
+      return stream_signs_of<double>(Doubles(), source, n, zero, negative, LoadDouble());
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace smd::detail::reduce
+HWY_AFTER_NAMESPACE();
+
+#endif

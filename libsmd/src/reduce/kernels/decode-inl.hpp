@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements of up to 32 bits, and doubles, to doubles in memory.
+// Read once for every instruction set: Highway turns the guard over each time.
+#if defined(SMD_REDUCE_KERNELS_DECODE_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SMD_REDUCE_KERNELS_DECODE_INL
+#undef SMD_REDUCE_KERNELS_DECODE_INL
+#else
+#define SMD_REDUCE_KERNELS_DECODE_INL
+#endif
+
+#include "reduce/kernels.hpp"
+#include "reduce/kernels/load-inl.hpp"
+
+#include <hwy/highway.h>
+
+#include <bit>
+#include <limits>
+
+HWY_BEFORE_NAMESPACE();
+namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
+namespace HWY_NAMESPACE {
+
+// Single precision, or half precision widened to it: `load` gives a full vector of floats.
+template <class T, class Load>
+HWY_INLINE void decode_floats(const std::byte* source, std::size_t n, double* out, BlockRange& range,
+                              const Load& load) {
+  const hn::ScalableTag<float> df;
+  const hn::RebindToUnsigned<decltype(df)> du;
+  const Doubles d;
+  const std::size_t lanes = hn::Lanes(df);
+  const float infinity = std::numeric_limits<float>::infinity();
+  auto min = hn::Set(df, infinity);
+  auto max = hn::Set(df, -infinity);
+  auto smallest = hn::Set(du, ~std::uint32_t{0});
+  auto taint = hn::Zero(df);
+  const auto one = hn::Set(du, std::uint32_t{1});
+  each<T>(source, n, lanes, [&](const T* from, std::size_t at) HWY_ATTR {
+    const auto v = load(df, from);
+    min = hn::Min(min, v);
+    max = hn::Max(max, v);
+    // As integers |x| - 1 wraps for 0, so that the least is the least that is not 0.
+    smallest = hn::Min(smallest, hn::Sub(hn::BitCast(du, hn::Abs(v)), one));
+    taint = hn::MulAdd(v, hn::Zero(df), taint);
+#if HWY_TARGET == HWY_SCALAR
+    hn::StoreU(hn::PromoteTo(d, v), d, out + at);
+#else
+    const hn::Half<hn::ScalableTag<float>> dh;
+    hn::StoreU(hn::PromoteTo(d, hn::LowerHalf(dh, v)), d, out + at);
+    hn::StoreU(hn::PromoteTo(d, hn::UpperHalf(dh, v)), d, out + at + lanes / 2);
+#endif
+  });
+  clear_padding(out, n);
+  range.min = smallest_of(df, min);
+  range.max = largest_of(df, max);
+  const std::uint32_t bits = hn::GetLane(hn::MinOfLanes(du, smallest)) + 1U;
+  range.smallest = bits == 0 ? std::numeric_limits<double>::infinity() : std::bit_cast<float>(bits);
+  range.finite = hn::GetLane(hn::SumOfLanes(df, taint)) == 0;
+}
+
+BlockRange range_of(const double* values, std::size_t n) {
+  const Doubles d;
+  const double infinity = std::numeric_limits<double>::infinity();
+  auto min = hn::Set(d, infinity);
+  auto max = hn::Set(d, -infinity);
+  auto smallest = hn::Set(d, infinity);
+  auto taint = hn::Zero(d);
+  const auto step = [&](const double* from, std::size_t) HWY_ATTR {
+    const auto v = hn::LoadU(d, from);
+    min = hn::Min(min, v);
+    max = hn::Max(max, v);
+    const auto magnitude = hn::Abs(v);
+    smallest = hn::Min(smallest, hn::IfThenElse(hn::Eq(magnitude, hn::Zero(d)), hn::Set(d, infinity), magnitude));
+    taint = hn::MulAdd(v, hn::Zero(d), taint);
+  };
+  each<double>(reinterpret_cast<const std::byte*>(values), n, hn::Lanes(d), step);
+  BlockRange range;
+  range.min = smallest_of(d, min);
+  range.max = largest_of(d, max);
+  range.smallest = smallest_of(d, smallest);
+  range.finite = hn::GetLane(hn::SumOfLanes(d, taint)) == 0;
+  return range;
+}
+
+// Integers of at most 32 bits.
+template <class T>
+HWY_INLINE void decode_integers(const std::byte* source, std::size_t n, double* out, BlockRange& range) {
+  const Doubles d;
+  const hn::Rebind<std::int32_t, Doubles> dw;
+  const hn::Rebind<T, Doubles> dt;
+  const std::size_t lanes = hn::Lanes(d);
+  auto min = hn::Set(d, std::numeric_limits<double>::infinity());
+  auto max = hn::Set(d, -std::numeric_limits<double>::infinity());
+  each<T>(source, n, lanes, [&](const T* from, std::size_t at) HWY_ATTR {
+    hn::Vec<Doubles> v;
+    if constexpr (sizeof(T) < 4) {
+      v = hn::PromoteTo(d, hn::PromoteTo(dw, hn::LoadU(dt, from)));
+    } else if constexpr (std::is_signed_v<T>) {
+      v = hn::PromoteTo(d, hn::LoadU(dt, from));
+    } else {
+      // 2^32 has to be added back where the sign bit was set.
+      const auto flipped = hn::Xor(hn::LoadU(dt, from), hn::Set(dt, std::uint32_t{1} << 31));
+      v = hn::Add(hn::PromoteTo(d, hn::BitCast(dw, flipped)), hn::Set(d, 2147483648.0));
+    }
+    min = hn::Min(min, v);
+    max = hn::Max(max, v);
+    hn::StoreU(v, d, out + at);
+  });
+  clear_padding(out, n);
+  range = {smallest_of(d, min), largest_of(d, max), 1, true};
+}
+
+void decode(Dtype type, const std::byte* source, std::size_t n, double* out, BlockRange& range) {
+  switch (type) {
+    case Dtype::float32:
+      return decode_floats<float>(source, n, out, range, LoadFloat());
+    case Dtype::float16:
+      return decode_floats<std::uint16_t>(source, n, out, range, LoadHalf());
+    case Dtype::bfloat16:
+      return decode_floats<std::uint16_t>(source, n, out, range, LoadBfloat());
+    case Dtype::int8:
+      return decode_integers<std::int8_t>(source, n, out, range);
+    case Dtype::uint8:
+      return decode_integers<std::uint8_t>(source, n, out, range);
+    case Dtype::int16:
+      return decode_integers<std::int16_t>(source, n, out, range);
+    case Dtype::uint16:
+      return decode_integers<std::uint16_t>(source, n, out, range);
+    case Dtype::int32:
+      return decode_integers<std::int32_t>(source, n, out, range);
+    case Dtype::uint32:
+      return decode_integers<std::uint32_t>(source, n, out, range);
+    case Dtype::boolean: {
+      // Any byte that is not 0 is true.
+      HWY_ALIGN std::uint8_t truth[block_size];
+      for (std::size_t i = 0; i < n; ++i) {
+        truth[i] = source[i] != std::byte{0} ? 1 : 0;
+      }
+      return decode_integers<std::uint8_t>(reinterpret_cast<const std::byte*>(truth), n, out, range);
+    }
+    default:
+      std::memcpy(out, source, n * sizeof(double));
+      clear_padding(out, n);
+      range = range_of(out, n);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace smd::detail::reduce
+HWY_AFTER_NAMESPACE();
+
+#endif

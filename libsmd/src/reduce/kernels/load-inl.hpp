@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements in registers: full vectors of them, and as doubles.
+// Read once for every instruction set: Highway turns the guard over each time.
+#if defined(SMD_REDUCE_KERNELS_LOAD_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SMD_REDUCE_KERNELS_LOAD_INL
+#undef SMD_REDUCE_KERNELS_LOAD_INL
+#else
+#define SMD_REDUCE_KERNELS_LOAD_INL
+#endif
+
+#include "reduce/kernels.hpp"
+
+#include <hwy/highway.h>
+
+#include <cstring>
+#include <type_traits>
+
+HWY_BEFORE_NAMESPACE();
+namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Doubles = hn::ScalableTag<double>;
+constexpr bool fused_multiply = HWY_NATIVE_FMA != 0;
+
+template <class T>
+HWY_INLINE const T* typed(const std::byte* bytes) {
+  // Only ever handed to unaligned vector loads.
+  return reinterpret_cast<const T*>(bytes);
+}
+
+// Calls step(source, out) for every whole step of `width` elements; the rest, filled up with its last element, goes
+// through a copy. Extremes do not change by repetition, and `out` has padding.
+template <class T, class Step>
+HWY_INLINE void each(const std::byte* source, std::size_t n, std::size_t width, const Step& step) {
+  std::size_t i = 0;
+  for (; i + width <= n; i += width) {
+    step(typed<T>(source) + i, i);
+  }
+  if (i < n) {
+    HWY_ALIGN T rest[block_padding];
+    std::memcpy(rest, source + i * sizeof(T), (n - i) * sizeof(T));
+    for (std::size_t k = n - i; k < width; ++k) {
+      rest[k] = rest[k - 1];
+    }
+    step(rest, i);
+  }
+}
+
+HWY_INLINE void clear_padding(double* out, std::size_t n) {
+  const Doubles d;
+  const auto zero = hn::Zero(d);
+  for (std::size_t i = n; i < n + block_padding / 2; i += hn::Lanes(d)) {
+    hn::StoreU(zero, d, out + i);
+  }
+}
+
+template <class D, class V>
+HWY_INLINE double smallest_of(D d, V v) {
+  return static_cast<double>(hn::GetLane(hn::MinOfLanes(d, v)));
+}
+template <class D, class V>
+HWY_INLINE double largest_of(D d, V v) {
+  return static_cast<double>(hn::GetLane(hn::MaxOfLanes(d, v)));
+}
+
+struct LoadFloat {
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, const float* from) const {
+    return hn::LoadU(d, from);
+  }
+};
+struct LoadHalf {
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, const std::uint16_t* from) const {
+    const hn::Rebind<std::uint16_t, D> du;
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SSE4
+    // There Highway's own conversion takes infinities and NaN for large numbers. Fraction and exponent, moved to their
+    // places, need only a factor that mends the bias; the highest exponent stands for infinity and NaN.
+    const hn::RebindToUnsigned<D> wide;
+    const auto bits = hn::PromoteTo(wide, hn::LoadU(du, from));
+    const auto top = hn::Set(wide, std::uint32_t{0x7C00});
+    const auto special = hn::IfThenElseZero(hn::Eq(hn::And(bits, top), top), hn::Set(wide, std::uint32_t{0x7F800000}));
+    const auto magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(wide, std::uint32_t{0x7FFF})));
+    const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(wide, std::uint32_t{0x8000})));
+    const auto number = hn::Mul(hn::BitCast(d, magnitude), hn::Set(d, 0x1p112F));
+    return hn::BitCast(d, hn::Or(hn::Or(hn::BitCast(wide, number), special), sign));
+#else
+    const hn::Rebind<hwy::float16_t, D> dh;
+    return hn::PromoteTo(d, hn::BitCast(dh, hn::LoadU(du, from)));
+#endif
+  }
+};
+struct LoadBfloat {
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, const std::uint16_t* from) const {
+    const hn::Rebind<std::uint16_t, D> du;
+    const hn::RebindToUnsigned<D> wide;
+    return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(du, from))));
+  }
+};
+
+// The two halves of a vector of floats as doubles. Floats in memory are loaded anew: that is cheaper than to move
+// lanes.
+template <class T, class V>
+HWY_INLINE void widen(const T* from, V v, hn::Vec<Doubles>& v0, hn::Vec<Doubles>& v1) {
+  const Doubles d;
+#if HWY_TARGET == HWY_SCALAR
+  (void)from;
+  v0 = hn::PromoteTo(d, v);
+  v1 = hn::Zero(d);
+#else
+  const hn::Half<hn::ScalableTag<float> > dh;
+  if constexpr (std::is_same_v<T, float>) {
+    (void)v;
+    v0 = hn::PromoteTo(d, hn::LoadU(dh, from));
+    v1 = hn::PromoteTo(d, hn::LoadU(dh, from + hn::Lanes(dh)));
+  } else {
+    (void)from;
+    v0 = hn::PromoteTo(d, hn::LowerHalf(dh, v));
+    v1 = hn::PromoteTo(d, hn::UpperHalf(dh, v));
+  }
+#endif
+}
+
+struct LoadDouble {
+  HWY_INLINE hn::Vec<Doubles> operator()(Doubles d, const double* from) const { return hn::LoadU(d, from); }
+};
+// Exact up to 2^53.
+struct LoadWide {
+  HWY_INLINE hn::Vec<Doubles> operator()(Doubles d, const std::int64_t* from) const {
+    return hn::ConvertTo(d, hn::LoadU(hn::RebindToSigned<Doubles>(), from));
+  }
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace smd::detail::reduce
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products, without overflow and nearly without error.
+// Read once for every instruction set: Highway turns the guard over each time.
+#if defined(SMD_REDUCE_KERNELS_PRODUCT_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SMD_REDUCE_KERNELS_PRODUCT_INL
+#undef SMD_REDUCE_KERNELS_PRODUCT_INL
+#else
+#define SMD_REDUCE_KERNELS_PRODUCT_INL
+#endif
+
+#include "reduce/kernels.hpp"
+#include "reduce/kernels/load-inl.hpp"
+
+#include <hwy/highway.h>
+
+#include <cmath>
+
+HWY_BEFORE_NAMESPACE();
+namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
+namespace HWY_NAMESPACE {
+
+// a * b without error is product + error.
+HWY_INLINE void two_product(hn::Vec<Doubles> a, hn::Vec<Doubles> b, hn::Vec<Doubles>& product,
+                            hn::Vec<Doubles>& error) {
+  product = hn::Mul(a, b);
+  if constexpr (fused_multiply) {
+    error = hn::MulSub(a, b, product);
+  } else {
+    // Veltkamp and Dekker: halves of 26 bits, whose products are exact.
+    const auto splitter = hn::Set(Doubles(), 134217729.0);
+    const auto scaled_a = hn::Mul(a, splitter);
+    const auto high_a = hn::Sub(scaled_a, hn::Sub(scaled_a, a));
+    const auto low_a = hn::Sub(a, high_a);
+    const auto scaled_b = hn::Mul(b, splitter);
+    const auto high_b = hn::Sub(scaled_b, hn::Sub(scaled_b, b));
+    const auto low_b = hn::Sub(b, high_b);
+    error = hn::Sub(hn::Mul(high_a, high_b), product);
+    error = hn::Add(error, hn::Mul(high_a, low_b));
+    error = hn::Add(error, hn::Mul(low_a, high_b));
+    error = hn::Add(error, hn::Mul(low_a, low_b));
+  }
+}
+
+// The product of what `times` is given, in two chains for each lane.
+struct Chains {
+  hn::Vec<Doubles> main[2];
+  hn::Vec<Doubles> rest[2];
+  hn::Vec<hn::RebindToSigned<Doubles>> exponents;
+
+  HWY_INLINE void start() {
+    main[0] = main[1] = hn::Set(Doubles(), 1.0);
+    rest[0] = rest[1] = hn::Zero(Doubles());
+    exponents = hn::Zero(hn::RebindToSigned<Doubles>());
+  }
+  HWY_INLINE void normalise(int k) {
+    const Doubles d;
+    const hn::RebindToSigned<Doubles> di;
+    const auto bias = hn::Set(di, std::int64_t{1023});
+    const auto mask = hn::Set(di, std::int64_t{0x7FF});
+    const auto power = hn::Sub(hn::And(hn::ShiftRight<52>(hn::BitCast(di, main[k])), mask), bias);
+    exponents = hn::Add(exponents, power);
+    const auto back = hn::BitCast(d, hn::ShiftLeft<52>(hn::Sub(bias, power)));
+    main[k] = hn::Mul(main[k], back);
+    rest[k] = hn::Mul(rest[k], back);
+  }
+  HWY_INLINE void times(int k, hn::Vec<Doubles> v) {
+    hn::Vec<Doubles> next;
+    hn::Vec<Doubles> error;
+    two_product(main[k], v, next, error);
+    rest[k] = hn::MulAdd(rest[k], v, error);
+    main[k] = next;
+  }
+  HWY_INLINE void finish(double& high, double& low, std::int64_t& exponent) {
+    const Doubles d;
+    normalise(0);
+    normalise(1);
+    HWY_ALIGN double parts[2][2][64];
+    HWY_ALIGN std::int64_t powers[64];
+    for (int k = 0; k < 2; ++k) {
+      hn::Store(main[k], d, parts[k][0]);
+      hn::Store(rest[k], d, parts[k][1]);
+    }
+    hn::Store(exponents, hn::RebindToSigned<Doubles>(), powers);
+    high = 1;
+    low = 0;
+    exponent = 0;
+    for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
+      exponent += powers[lane];
+      for (int k = 0; k < 2; ++k) {
+        const double factor = parts[k][0][lane];
+        const double next = high * factor;
+        const double error = std::fma(high, factor, -next);
+        low = low * factor + high * parts[k][1][lane] + error;
+        high = next;
+      }
+    }
+  }
+};
+
+void product(const double* values, std::size_t n, std::size_t group, double& high, double& low,
+             std::int64_t& exponent) {
+  const Doubles d;
+  const std::size_t lanes = hn::Lanes(d);
+  Chains chains;
+  chains.start();
+  std::size_t i = 0;
+  std::size_t until = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    chains.times(0, hn::LoadU(d, values + i));
+    chains.times(1, hn::LoadU(d, values + i + lanes));
+    if (++until == group) {
+      chains.normalise(0);
+      chains.normalise(1);
+      until = 0;
+    }
+  }
+  for (; i < n; i += lanes) {
+    chains.normalise(0);
+    auto v = hn::LoadU(d, values + i);
+    if (n - i < lanes) {
+      v = hn::IfThenElse(hn::FirstN(d, n - i), v, hn::Set(d, 1.0));
+    }
+    chains.times(0, v);
+  }
+  chains.finish(high, low, exponent);
+}
+
+// The product of two shorter numbers is exact in double.
+template <class T, class Load>
+HWY_INLINE void stream_product_of(const std::byte* source, std::size_t n, std::size_t group, double& high, double& low,
+                                  std::int64_t& exponent, const Load& load) {
+  const hn::ScalableTag<float> df;
+  const std::size_t lanes = hn::Lanes(df);
+  Chains chains;
+  chains.start();
+  std::size_t until = 0;
+  for (std::size_t i = 0; i < n; i += 2 * lanes) {
+    const T* const from = typed<T>(source) + i;
+    hn::Vec<Doubles> v0;
+    hn::Vec<Doubles> v1;
+    hn::Vec<Doubles> v2;
+    hn::Vec<Doubles> v3;
+    widen(from, load(df, from), v0, v1);
+    widen(from + lanes, load(df, from + lanes), v2, v3);
+#if HWY_TARGET == HWY_SCALAR
+    chains.times(0, v0);
+    chains.times(1, v2);
+#else
+    chains.times(0, hn::Mul(v0, v2));
+    chains.times(1, hn::Mul(v1, v3));
+#endif
+    if (++until == group) {
+      chains.normalise(0);
+      chains.normalise(1);
+      until = 0;
+    }
+  }
+  chains.finish(high, low, exponent);
+}
+
+void stream_product(Dtype type, const std::byte* source, std::size_t n, std::size_t group, double& high, double& low,
+                    std::int64_t& exponent) {
+  switch (type) {
+    case Dtype::float32:
+      return stream_product_of<float>(source, n, group, high, low, exponent, LoadFloat());
+    case Dtype::float16:
+      return stream_product_of<std::uint16_t>(source, n, group, high, low, exponent, LoadHalf());
+    case Dtype::bfloat16:
+      return stream_product_of<std::uint16_t>(source, n, group, high, low, exponent, LoadBfloat());
+    default:
+      return product(typed<double>(source), n, group, high, low, exponent);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace smd::detail::reduce
+HWY_AFTER_NAMESPACE();
+
+#endif
