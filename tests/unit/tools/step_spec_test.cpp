@@ -107,8 +107,8 @@ TEST_CASE("extreme numbers do not overflow") {
   // range(0, open, 2^63 - 1) has the members 0 and 2^63 - 1.
   CHECK(StepSpec::parse("::9223372036854775807").choose(saved).indices == std::vector<std::size_t>{0, 2});
   // Further apart than 2^63: -6 counts to before the oldest, so that the range begins there, as a slice does.
-  CHECK(StepSpec::parse("-6:").choose({-3242475808687559165, 7597132120136377658}).indices ==
-        std::vector<std::size_t>{0, 1});
+  const std::vector<std::int64_t> apart = {-3242475808687559165, 7597132120136377658};
+  CHECK(StepSpec::parse("-6:").choose(apart).indices == std::vector<std::size_t>{0, 1});
 }
 
 TEST_CASE("what must be read to resolve a SPEC") {
