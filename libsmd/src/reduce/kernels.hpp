@@ -45,7 +45,7 @@ struct SumPlan {
   bool magnitudes = false;  ///< Sum |x| too.
   bool squares = false;     ///< Sum x^2 too.
   /// For `stream` of types shorter than float64: squares are added by fours or eights before they are added without
-  /// error. Less exact by a few units of 2^-60, and faster.
+  /// error. Faster, but sums of groups of float32 are rounded, if the elements' sizes differ.
   bool grouped_squares = false;
   double sum_bias = 0;  ///< 0: x and |x| can be summed as they are, without error.
   double square_bias = 0;
@@ -89,8 +89,8 @@ struct Kernels {
   void (*stream)(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                  BlockSums& sums);
   /// `stream` of float32 that neither looks for `smallest` and `has_zero` nor needs them to know whether the sums of x
-  /// and of |x| are right: the machine tells whether an addition was rounded, and so does what is returned. Squares are
-  /// added by eights. Null where the squares would be noticed too.
+  /// and of |x| are right: the machine tells whether an addition was rounded; false if one was. Null where the squares,
+  /// which may be rounded, would be noticed too.
   bool (*stream_unrounded)(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                            BlockSums& sums);
   /// Of floating point, as `product`, of `n` elements, a multiple of 64, none of them 0. No `group` products of two

@@ -21,19 +21,46 @@ namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): 
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_AVX3
-// Squares, without a note in the machine's status that they were rounded.
-HWY_INLINE __m512d add_quietly(__m512d a, __m512d b) {
-  return _mm512_add_round_pd(a, b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-HWY_INLINE __m512d subtract_quietly(__m512d a, __m512d b) {
-  return _mm512_sub_round_pd(a, b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-HWY_INLINE __m512d square_quietly(__m512d a) {
-  return _mm512_mul_round_pd(a, a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-HWY_INLINE __m512d add_square_quietly(__m512d a, __m512d sum) {
-  return _mm512_fmadd_round_pd(a, a, sum, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
+// Squares, summed as SumPlan says and without a note in the machine's status that they were rounded.
+struct QuietSquares {
+  static constexpr int quietly = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  __m512d sum;
+  __m512d low;
+
+  HWY_INLINE void start(double bias) {
+    sum = _mm512_set1_pd(bias);
+    low = _mm512_setzero_pd();
+  }
+  HWY_INLINE void add(hn::Vec<Doubles> v) {
+    const __m512d next = square_and(v, sum);
+    const __m512d added = _mm512_sub_round_pd(next, sum, quietly);
+    low = _mm512_add_round_pd(_mm512_fmsub_round_pd(v.raw, v.raw, added, quietly), low, quietly);
+    sum = next;
+  }
+  // Four squares in one number.
+  HWY_INLINE static __m512d four(hn::Vec<Doubles> v0, hn::Vec<Doubles> v1, hn::Vec<Doubles> v2, hn::Vec<Doubles> v3) {
+    return square_and(v3, square_and(v2, square_and(v1, _mm512_mul_round_pd(v0.raw, v0.raw, quietly))));
+  }
+  HWY_INLINE void add_both(__m512d a, __m512d b) {
+    const __m512d both = _mm512_add_round_pd(a, b, quietly);
+    const __m512d next = _mm512_add_round_pd(both, sum, quietly);
+    const __m512d added = _mm512_sub_round_pd(next, sum, quietly);
+    low = _mm512_add_round_pd(_mm512_sub_round_pd(both, added, quietly), low, quietly);
+    sum = next;
+  }
+  // What comes after is computed after: it may be noted.
+  HWY_INLINE void pin() { asm volatile("" : "+v"(sum), "+v"(low)); }
+  HWY_INLINE void finish(double bias, double& high_part, double& low_part) const {
+    const Doubles d;
+    high_part += hn::GetLane(hn::SumOfLanes(d, hn::Sub(hn::Vec<Doubles>{sum}, hn::Set(d, bias))));
+    low_part += hn::GetLane(hn::SumOfLanes(d, hn::Vec<Doubles>{low}));
+  }
+
+ private:
+  HWY_INLINE static __m512d square_and(hn::Vec<Doubles> v, __m512d more) {
+    return _mm512_fmadd_round_pd(v.raw, v.raw, more, quietly);
+  }
+};
 
 // Four vectors of doubles, summed each by itself: one after the other would wait for the one before.
 struct FourSums {
@@ -56,12 +83,11 @@ struct FourSums {
   HWY_INLINE void pin() { asm volatile("" : "+v"(sum0.raw), "+v"(sum1.raw), "+v"(sum2.raw), "+v"(sum3.raw)); }
 };
 
-template <bool magnitudes>
+template <bool magnitudes, bool grouped>
 HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                                     BlockSums& result) {
   constexpr unsigned rounded = 0x20;  // MXCSR's precision flag: Intel's manual, volume 1, 10.2.3
   const hn::ScalableTag<float> df;
-  const Doubles d;
   constexpr std::size_t lanes = 16;
   auto min = hn::Set(df, std::numeric_limits<float>::infinity());
   auto max = hn::Set(df, -std::numeric_limits<float>::infinity());
@@ -69,8 +95,10 @@ HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, cons
   FourSums magnitude;
   sum.start();
   magnitude.start();
-  Lane<true> square;
-  square.start(plan.square_bias);
+  QuietSquares square0;
+  QuietSquares square1;
+  square0.start(plan.square_bias);
+  square1.start(plan.square_bias);
   const unsigned status = _mm_getcsr();
   _mm_setcsr(status & ~rounded);
   sum.pin();
@@ -94,25 +122,29 @@ HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, cons
       magnitude.add(hn::Abs(v0), hn::Abs(v1), hn::Abs(v2), hn::Abs(v3));
       magnitude.add(hn::Abs(v4), hn::Abs(v5), hn::Abs(v6), hn::Abs(v7));
     }
-    const auto four =
-        add_square_quietly(v3.raw, add_square_quietly(v2.raw, add_square_quietly(v1.raw, square_quietly(v0.raw))));
-    const auto more =
-        add_square_quietly(v7.raw, add_square_quietly(v6.raw, add_square_quietly(v5.raw, square_quietly(v4.raw))));
-    const auto eight = add_quietly(four, more);
-    const auto next = add_quietly(eight, square.sum.raw);
-    square.low.raw = add_quietly(subtract_quietly(eight, subtract_quietly(next, square.sum.raw)), square.low.raw);
-    square.sum.raw = next;
+    if constexpr (grouped) {
+      square0.add_both(QuietSquares::four(v0, v1, v2, v3), QuietSquares::four(v4, v5, v6, v7));
+    } else {
+      square0.add(v0);
+      square1.add(v1);
+      square0.add(v2);
+      square1.add(v3);
+      square0.add(v4);
+      square1.add(v5);
+      square0.add(v6);
+      square1.add(v7);
+    }
   }
   result.sum = sum.all();
   result.magnitude = magnitudes ? magnitude.all() : 0;
   asm volatile("" : "+x"(result.sum), "+x"(result.magnitude));
   const bool exact = (_mm_getcsr() & rounded) == 0;
   _mm_setcsr(status);
-  // What follows is rounded, and comes after the look at the status.
-  asm volatile("" : "+v"(square.sum.raw), "+v"(square.low.raw));
-  const auto bias = hn::Set(d, plan.square_bias);
-  result.square = hn::GetLane(hn::SumOfLanes(d, hn::Sub(square.sum, bias)));
-  result.square_low = hn::GetLane(hn::SumOfLanes(d, square.low));
+  square0.pin();
+  square1.pin();
+  result.square = result.square_low = 0;
+  square0.finish(plan.square_bias, result.square, result.square_low);
+  square1.finish(plan.square_bias, result.square, result.square_low);
   range.min = smallest_of(df, min);
   range.max = largest_of(df, max);
   range.finite = std::isfinite(result.sum);
@@ -121,8 +153,12 @@ HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, cons
 
 bool stream_unrounded(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                       BlockSums& result) {
-  return plan.magnitudes ? stream_unrounded_as<true>(source, n, plan, range, result)
-                         : stream_unrounded_as<false>(source, n, plan, range, result);
+  if (plan.grouped_squares) {
+    return plan.magnitudes ? stream_unrounded_as<true, true>(source, n, plan, range, result)
+                           : stream_unrounded_as<false, true>(source, n, plan, range, result);
+  }
+  return plan.magnitudes ? stream_unrounded_as<true, false>(source, n, plan, range, result)
+                         : stream_unrounded_as<false, false>(source, n, plan, range, result);
 }
 #else
 constexpr bool (*stream_unrounded)(const std::byte*, std::size_t, const SumPlan&, BlockRange&, BlockSums&) = nullptr;
