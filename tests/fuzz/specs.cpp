@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 using namespace smd;
@@ -42,21 +43,22 @@ void steps(fuzz::Source& source) {
   SMD_REQUIRE(std::adjacent_find(choice.indices.begin(), choice.indices.end()) == choice.indices.end());
   SMD_REQUIRE(choice.indices.empty() || choice.indices.back() < saved.size());
   SMD_REQUIRE(!spec.all() || choice.indices.size() == saved.size());
-  // What is needed to be read must have all that is chosen.
+  // What is needed to be read must have all that is chosen. A number that stands several times is one step.
+  std::vector<std::int64_t> distinct;
+  std::unique_copy(saved.begin(), saved.end(), std::back_inserter(distinct));
   const StepNeed need = spec.need();
   for (const std::size_t index : choice.indices) {
     switch (need.kind) {
       case StepNeed::Kind::everything:
         break;
       case StepNeed::Kind::newest: {
-        // Of a number that stands several times all are chosen; the first of them counts.
-        const auto last = std::upper_bound(saved.begin(), saved.end(), saved[index]);
-        SMD_REQUIRE(static_cast<std::size_t>(saved.end() - last) < need.count);
+        const auto after = std::upper_bound(distinct.begin(), distinct.end(), saved[index]);
+        SMD_REQUIRE(static_cast<std::size_t>(distinct.end() - after) < need.count);
         break;
       }
       case StepNeed::Kind::oldest: {
-        const auto first = std::lower_bound(saved.begin(), saved.end(), saved[index]);
-        SMD_REQUIRE(static_cast<std::size_t>(first - saved.begin()) < need.count);
+        const auto place = std::lower_bound(distinct.begin(), distinct.end(), saved[index]);
+        SMD_REQUIRE(static_cast<std::size_t>(place - distinct.begin()) < need.count);
         break;
       }
       case StepNeed::Kind::windows:
