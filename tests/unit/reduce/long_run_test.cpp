@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "reduce/int128.hpp"
 #include "reduce/kernels.hpp"
 #include "values.hpp"
 
@@ -138,6 +139,42 @@ TEST_CASE("long runs of float32 whose sums do not fit a double") {
       CHECK(smd_test::ulps(found[3].real, std::sqrt(0.5)) <= 1);
       CHECK(found[4].real == -1);
       CHECK(found[5].real == 1);
+    }
+  }
+  smd::detail::reduce::choose_kernels(*smd::detail::reduce::available_kernels().front());
+}
+
+// What rounds one group of squares rounds all alike if the values repeat themselves: nothing evens out.
+TEST_CASE("variance of float32 that repeats itself") {
+  const smd::Reduction variance[] = {smd::parse_reduction("variance").value()};
+  constexpr std::int64_t n = 6144;
+  for (const smd::detail::reduce::Kernels* kernels : smd::detail::reduce::available_kernels()) {
+    smd::detail::reduce::choose_kernels(*kernels);
+    CAPTURE(kernels->name);
+    smd_test::Random random(3);
+    for (int round = 0; round < 1000; ++round) {
+      const std::size_t period = round % 2 == 0 ? 8 : 64;
+      // Multiples of 2^-27 from 0.2 to 1, so that sums and sums of squares of integers are exact.
+      std::vector<float> tile(period);
+      smd::detail::reduce::Int128 sum = 0;
+      smd::detail::reduce::Int128 squares = 0;
+      for (float& value : tile) {
+        value = static_cast<float>(0.6 + 0.4 * random.number());
+        const auto scaled = static_cast<std::int64_t>(std::ldexp(value, 27));
+        value = static_cast<float>(std::ldexp(static_cast<double>(scaled), -27));
+        sum += scaled;
+        squares += smd::detail::reduce::Int128{scaled} * scaled;
+      }
+      std::vector<float> values(n);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = tile[i % period];
+      }
+      const auto p = static_cast<std::int64_t>(period);
+      const double expected =
+          std::ldexp(static_cast<double>(p * squares - sum * sum), -54) / static_cast<double>(p * p);
+      const double found = smd::reduce({Dtype::float32, {&n, 1}, std::as_bytes(std::span(values))}, variance)[0].real;
+      CAPTURE(round);
+      CHECK(smd_test::ulps(found, expected) <= 2);
     }
   }
   smd::detail::reduce::choose_kernels(*smd::detail::reduce::available_kernels().front());
