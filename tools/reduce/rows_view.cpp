@@ -10,7 +10,7 @@ namespace smd::tool::reduce {
 
 namespace {
 
-bool counts(const ResultContext& context) {
+bool asks_for_count(const ResultContext& context) {
   return std::any_of(context.wanted.begin(), context.wanted.end(),
                      [](const Wanted& wanted) { return wanted.name == "count"; });
 }
@@ -23,7 +23,7 @@ std::vector<Column> columns_of(const ResultContext& context) {
   }
   if (context.options.shard) {
     // What --merge pools.
-    if (!counts(context)) {
+    if (!asks_for_count(context)) {
       columns.push_back({"count", Align::right, false, true});
     }
     columns.push_back({"partial", Align::left, false, true});
@@ -35,7 +35,7 @@ class RowsView : public ResultView {
  public:
   explicit RowsView(const ResultContext& context)
       : context_(context),
-        counted_(counts(context)),
+        counted_(asks_for_count(context)),
         columns_(columns_of(context)),
         rows_(context.out, context.options.output, columns_, context.several_trials, context.messages),
         digits_(context.wanted.size()) {}
