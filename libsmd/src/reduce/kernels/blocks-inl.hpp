@@ -19,7 +19,7 @@ HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
 namespace HWY_NAMESPACE {
 
-void shift(const double* values, std::size_t n, bool magnitude, double by, double* out) {
+inline void shift(const double* values, std::size_t n, bool magnitude, double by, double* out) {
   const Doubles d;
   const auto offset = hn::Set(d, by);
   for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
@@ -29,7 +29,7 @@ void shift(const double* values, std::size_t n, bool magnitude, double by, doubl
   clear_padding(out, n);
 }
 
-double smallest_magnitude(const double* values, std::size_t n) {
+inline double smallest_magnitude(const double* values, std::size_t n) {
   const Doubles d;
   auto smallest = hn::Set(d, std::numeric_limits<double>::infinity());
   each<double>(reinterpret_cast<const std::byte*>(values), n, hn::Lanes(d),
@@ -38,7 +38,7 @@ double smallest_magnitude(const double* values, std::size_t n) {
   return smallest_of(d, smallest);
 }
 
-void count_zero_negative(const double* values, std::size_t n, std::uint64_t& zero, std::uint64_t& negative) {
+inline void count_zero_negative(const double* values, std::size_t n, std::uint64_t& zero, std::uint64_t& negative) {
   const Doubles d;
   const std::size_t lanes = hn::Lanes(d);
   std::size_t zeros = 0;
@@ -67,7 +67,8 @@ HWY_INLINE void stream_signs_of(D d, const std::byte* source, std::size_t n, std
   negative += negatives;
 }
 
-void stream_signs(Dtype type, const std::byte* source, std::size_t n, std::uint64_t& zero, std::uint64_t& negative) {
+inline void stream_signs(Dtype type, const std::byte* source, std::size_t n, std::uint64_t& zero,
+                         std::uint64_t& negative) {
   const hn::ScalableTag<float> df;
   switch (type) {
     case Dtype::float32:

@@ -58,7 +58,7 @@ HWY_INLINE void stream_bytes_as(bool truth, const std::byte* source, std::size_t
   result.square = hn::GetLane(hn::SumOfLanes(wide, hn::Add(square, square_more)));
 }
 
-void stream_bytes(bool is_signed, bool truth, const std::byte* source, std::size_t n, ByteSums& result) {
+inline void stream_bytes(bool is_signed, bool truth, const std::byte* source, std::size_t n, ByteSums& result) {
   if (is_signed) {
     stream_bytes_as<std::int8_t>(false, source, n, result);
   } else {

@@ -57,7 +57,7 @@ HWY_INLINE void decode_floats(const std::byte* source, std::size_t n, double* ou
   range.finite = hn::GetLane(hn::SumOfLanes(df, taint)) == 0;
 }
 
-BlockRange range_of(const double* values, std::size_t n) {
+inline BlockRange range_of(const double* values, std::size_t n) {
   const Doubles d;
   const double infinity = std::numeric_limits<double>::infinity();
   auto min = hn::Set(d, infinity);
@@ -109,7 +109,7 @@ HWY_INLINE void decode_integers(const std::byte* source, std::size_t n, double* 
   range = {smallest_of(d, min), largest_of(d, max), 1, true};
 }
 
-void decode(Dtype type, const std::byte* source, std::size_t n, double* out, BlockRange& range) {
+inline void decode(Dtype type, const std::byte* source, std::size_t n, double* out, BlockRange& range) {
   switch (type) {
     case Dtype::float32:
       return decode_floats<float>(source, n, out, range, LoadFloat());

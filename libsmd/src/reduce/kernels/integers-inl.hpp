@@ -31,7 +31,7 @@ HWY_INLINE void extremes_of_integers(const std::byte* source, std::size_t n, Int
   range.max = static_cast<std::uint64_t>(hn::GetLane(hn::MaxOfLanes(d, max)));
 }
 
-void integer_range(bool is_signed, const std::byte* source, std::size_t n, IntegerRange& range) {
+inline void integer_range(bool is_signed, const std::byte* source, std::size_t n, IntegerRange& range) {
   if (is_signed) {
     extremes_of_integers<std::int64_t>(source, n, range);
   } else {
@@ -48,8 +48,8 @@ HWY_INLINE hn::Vec<D> magnitude_bits(D du, V v, bool take) {
   return take ? hn::BitCast(du, hn::Sub(hn::Xor(as_signed, sign), sign)) : v;
 }
 
-void integer_decode(bool is_signed, bool magnitude, const std::byte* source, std::size_t n, std::uint64_t base,
-                    double* out) {
+inline void integer_decode(bool is_signed, bool magnitude, const std::byte* source, std::size_t n, std::uint64_t base,
+                           double* out) {
   const Doubles d;
   const hn::RebindToUnsigned<Doubles> du;
   const bool take = is_signed && magnitude;
@@ -69,8 +69,8 @@ void integer_decode(bool is_signed, bool magnitude, const std::byte* source, std
   clear_padding(out, n);
 }
 
-void integer_sum(bool is_signed, bool magnitude, const std::byte* source, std::size_t n, std::uint64_t& low,
-                 std::int64_t& high) {
+inline void integer_sum(bool is_signed, bool magnitude, const std::byte* source, std::size_t n, std::uint64_t& low,
+                        std::int64_t& high) {
   const hn::ScalableTag<std::uint64_t> du;
   const hn::RebindToSigned<decltype(du)> di;
   const bool take = is_signed && magnitude;

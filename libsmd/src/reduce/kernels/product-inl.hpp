@@ -97,8 +97,8 @@ struct Chains {
   }
 };
 
-void product(const double* values, std::size_t n, std::size_t group, double& high, double& low,
-             std::int64_t& exponent) {
+inline void product(const double* values, std::size_t n, std::size_t group, double& high, double& low,
+                    std::int64_t& exponent) {
   const Doubles d;
   const std::size_t lanes = hn::Lanes(d);
   Chains chains;
@@ -158,8 +158,8 @@ HWY_INLINE void stream_product_of(const std::byte* source, std::size_t n, std::s
   chains.finish(high, low, exponent);
 }
 
-void stream_product(Dtype type, const std::byte* source, std::size_t n, std::size_t group, double& high, double& low,
-                    std::int64_t& exponent) {
+inline void stream_product(Dtype type, const std::byte* source, std::size_t n, std::size_t group, double& high,
+                           double& low, std::int64_t& exponent) {
   switch (type) {
     case Dtype::float32:
       return stream_product_of<float>(source, n, group, high, low, exponent, LoadFloat());

@@ -197,8 +197,8 @@ HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, co
   }
 }
 
-void stream(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
-            BlockSums& result) {
+inline void stream(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
+                   BlockSums& result) {
   if (plan.magnitudes && plan.grouped_squares) {
     stream_as<true, true>(type, source, n, plan, range, result);
   } else if (plan.magnitudes) {

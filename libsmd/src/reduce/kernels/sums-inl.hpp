@@ -110,7 +110,7 @@ HWY_INLINE void sums_chosen(const double* values, std::size_t n, const SumPlan& 
   }
 }
 
-void sums(const double* values, std::size_t n, const SumPlan& plan, BlockSums& result) {
+inline void sums(const double* values, std::size_t n, const SumPlan& plan, BlockSums& result) {
   if (plan.sum_bias != 0) {
     sums_chosen<true>(values, n, plan, result);
   } else {

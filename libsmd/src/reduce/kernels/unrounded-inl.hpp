@@ -151,8 +151,8 @@ HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, cons
   return exact;
 }
 
-bool stream_unrounded(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
-                      BlockSums& result) {
+inline bool stream_unrounded(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
+                             BlockSums& result) {
   if (plan.grouped_squares) {
     return plan.magnitudes ? stream_unrounded_as<true, true>(source, n, plan, range, result)
                            : stream_unrounded_as<false, true>(source, n, plan, range, result);
