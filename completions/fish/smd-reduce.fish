@@ -29,7 +29,7 @@ complete -c smd-reduce -l jsonl -d 'short for --format=jsonl'
 complete -c smd-reduce -l csv -d 'short for --format=csv'
 complete -c smd-reduce -l tsv -d 'short for --format=tsv'
 complete -c smd-reduce -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
-complete -c smd-reduce -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker source bin lo hi count edges counts)'
+complete -c smd-reduce -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker source min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 count finite nan inf posinf neginf zero negative zero_fraction nan_fraction rms p50 bin lo hi edges counts)'
 complete -c smd-reduce -s H -l no-header -d 'print no header line'
 complete -c smd-reduce -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-reduce -s T -l with-trial -d 'print the trial too (automatic for several)'

@@ -137,6 +137,7 @@ class Completion(unittest.TestCase):
         self.offers("smd-ls -f ", "table", "tsv", "csv", "json", "jsonl")
         self.offers("smd-tensor -f n", "npy", "npz")
         self.offers("smd-ls --color ", "auto", "always", "never")
+        self.offers("smd-reduce --columns abs_m", "abs_min", "abs_max", "abs_median", "abs_mean")
         self.offers("smd-reduce --nan ", "propagate", "omit")
         self.offers("smd-ls --get last", "last_step", "last_complete_step")
 
@@ -147,6 +148,7 @@ class Completion(unittest.TestCase):
     def test_reductions(self):
         self.offers("smd-reduce -r abs_m", "abs_min", "abs_max", "abs_median", "abs_mean")
         self.assertEqual(self.shell.tab("smd-reduce -r min,varia"), ["smd-reduce", "-r", "min,variance"])
+        self.assertEqual(self.shell.tab("smd-reduce --columns tensor,varia"), ["smd-reduce", "--columns", "tensor,variance"])
 
     def test_tensors(self):
         self.offers("smd-tensor run DigitNet_", *FUNCTIONS)

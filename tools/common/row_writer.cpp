@@ -67,7 +67,7 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
 RowWriter::~RowWriter() = default;
 
 ColumnTable column_table(std::string when, std::span<const Column> columns, std::string_view more) {
-  ColumnTable table{std::move(when), {trial_column}, more};
+  ColumnTable table{std::move(when), {trial_column}, more, {}};
   std::transform(columns.begin(), columns.end(), std::back_inserter(table.names),
                  [](const Column& column) { return column.name; });
   return table;

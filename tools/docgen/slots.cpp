@@ -101,9 +101,13 @@ std::vector<std::string_view> offered(const OptionSpec& spec, const tool::Comman
   const std::span<const std::string_view> words = spec.kind == ValueKind::format ? definition.formats : spec.choices;
   std::vector<std::string_view> all(words.begin(), words.end());
   if (spec.kind == ValueKind::columns && definition.columns != nullptr) {
+    const auto add = [&all](const std::vector<std::string_view>& names) {
+      std::copy_if(names.begin(), names.end(), std::back_inserter(all),
+                   [&all](std::string_view name) { return std::find(all.begin(), all.end(), name) == all.end(); });
+    };
     for (const tool::ColumnTable& table : definition.columns()) {
-      std::copy_if(table.names.begin(), table.names.end(), std::back_inserter(all),
-                   [&](std::string_view name) { return std::find(all.begin(), all.end(), name) == all.end(); });
+      add(table.names);
+      add(table.offered);
     }
   }
   return all;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "columns.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+
 namespace smd::tool::reduce {
 
 std::vector<Column> group_columns(By by) {
@@ -32,8 +37,11 @@ std::vector<Column> hist_columns(By by) {
 std::vector<ColumnTable> column_tables() {
   std::vector<Column> figures = group_columns({});
   figures.push_back({"source"});
-  return {column_table("", figures, "each reduction by its name; with --shard also count, partial"),
-          column_table("--hist", hist_columns({})),
+  ColumnTable table = column_table("", figures, "each reduction by its name; with --shard also count, partial");
+  const std::span<const std::string_view> reductions = offered_reductions();
+  std::copy_if(reductions.begin(), reductions.end(), std::back_inserter(table.offered),
+               [](std::string_view name) { return name != "saved" && name != "all"; });  // these stand for others
+  return {std::move(table), column_table("--hist", hist_columns({})),
           column_table("--pivot", group_columns({.tensor = false}), "each tensor by its name")};
 }
 

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 3> sources = {"auto", "saved", "computed"
 constexpr std::array<std::string_view, 2> nan_policies = {"propagate", "omit"};
 
 // Offered by shells; what is taken is in reduction_list.cpp, which also takes percentiles.
-constexpr std::array<std::string_view, 34> offered_reductions = {
+constexpr std::array<std::string_view, 34> reduction_words = {
     "min",    "max",     "median",   "mean",          "std",          "variance", "sum",          "prod",    "l1",
     "l2",     "abs_min", "abs_max",  "abs_median",    "abs_mean",     "abs_std",  "abs_variance", "abs_sum", "abs_prod",
     "abs_l1", "abs_l2",  "saved",    "all",           "count",        "finite",   "nan",          "inf",     "posinf",
@@ -33,7 +33,7 @@ constexpr std::array<OptionSpec, 14> own_options = {{
      .kind = ValueKind::text,
      .repeat = Repeat::adds_up,
      .split_commas = true,
-     .choices = offered_reductions,
+     .choices = reduction_words,
      .manual = "Which figures: min, max, median, mean, std, variance, sum, prod, l1 and l2, each also of the absolute "
                "values with abs_ in front; saved stands for all that the job saved, all for these twenty. Further "
                "count, finite, nan, inf, posinf, neginf, zero, negative, zero_fraction, nan_fraction, rms, and "
@@ -184,6 +184,8 @@ void check_following(const ReduceCommandOptions& options) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> offered_reductions() noexcept { return reduction_words; }
 
 std::span<const OptionSpec> ReduceCommandOptions::table() noexcept { return own_options; }
 

@@ -31,6 +31,9 @@ struct By {
   bool operator==(const By&) const = default;
 };
 
+/// What shells offer for --reduce.
+[[nodiscard]] std::span<const std::string_view> offered_reductions() noexcept;
+
 /// CLI.md, section 8, as an option table and as values, with the shared options beside them.
 struct ReduceCommandOptions {
   std::vector<std::string> operands;
