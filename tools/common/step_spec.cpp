@@ -62,6 +62,9 @@ Members members_of(const StepTerm& term, const std::vector<std::int64_t>& saved)
   Members members;
   members.stride = term.stride;
   members.stop = term.stop;
+  if (!upward && !term.stop && term.start.value_or(0) >= 0) {
+    members.stop = -1;  // an open end is 0 downward as well
+  }
   if (!term.start) {
     members.start = upward ? 0 : saved.back();
   } else if (*term.start >= 0) {

@@ -111,6 +111,15 @@ TEST_CASE("extreme numbers do not overflow") {
   CHECK(StepSpec::parse("-6:").choose(apart).indices == std::vector<std::size_t>{0, 1});
 }
 
+TEST_CASE("open ends of ranges are 0, upward and downward") {
+  const std::vector<std::int64_t> saved = {-4, -2, 0, 2};
+  CHECK(StepSpec::parse("0::-2").choose(saved).indices == std::vector<std::size_t>{2});
+  CHECK(StepSpec::parse("::-2").choose(saved).indices == std::vector<std::size_t>{2, 3});
+  CHECK(StepSpec::parse(":2").choose(saved).indices == std::vector<std::size_t>{2});
+  CHECK(StepSpec::parse("-3:").choose(saved).indices == std::vector<std::size_t>{1, 2, 3});
+  CHECK(StepSpec::parse("all").choose(saved).indices == std::vector<std::size_t>{0, 1, 2, 3});
+}
+
 TEST_CASE("what must be read to resolve a SPEC") {
   using Windows = std::vector<StepNeed::Window>;
   const auto windows = [](const char* text) {
