@@ -33,7 +33,7 @@ struct Prose {
 struct ColumnTable {
   std::string when;  ///< The option that shows them: `--steps`; empty: shown if no other is asked for.
   std::vector<std::string_view> names;
-  std::string_view more{};  ///< Those that cannot be named beforehand: `each reduction, by its name`
+  std::string_view more{};                  ///< Those that cannot be named beforehand: `each reduction, by its name`
   std::vector<std::string_view> offered{};  ///< Of these, what shells offer all the same.
 };
 
