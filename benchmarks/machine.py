@@ -27,6 +27,12 @@ def value_of(path, pattern, otherwise='unknown'):
     return found[1].strip() if found else otherwise
 
 
+def vectors():
+    """The widest vectors that reductions use."""
+    flags = value_of('/proc/cpuinfo', r'^flags.*: (.*)$', '').split()
+    return 'AVX-512' if 'avx512dq' in flags else 'AVX2' if 'avx2' in flags else 'less than AVX2'
+
+
 def describe(build, work):
     """By name, in the order of the page."""
     cache = os.path.join(build, 'CMakeCache.txt')
@@ -38,7 +44,8 @@ def describe(build, work):
     return {
         'Date': time.strftime('%Y-%m-%d'),
         'Sources': commit or 'unknown',
-        'CPU': f"{value_of('/proc/cpuinfo', r'^model name.*: (.*)$')}, {len(os.sched_getaffinity(0))} of them used",
+        'CPU': f"{value_of('/proc/cpuinfo', r'^model name.*: (.*)$')}, {vectors()}, "
+               f'{len(os.sched_getaffinity(0))} of them used',
         'Memory': f'{memory:.1f} GiB',
         'System': f"{value_of('/etc/os-release', r'^PRETTY_NAME=.(.*).$')}, Linux {platform.release()}",
         'Files on': first_line(['stat', '-f', '-c', '%T', work]),

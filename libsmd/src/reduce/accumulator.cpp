@@ -3,6 +3,7 @@
 
 #include "reduce/block_moments.hpp"
 #include "reduce/doubles.hpp"
+#include "reduce/integer_moments.hpp"
 #include "reduce/kernels.hpp"
 #include "reduce/wide_squares.hpp"
 
@@ -13,12 +14,6 @@
 
 namespace smd::detail::reduce {
 namespace {
-
-// How a floating point type is grained: bits of precision, and the exponent of its smallest number.
-struct Precision {
-  int bits;
-  int lowest_exponent;
-};
 
 Precision precision_of(Dtype type) {
   switch (type) {
@@ -51,7 +46,7 @@ Int128 smallest_size(const std::byte* source, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     std::uint64_t bits;
     std::memcpy(&bits, source + i * sizeof bits, sizeof bits);
-    least = std::min(least, (bits >> 63) != 0 ? ~bits + 1 : bits);
+    least = std::min(least, magnitude_of(bits));
   }
   return static_cast<Int128>(least);
 }
@@ -180,17 +175,14 @@ bool Accumulator::guess_range(Dtype type, const std::byte* source) {
     }
     largest = std::max(std::fabs(range.min), std::fabs(range.max));
   }
-  guess_.known = largest > 0;
-  guess_.top = guess_.known ? exponent_above(largest) : 0;
+  guess_.see(largest);
   return guess_.known;
 }
 
 bool Accumulator::add_stream(Dtype type, const std::byte* source, std::size_t n) {
-  const Precision precision = precision_of(type);
   BlockRange range;
   BlockFigures figures;
-  if (!stream_figures(type, source, n, precision.bits, precision.lowest_exponent, groups_, guess_, range, figures,
-                      &sum_)) {
+  if (!stream_figures(type, source, n, precision_of(type), groups_, guess_, range, figures, &sum_)) {
     return false;
   }
   count_ += n;
@@ -225,19 +217,30 @@ bool Accumulator::add_stream(Dtype type, const std::byte* source, std::size_t n)
 bool Accumulator::add_wide_stream(Dtype type, const std::byte* source, std::size_t n) {
   BlockRange range;
   BlockFigures figures;
-  if (!stream_figures(type, source, n, 53, 0, groups_, guess_, range, figures, nullptr)) {
+  if (!stream_figures(type, source, n, {53, 0}, groups_, guess_, range, figures, nullptr)) {
     return false;
   }
   count_ += n;
   add_integer_order(static_cast<Int128>(range.min), static_cast<Int128>(range.max), 0);
   const auto whole = [](DoubleDouble sum) { return static_cast<Int128>(sum.hi) + static_cast<Int128>(sum.lo); };
-  sum_integer_ += whole(figures.moments.sum);
-  abs_sum_integer_ += whole(figures.abs_moments.sum);
-  moments_.merge(figures.moments);
-  if (groups_.abs_moments) {
-    abs_moments_.merge(figures.abs_moments);
-  }
+  add_integer_moments(figures.moments, whole(figures.moments.sum), figures.abs_moments, whole(figures.abs_moments.sum));
   return true;
+}
+
+// And the sums.
+void Accumulator::add_integer_moments(const Moments& block, Int128 sum, const Moments& abs_block, Int128 abs_sum) {
+  if (!integers_) {
+    // There were floats before: their sum is elsewhere.
+    moments_.merge(block);
+    abs_moments_.merge(abs_block);
+  } else {
+    merge_integers(moments_, sum_integer_, block, sum);
+    if (groups_.abs_moments) {
+      merge_integers(abs_moments_, abs_sum_integer_, abs_block, abs_sum);
+    }
+  }
+  sum_integer_ += sum;
+  abs_sum_integer_ += abs_sum;
 }
 
 void Accumulator::add_stream_product(Dtype type, const std::byte* source, std::size_t n, const BlockRange& range) {
@@ -300,8 +303,9 @@ void Accumulator::add_block(Dtype type, const std::byte* source, std::size_t n) 
   alignas(64) double decoded[block_size + block_padding];
   const double* values = decoded;
   BlockRange range;
-  if (type == Dtype::float64 && n == block_size) {
-    // Whole blocks of doubles are read where they are: kernels load without regard to alignment.
+  const bool aligned = reinterpret_cast<std::uintptr_t>(source) % alignof(double) == 0;
+  if (type == Dtype::float64 && n == block_size && aligned) {
+    // Whole blocks of doubles are read where they are.
     values = reinterpret_cast<const double*>(source);
     range = kernels().range(values, n);
     if (!range.finite) {
@@ -322,8 +326,7 @@ void Accumulator::add_block(Dtype type, const std::byte* source, std::size_t n) 
     }
     range = kernels().range(decoded, left);
   }
-  const Precision precision = precision_of(type);
-  add_floats(precision.bits, precision.lowest_exponent, values, left, range);
+  add_floats(precision_of(type), values, left, range);
 }
 
 // Counts what is not finite and moves the rest together, in order.
@@ -371,8 +374,7 @@ void Accumulator::add_order(const double* values, std::size_t n, const BlockRang
   }
 }
 
-void Accumulator::add_floats(int precision, int lowest_exponent, const double* values, std::size_t n,
-                             const BlockRange& range) {
+void Accumulator::add_floats(Precision precision, const double* values, std::size_t n, const BlockRange& range) {
   add_order(values, n, range);
   if (groups_.signs) {
     kernels().count_zero_negative(values, n, zero_, negative_);
@@ -384,11 +386,11 @@ void Accumulator::add_floats(int precision, int lowest_exponent, const double* v
     return;
   }
   const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
+  guess_.see(largest);
   Grain grain;
   if (largest > 0) {
-    grain.top = guess_.top = exponent_above(largest);
-    guess_.known = true;
-    grain.unit = std::max(exponent_above(range.smallest) - precision, lowest_exponent);
+    grain.top = exponent_above(largest);
+    grain.unit = std::max(exponent_above(range.smallest) - precision.bits, precision.lowest_exponent);
   }
   const BlockFigures figures = block_figures(values, n, range, grain, groups_, &sum_);
   abs_sum_ = reduce::add(abs_sum_, figures.abs_moments.sum);
@@ -454,10 +456,7 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
     abs_min = mixed ? smallest_size(source, n) : (max <= 0 ? -max : min);
   }
   add_integer_order(min, max, abs_min);
-  if (const auto largest = static_cast<double>(std::max(-min, max)); largest > 0) {
-    guess_.top = exponent_above(largest);
-    guess_.known = true;
-  }
+  guess_.see(static_cast<double>(std::max(-min, max)));
   alignas(64) double values[block_size + block_padding];
   if (groups_.signs || groups_.product) {
     round_integers(is_signed, source, n, values);
@@ -478,14 +477,15 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
   std::int64_t high = 0;
   kernel.integer_sum(is_signed, false, source, n, low, high);
   const Int128 sum = static_cast<Int128>(low) + high * word;
-  sum_integer_ += sum;
   Int128 abs_sum = max <= 0 ? -sum : sum;
   if (magnitudes && mixed) {
     kernel.integer_sum(is_signed, true, source, n, low, high);
     abs_sum = static_cast<Int128>(low) + high * word;
   }
-  abs_sum_integer_ += magnitudes ? abs_sum : 0;
+  abs_sum = magnitudes ? abs_sum : 0;
   if (!groups_.moments) {
+    sum_integer_ += sum;
+    abs_sum_integer_ += abs_sum;
     return;
   }
   // Distances from the least element are exact integers, and exact as doubles unless they are large.
@@ -504,17 +504,11 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
     return block;
   };
   const Moments block = distances(false, min, max, sum);
-  moments_.merge(block);
-  if (!groups_.abs_moments) {
-    return;
+  Moments abs_block;
+  if (groups_.abs_moments) {
+    abs_block = mixed ? distances(true, 0, std::max(-min, max), abs_sum) : Moments{n, to_pair(abs_sum), block.squares};
   }
-  if (!mixed) {
-    Moments same = block;
-    same.sum = to_pair(abs_sum);
-    abs_moments_.merge(same);
-  } else {
-    abs_moments_.merge(distances(true, 0, std::max(-min, max), abs_sum));
-  }
+  add_integer_moments(block, sum, abs_block, abs_sum);
 }
 
 void Accumulator::add_product(const double* values, std::size_t n, const BlockRange& range) {
@@ -652,12 +646,9 @@ void Accumulator::merge(const Accumulator& other) {
     max_ = other.max_;
   }
   abs_min_ = std::min(abs_min_, other.abs_min_);
-  sum_integer_ += other.sum_integer_;
-  abs_sum_integer_ += other.abs_sum_integer_;
   sum_.add(other.sum_);
   abs_sum_ = reduce::add(abs_sum_, other.abs_sum_);
-  moments_.merge(other.moments_);
-  abs_moments_.merge(other.abs_moments_);
+  add_integer_moments(other.moments_, other.sum_integer_, other.abs_moments_, other.abs_sum_integer_);
   product_.merge(other.product_);
   negative_infinities_odd_ = negative_infinities_odd_ != other.negative_infinities_odd_;
   real_specials_.merge(other.real_specials_);

@@ -101,13 +101,14 @@ class Accumulator {
   bool add_wide_stream(Dtype type, const std::byte* source, std::size_t n);
   void add_stream_product(Dtype type, const std::byte* source, std::size_t n, const BlockRange& range);
   void add_bytes(Dtype type, const std::byte* source, std::size_t n);
-  void add_floats(int precision, int lowest_exponent, const double* values, std::size_t n, const BlockRange& range);
+  void add_floats(Precision precision, const double* values, std::size_t n, const BlockRange& range);
   void add_integers(const double* values, std::size_t n, const BlockRange& range);
   void add_wide_integers(bool is_signed, const std::byte* source, std::size_t n);
   void add_complex(Dtype type, const std::byte* source, std::size_t n);
   void add_specials(const double* values, std::size_t n, double* finite, std::size_t& left);
   void add_order(const double* values, std::size_t n, const BlockRange& range);
   void add_integer_order(Int128 min, Int128 max, Int128 abs_min);
+  void add_integer_moments(const Moments& block, Int128 sum, const Moments& abs_block, Int128 abs_sum);
   void add_product(const double* values, std::size_t n, const BlockRange& range);
   void keep(Dtype type, const std::byte* source, std::size_t n);
 

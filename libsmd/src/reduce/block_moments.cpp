@@ -53,12 +53,16 @@ struct RunningSum {
   [[nodiscard]] DoubleDouble total() const noexcept { return two_sum(high, low); }
 };
 
-// Whether nothing was rounded in the sums of `n` elements of so many bits' precision.
-bool sums_are_exact(const BlockRange& range, const BlockSums& sums, std::size_t n, int precision, int lowest_exponent,
+// What additions to a bias drop of 2^bits multiples of 2^unit below 2^top is below 2^(top + 2 bits - 52) in all, so
+// that its sum is exact too if it spans no more than 53 bits.
+bool dropped_sum_is_exact(int top, int bits, int unit) { return top + 2 * bits - 52 - unit <= 53; }
+
+// Whether nothing was rounded in the sums of `n` elements.
+bool sums_are_exact(const BlockRange& range, const BlockSums& sums, std::size_t n, Precision precision,
                     const SumPlan& plan, int top) {
-  const int unit = std::max(exponent_above(range.smallest) - precision, lowest_exponent);
+  const int unit = std::max(exponent_above(range.smallest) - precision.bits, precision.lowest_exponent);
   if (plan.sum_bias != 0) {
-    return top + 2 * bits_of(n) - 52 - unit <= 53;
+    return dropped_sum_is_exact(top, bits_of(n), unit);
   }
   // No partial sum exceeds sum |x| <= root of n * sum x^2.
   const double reach = std::sqrt(static_cast<double>(n) * (sums.square + sums.square_low)) * 1.01;
@@ -123,9 +127,7 @@ BlockFigures block_figures(const double* values, std::size_t n, const BlockRange
   plan.squares = groups.moments;
   plan.square_bias = bias_for(2 * top_of(largest), block_bits);
   const bool direct = grain.top + block_bits - grain.unit <= 53;
-  // What additions drop is below 2^(top + 2 bits - 52) in all, so that its sum is exact too if it spans no more than 53
-  // bits.
-  const bool biased = grain.top + 2 * block_bits - 52 - grain.unit <= 53 && grain.top < 1000;
+  const bool biased = dropped_sum_is_exact(grain.top, block_bits, grain.unit) && grain.top < 1000;
   plan.sum_bias = direct ? 0 : bias_for(std::min(grain.top, 1000), block_bits);
   BlockSums sums;
   if (direct || biased || plan.squares || exact == nullptr) {
@@ -165,16 +167,16 @@ BlockFigures block_figures(const double* values, std::size_t n, const BlockRange
   return figures;
 }
 
-bool stream_figures(Dtype type, const std::byte* source, std::size_t n, int precision, int lowest_exponent,
-                    const Groups& groups, StreamGuess& guess, BlockRange& range, BlockFigures& figures,
-                    ExactSum* exact) {
+bool stream_figures(Dtype type, const std::byte* source, std::size_t n, Precision precision, const Groups& groups,
+                    StreamGuess& guess, BlockRange& range, BlockFigures& figures, ExactSum* exact) {
   const int guessed_top = guess.top + 1;
-  // The sums of float32 are exact without more ado only if they are short.
-  const std::size_t each = type == Dtype::float32 ? stream_size : n;
-  const int bits = bits_of(each);
   const bool integers = type == Dtype::int64 || type == Dtype::uint64;
-  const bool biased = integers || type == Dtype::float64;
-  if (biased && !kernels().fused) {
+  const bool wide = integers || type == Dtype::float64;
+  const bool biased = wide && (!integers || guess.grows || guess.top + bits_of(stream_size) > 53);
+  // Sums without a bias are exact without more ado only if they are short, or of numbers of few bits.
+  const std::size_t each = type == Dtype::float32 || (integers && !biased) ? stream_size : n;
+  const int bits = bits_of(each);
+  if (wide && !kernels().fused) {
     return false;
   }
   if (integers && (guess.cancels || guessed_top > 54)) {
@@ -186,7 +188,8 @@ bool stream_figures(Dtype type, const std::byte* source, std::size_t n, int prec
   SumPlan plan;
   plan.magnitudes = groups.magnitudes || groups.abs_moments;
   plan.squares = true;
-  plan.grouped_squares = !guess.cancels && !biased;
+  plan.zeros = groups.abs_min || groups.product;
+  plan.grouped_squares = !guess.cancels && !wide;
   plan.square_bias = bias_for(2 * guessed_top + (plan.grouped_squares ? 2 : 0), bits);
   plan.sum_bias = biased ? bias_for(guessed_top, bits) : 0;
   const bool unrounded =
@@ -217,7 +220,8 @@ bool stream_figures(Dtype type, const std::byte* source, std::size_t n, int prec
     if (integers && (top > 53 || (type == Dtype::uint64 && found.min < 0))) {
       return false;
     }
-    if (!unrounded && !sums_are_exact(found, sums, each, precision, lowest_exponent, plan, guessed_top)) {
+    if (!unrounded && !sums_are_exact(found, sums, each, precision, plan, guessed_top)) {
+      guess.grows = integers;
       return false;
     }
     if (count++ == 0) {
@@ -233,7 +237,8 @@ bool stream_figures(Dtype type, const std::byte* source, std::size_t n, int prec
     squares.add(sums.square, sums.square_low);
   }
   // Groups of squares of float32 may be rounded, and all alike if the values repeat themselves: next to nothing may be
-  // lost to the mean. |x| of values evenly about 0 leaves a third. Groups of shorter types are exact.
+  // lost to the mean. |x| of a bell about 0 leaves 0.36, of evenly spread values a quarter. Groups of shorter types are
+  // exact.
   const bool rounded = plan.grouped_squares && type == Dtype::float32;
   const DoubleDouble all_squares = squares.total();
   const auto centre = [&](Moments& moments, double enough) {
@@ -250,7 +255,7 @@ bool stream_figures(Dtype type, const std::byte* source, std::size_t n, int prec
     guess.cancels = true;
     return false;
   }
-  guess.top = exponent_above(std::max(std::fabs(range.min), std::fabs(range.max)));
+  guess.see(std::max(std::fabs(range.min), std::fabs(range.max)));
   for (std::size_t i = 0; exact != nullptr && i < count; ++i) {
     exact->add(parts[i].sum);
     if (biased) {

@@ -3,10 +3,15 @@
 
 #include "reduce/double_double.hpp"
 
+#include <cstdint>
+
 namespace smd::detail::reduce {
 
 __extension__ using Int128 = __int128;
 __extension__ using Uint128 = unsigned __int128;
+
+/// |x| of a signed integer's bits; that of the least one is 2^63, which fits.
+inline std::uint64_t magnitude_of(std::uint64_t bits) noexcept { return (bits >> 63) != 0 ? ~bits + 1 : bits; }
 
 /// Good to 106 bits.
 inline DoubleDouble to_pair(Int128 value) noexcept {

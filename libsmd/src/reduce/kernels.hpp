@@ -30,7 +30,7 @@ struct BlockRange {
   double max = 0;
   double smallest = 0;  ///< The least |x| that is not 0; infinite if there is none. 1 for integers.
   bool finite = true;
-  bool has_zero = false;  ///< Only `stream` tells.
+  bool has_zero = false;  ///< Only `stream` tells, if asked.
 };
 
 /// What 64-bit integers give besides; sums are exact.
@@ -47,6 +47,7 @@ struct SumPlan {
   /// For `stream` of types shorter than float64: squares are added by fours or eights before they are added without
   /// error. Faster, but sums of groups of float32 are rounded, if the elements' sizes differ.
   bool grouped_squares = false;
+  bool zeros = false;   ///< For `stream`: `has_zero` is wanted.
   double sum_bias = 0;  ///< 0: x and |x| can be summed as they are, without error.
   double square_bias = 0;
 };
@@ -83,9 +84,9 @@ struct Kernels {
   BlockRange (*range)(const double* values, std::size_t n);
   void (*sums)(const double* values, std::size_t n, const SumPlan& plan, BlockSums& sums);
   /// Of floating point and 64-bit integers: what `decode` finds and `sums` sums, squares always, in one pass over `n`
-  /// elements, a multiple of 64. float64 and integers are summed with the plan's bias, shorter types without. Good only
-  /// if the biases turn out to have been large enough, and all is finite; of integers only if none is 2^53 or more in
-  /// size. Unsigned ones from 2^63 on appear as negative.
+  /// elements, a multiple of 64. float64 and integers are summed with the plan's bias, integers also without one,
+  /// shorter types always without. Good only if the biases turn out to have been large enough, and all is finite; of
+  /// integers only if none is 2^53 or more in size, 2^51 without a bias. Unsigned ones from 2^63 on appear as negative.
   void (*stream)(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                  BlockSums& sums);
   /// `stream` of float32 that neither looks for `smallest` and `has_zero` nor needs them to know whether the sums of x

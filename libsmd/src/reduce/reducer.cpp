@@ -197,9 +197,8 @@ class Answer {
     return undefined();
   }
 
-  /// Where percentiles read their elements from instead of copies, in place.
-  const std::byte* in_place = nullptr;
-  bool in_place_wide = false;
+  /// Where percentiles come from if the elements were not copied.
+  Percentiles* in_place = nullptr;
 
  private:
   [[nodiscard]] static ReducedValue count(std::uint64_t n) { return integer(static_cast<Int128>(n)); }
@@ -344,22 +343,21 @@ class Answer {
     const auto size = static_cast<std::size_t>(data_.count_);
     const auto others = static_cast<std::size_t>(used_);
     if (in_place != nullptr) {
-      return real(in_place_wide ? detail::reduce::percentile<double>(in_place, size, others, abs, percent)
-                                : detail::reduce::percentile<float>(in_place, size, others, abs, percent));
+      return real(in_place->of(abs, percent, others));
     }
     const KeptValues& kept = data_.kept_;
+    const auto of = [&](Dtype type, const void* values) {
+      return real(Percentiles(type, static_cast<const std::byte*>(values), size).of(abs, percent, others));
+    };
     if (kept.wide.empty()) {
-      return real(detail::reduce::percentile<float>(reinterpret_cast<const std::byte*>(kept.narrow.data()), size,
-                                                    others, abs, percent));
+      return of(Dtype::float32, kept.narrow.data());
     }
     if (kept.narrow.empty()) {
-      return real(detail::reduce::percentile<double>(reinterpret_cast<const std::byte*>(kept.wide.data()), size, others,
-                                                     abs, percent));
+      return of(Dtype::float64, kept.wide.data());
     }
     std::vector<double> all(kept.wide);
     all.insert(all.end(), kept.narrow.begin(), kept.narrow.end());
-    return real(
-        detail::reduce::percentile<double>(reinterpret_cast<const std::byte*>(all.data()), size, others, abs, percent));
+    return of(Dtype::float64, all.data());
   }
 
   const Accumulator& data_;
@@ -518,11 +516,26 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
   }
   Accumulator data(groups_of(wanted), options.nan);
   const bool in_place = type == Dtype::float32 || type == Dtype::float64;
-  data.add(type, view.bytes().data(), element_count_of(view), !in_place);
+  const std::byte* const source = view.bytes().data();
+  const std::size_t n = element_count_of(view);
+  Percentiles percentiles(type, source, n);
+  for (const Reduction& reduction : wanted) {
+    if (in_place && groups_of(std::span(&reduction, 1)).values) {
+      percentiles.expect(reduction.abs, reduction.kind == ReductionKind::median ? 50 : reduction.percent);
+    }
+  }
+  // Percentiles are looked for in parts that are still in the second-level cache.
+  const std::size_t part = percentiles.expects() ? (std::size_t{1} << 18) / item_size(type) : n;
+  std::size_t done = 0;
+  do {
+    const std::size_t size = std::min(part, n - done);
+    data.add(type, source + done * item_size(type), size, !in_place);
+    percentiles.add(size);
+    done += size;
+  } while (done < n);
   Answer answer(data, options.ddof);
   if (in_place) {
-    answer.in_place = view.bytes().data();
-    answer.in_place_wide = type == Dtype::float64;
+    answer.in_place = &percentiles;
   }
   std::vector<ReducedValue> values;
   values.reserve(wanted.size());

@@ -1,19 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <smd/dtype.hpp>
+
+#include "reduce/scratch.hpp"
+
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace smd::detail::reduce {
 
-/// Linear interpolation between the two elements (of `magnitude`: of their |x|) around a percentile, as
-/// numpy.percentile in float64. NaN are passed over. The elements, `n` of type T, need not be aligned and are not
-/// changed; memory: up to as much again.
-/// @param others number of elements that are not NaN; 0 gives NaN.
+/// The search for one percentile of elements that are looked at once, part by part, and afterwards only where it may
+/// lie: after Floyd and Rivest, a sorted sample gives two bounds that almost surely enclose it. A wrong guess is
+/// noticed, and costs time only.
 template <class T>
-double percentile(const std::byte* source, std::size_t n, std::size_t others, bool magnitude, double percent);
+class RankSearch {
+ public:
+  /// @param source `n` elements, not necessarily aligned, which outlive the search. Some of them are read at once.
+  RankSearch(const std::byte* source, std::size_t n, bool magnitude, double percent);
 
-extern template double percentile<float>(const std::byte*, std::size_t, std::size_t, bool, double);
-extern template double percentile<double>(const std::byte*, std::size_t, std::size_t, bool, double);
+  /// Looks at the next `n` elements.
+  void add(std::size_t n);
+  /// The rest is looked at first.
+  [[nodiscard]] double result(std::size_t others);
+
+  [[nodiscard]] bool is_of(bool magnitude, double percent) const noexcept {
+    return magnitude == magnitude_ && percent == percent_;
+  }
+
+ private:
+  [[nodiscard]] T* kept() const noexcept { return reinterpret_cast<T*>(kept_.data()); }
+
+  const std::byte* source_;
+  std::size_t n_;
+  bool magnitude_;
+  double percent_;
+  std::size_t seen_ = 0;
+  bool bounded_ = false;
+  T from_ = 0;
+  T to_ = 0;
+  std::size_t below_ = 0;
+  std::size_t found_ = 0;
+  Scratch kept_;  ///< What lies between the bounds, in order; nothing if they are equal.
+};
+
+extern template class RankSearch<float>;
+extern template class RankSearch<double>;
+
+/// Percentiles of elements in place: linear interpolation between the two elements (of `magnitude`: of their |x|)
+/// around each, as numpy.percentile in float64. NaN are passed over. Memory: a fifth of the elements for each
+/// percentile looked for in passing; as much as the elements at worst.
+class Percentiles {
+ public:
+  /// @param source `n` elements of float32 or float64, not necessarily aligned, which outlive this.
+  Percentiles(Dtype type, const std::byte* source, std::size_t n) noexcept : type_(type), source_(source), n_(n) {}
+
+  /// This one will be asked for: it is looked for in what add() passes over, unless four are already. Not after
+  /// add().
+  void expect(bool magnitude, double percent);
+  /// Whether add() is of any use.
+  [[nodiscard]] bool expects() const noexcept { return !narrow_.empty() || !wide_.empty(); }
+  /// Looks at the next `n` elements, best while they are in the cache.
+  void add(std::size_t n);
+  /// @param others number of elements that are not NaN; 0 gives NaN.
+  [[nodiscard]] double of(bool magnitude, double percent, std::size_t others);
+
+ private:
+  [[nodiscard]] bool wide() const noexcept { return type_ == Dtype::float64; }
+  template <class T>
+  void expect_in(std::vector<RankSearch<T>>& searches, bool magnitude, double percent) const;
+  template <class T>
+  double of_those(std::vector<RankSearch<T>>& searches, bool magnitude, double percent, std::size_t others) const;
+
+  Dtype type_;
+  const std::byte* source_;
+  std::size_t n_;
+  std::vector<RankSearch<float>> narrow_;
+  std::vector<RankSearch<double>> wide_;
+};
 
 }  // namespace smd::detail::reduce

@@ -17,9 +17,7 @@ DoubleDouble wide_squares(bool is_signed, bool magnitude, const std::byte* sourc
   for (std::size_t i = 0; i < n; ++i) {
     std::uint64_t bits;
     std::memcpy(&bits, source + i * sizeof bits, sizeof bits);
-    if (is_signed && magnitude && (bits >> 63) != 0) {
-      bits = ~bits + 1;
-    }
+    bits = is_signed && magnitude ? magnitude_of(bits) : bits;
     const std::uint64_t distance = bits - base;
     const std::uint64_t high = distance >> 32;
     const std::uint64_t low = distance & 0xFFFFFFFFU;

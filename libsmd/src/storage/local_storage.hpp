@@ -50,8 +50,8 @@ class LocalRoot {
   mutable std::mutex mutex_;
   std::shared_ptr<const Anchor> anchor_;
   std::atomic<std::uint64_t> generation_ = 0;
-  mutable std::atomic<std::uint64_t> times_kept_on_ =
-      0;  // a device whose folders' times can be relied upon; 0: none yet
+  // A device whose folders' times can be relied upon; 0: none yet.
+  mutable std::atomic<std::uint64_t> times_kept_on_ = 0;
 };
 
 /// How many threads may read at once: one a CPU, and no more than there may be open files. Each has a folder and a file

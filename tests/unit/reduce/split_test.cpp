@@ -176,6 +176,37 @@ TEST_CASE("variance of three integers far apart") {
   smd::detail::reduce::choose_kernels(*smd::detail::reduce::available_kernels().front());
 }
 
+// The distance between the means of two parts is small against these, which want more than 64 bits.
+TEST_CASE("variance of integers close together and far from 0, in parts") {
+  // Found by fuzzing: ten of which one is 35 less. The sum of squares about their mean is 35^2 * 9 / 10, so the
+  // variance 110.25, as it is of all cuts.
+  constexpr std::int64_t alike = -0x4242424242424243;
+  std::vector<std::int64_t> values(10, alike);
+  values[0] = alike - 35;
+  const smd::Reduction wanted_here[] = {smd::parse_reduction("variance").value(),
+                                        smd::parse_reduction("abs_variance").value()};
+  const auto bytes = std::as_bytes(std::span(values));
+  for (std::size_t cut = 0; cut <= values.size(); ++cut) {
+    CAPTURE(cut);
+    smd::Reducer head(wanted_here);
+    head.add(Dtype::int64, bytes.first(cut * 8));
+    smd::Reducer tail(wanted_here);
+    tail.add(Dtype::int64, bytes.subspan(cut * 8));
+    head.merge(tail);
+    CHECK(smd_test::ulps(head.result(wanted_here[0]).real, 110.25) <= 2);
+    CHECK(smd_test::ulps(head.result(wanted_here[1]).real, 110.25) <= 2);
+  }
+  // Many blocks of one array: 0 and 2 by turns but for 2^63; the variance is 1.
+  std::vector<std::uint64_t> many(9000, std::uint64_t{1} << 63);
+  for (std::size_t i = 0; i < many.size(); i += 2) {
+    many[i] += 2;
+  }
+  smd::Reducer whole(wanted_here);
+  whole.add(Dtype::uint64, std::as_bytes(std::span(many)));
+  CHECK(whole.result(wanted_here[0]).real == 1);
+  CHECK(whole.result(wanted_here[1]).real == 1);
+}
+
 TEST_CASE("types may be mixed") {
   const std::vector<smd::Reduction> list = wanted(true);
   smd::Reducer reducer(list);

@@ -63,6 +63,16 @@ HWY_INLINE hn::Vec<D> compress(D d, hn::Vec<D> v, hn::Mask<D> mask) {
 #endif
 }
 
+// One more in the lanes of the mask.
+template <class D>
+HWY_INLINE hn::Vec<D> count_true(D d, hn::Mask<D> mask, hn::Vec<D> counts) {
+#if HWY_TARGET <= HWY_AVX3
+  return hn::IfThenElse(mask, hn::Add(counts, hn::Set(d, 1)), counts);
+#else
+  return hn::Sub(counts, hn::VecFromMask(d, mask));  // all ones are -1
+#endif
+}
+
 template <bool magnitude, class T>
 HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, T from, T to, T* out, std::size_t& found) {
   const hn::ScalableTag<T> d;
@@ -71,7 +81,6 @@ HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, T from
   const auto upper = hn::Set(d, to);
   // Masks are slow to bring to general registers, so what lies below is counted in lanes.
   const hn::RebindToUnsigned<decltype(d)> du;
-  const auto one = hn::Set(du, 1);
   auto unders = hn::Zero(du);
   std::size_t count = 0;
   std::size_t i = 0;
@@ -82,7 +91,7 @@ HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, T from
     }
     const auto under = hn::Lt(v, lower);
     const auto inside = hn::AndNot(under, hn::Le(v, upper));
-    unders = hn::IfThenElse(hn::RebindMask(du, under), hn::Add(unders, one), unders);
+    unders = count_true(du, hn::RebindMask(du, under), unders);
     const std::size_t more = hn::CountTrue(d, inside);
     hn::StoreU(compress(d, v, inside), d, out + count);
     count += more;

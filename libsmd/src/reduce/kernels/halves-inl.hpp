@@ -22,27 +22,6 @@ namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): 
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR
-// As many 16-bit floats as two vectors of doubles hold, as those, in any order. Loaded in parts: to move the upper half
-// of a vector down costs more.
-struct WidenBfloats {
-  HWY_INLINE void operator()(const std::uint16_t* from, hn::Vec<Doubles>& a, hn::Vec<Doubles>& b) const {
-    const Doubles d;
-    const hn::Rebind<float, Doubles> df;
-    const hn::RebindToUnsigned<decltype(df)> wide;
-    const auto pairs = hn::BitCast(wide, hn::LoadU(hn::Repartition<std::uint16_t, decltype(wide)>(), from));
-    a = hn::PromoteTo(d, hn::BitCast(df, hn::ShiftLeft<16>(pairs)));
-    b = hn::PromoteTo(d, hn::BitCast(df, hn::And(pairs, hn::Set(wide, std::uint32_t{0xFFFF0000}))));
-  }
-};
-struct WidenHalves {
-  HWY_INLINE void operator()(const std::uint16_t* from, hn::Vec<Doubles>& a, hn::Vec<Doubles>& b) const {
-    const Doubles d;
-    const hn::Rebind<float, Doubles> df;
-    a = hn::PromoteTo(d, LoadHalf()(df, from));
-    b = hn::PromoteTo(d, LoadHalf()(df, from + hn::Lanes(df)));
-  }
-};
-
 // The accumulators of `stream_halves`. Bits of 16-bit floats without the sign are in the order of what they stand for,
 // so extremes need no conversion, and twice as many fit a vector.
 template <bool magnitudes, bool grouped, class Widen>
@@ -161,11 +140,11 @@ HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumP
     }
   }
   sums.find_range(range, load);
-  finish(sums.sum0, sums.sum1, 0, result.sum, result.sum_low);
+  finish_pair(sums.sum0, sums.sum1, 0, result.sum, result.sum_low);
   if constexpr (magnitudes) {
-    finish(sums.magnitude0, sums.magnitude1, 0, result.magnitude, result.magnitude_low);
+    finish_pair(sums.magnitude0, sums.magnitude1, 0, result.magnitude, result.magnitude_low);
   }
-  finish(sums.square0, sums.square1, plan.square_bias, result.square, result.square_low);
+  finish_pair(sums.square0, sums.square1, plan.square_bias, result.square, result.square_low);
   range.finite = std::isfinite(result.sum);
 }
 #endif

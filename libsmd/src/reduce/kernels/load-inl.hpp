@@ -124,6 +124,34 @@ HWY_INLINE void widen(const T* from, V v, hn::Vec<Doubles>& v0, hn::Vec<Doubles>
 #endif
 }
 
+// As many elements as two vectors of doubles hold, as those, in any order. Loaded in parts: to move the upper half of a
+// vector down costs more.
+template <class T, class Load>
+struct WidenEach {
+  HWY_INLINE void operator()(const T* from, hn::Vec<Doubles>& a, hn::Vec<Doubles>& b) const {
+    const Doubles d;
+    const hn::Rebind<float, Doubles> df;
+    a = hn::PromoteTo(d, Load()(df, from));
+    b = hn::PromoteTo(d, Load()(df, from + hn::Lanes(df)));
+  }
+};
+using WidenFloats = WidenEach<float, LoadFloat>;
+using WidenHalves = WidenEach<std::uint16_t, LoadHalf>;
+#if HWY_TARGET == HWY_SCALAR
+using WidenBfloats = WidenEach<std::uint16_t, LoadBfloat>;
+#else
+struct WidenBfloats {
+  HWY_INLINE void operator()(const std::uint16_t* from, hn::Vec<Doubles>& a, hn::Vec<Doubles>& b) const {
+    const Doubles d;
+    const hn::Rebind<float, Doubles> df;
+    const hn::RebindToUnsigned<decltype(df)> wide;
+    const auto pairs = hn::BitCast(wide, hn::LoadU(hn::Repartition<std::uint16_t, decltype(wide)>(), from));
+    a = hn::PromoteTo(d, hn::BitCast(df, hn::ShiftLeft<16>(pairs)));
+    b = hn::PromoteTo(d, hn::BitCast(df, hn::And(pairs, hn::Set(wide, std::uint32_t{0xFFFF0000}))));
+  }
+};
+#endif
+
 struct LoadDouble {
   HWY_INLINE hn::Vec<Doubles> operator()(Doubles d, const double* from) const { return hn::LoadU(d, from); }
 };
@@ -131,6 +159,16 @@ struct LoadDouble {
 struct LoadWide {
   HWY_INLINE hn::Vec<Doubles> operator()(Doubles d, const std::int64_t* from) const {
     return hn::ConvertTo(d, hn::LoadU(hn::RebindToSigned<Doubles>(), from));
+  }
+};
+
+// Exact below 2^51 in size; what lies beyond becomes 2^51 or more in size, infinite or NaN. In the bits of 1.5 * 2^52
+// an integer added to them counts units.
+struct LoadNarrow {
+  HWY_INLINE hn::Vec<Doubles> operator()(Doubles d, const std::int64_t* from) const {
+    const hn::RebindToSigned<Doubles> di;
+    const auto middle = hn::Set(d, 0x1.8p52);
+    return hn::Sub(hn::BitCast(d, hn::Add(hn::LoadU(di, from), hn::BitCast(di, middle))), middle);
   }
 };
 

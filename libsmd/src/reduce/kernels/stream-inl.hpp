@@ -17,85 +17,82 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
 namespace HWY_NAMESPACE {
 
-// Extremes and sums in one pass, without doubles stored in between.
-template <class T, bool magnitudes, bool grouped, class Load>
+// Extremes of floats, or of what `load` makes floats of.
+struct FloatRange {
+  using Floats = hn::ScalableTag<float>;
+  using Bits = hn::RebindToUnsigned<Floats>;
+  hn::Vec<Floats> min;
+  hn::Vec<Floats> max;
+  hn::Vec<Bits> smallest;  // of |x| - 1: that of 0 is the greatest of all
+  hn::Vec<Bits> sizes;     // all of these, if asked; only that of 0 has the highest bit
+
+  HWY_INLINE void start() {
+    min = hn::Set(Floats(), std::numeric_limits<float>::infinity());
+    max = hn::Neg(min);
+    smallest = hn::Set(Bits(), ~std::uint32_t{0});
+    sizes = hn::Zero(Bits());
+  }
+  template <bool zeros, class T, class Load>
+  HWY_INLINE void take(const T* from, std::size_t n, const Load& load) {
+    auto state = *this;
+    const std::size_t lanes = hn::Lanes(Floats());
+    for (std::size_t i = 0; i < n; i += 2 * lanes) {
+      state.template take_one<zeros>(load(Floats(), from + i));
+      state.template take_one<zeros>(load(Floats(), from + i + lanes));
+    }
+    *this = state;
+  }
+  HWY_INLINE void finish(BlockRange& range) const {
+    range.min = smallest_of(Floats(), min);
+    range.max = largest_of(Floats(), max);
+    const std::uint32_t bits = hn::GetLane(hn::MinOfLanes(Bits(), smallest)) + 1U;
+    range.smallest = bits == 0 ? std::numeric_limits<double>::infinity() : std::bit_cast<float>(bits);
+    range.has_zero = (hn::GetLane(hn::MaxOfLanes(Bits(), sizes)) >> 31U) != 0;
+  }
+
+ private:
+  template <bool zeros>
+  HWY_INLINE void take_one(hn::Vec<Floats> v) {
+    min = hn::Min(min, v);
+    max = hn::Max(max, v);
+    const auto size = hn::Sub(hn::BitCast(Bits(), hn::Abs(v)), hn::Set(Bits(), std::uint32_t{1}));
+    smallest = hn::Min(smallest, size);
+    if constexpr (zeros) {
+      sizes = hn::Or(sizes, size);
+    }
+  }
+};
+
+// Extremes and sums, without doubles stored in between.
+template <class T, bool magnitudes, bool grouped, class Load, class Widen>
 HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
-                              BlockSums& result, const Load& load) {
-  const hn::ScalableTag<float> df;
-  const hn::RebindToUnsigned<decltype(df)> du;
-  const std::size_t lanes = hn::Lanes(df);
-  auto min = hn::Set(df, std::numeric_limits<float>::infinity());
-  auto max = hn::Set(df, -std::numeric_limits<float>::infinity());
-  auto smallest = hn::Set(du, ~std::uint32_t{0});
-  auto sizes = hn::Zero(du);  // all |x| - 1: only that of 0 has the highest bit
-  const auto one = hn::Set(du, std::uint32_t{1});
-  Lane<false> sum0;
-  Lane<false> sum1;
-  Lane<false> magnitude0;
-  Lane<false> magnitude1;
-  Lane<true> square0;
-  Lane<true> square1;
-  sum0.start(0);
-  sum1.start(0);
-  magnitude0.start(0);
-  magnitude1.start(0);
-  square0.start(plan.square_bias);
-  square1.start(plan.square_bias);
-  for (std::size_t i = 0; i < n; i += 2 * lanes) {
-    const T* const from = typed<T>(source) + i;
-    const auto a = load(df, from);
-    const auto b = load(df, from + lanes);
-    min = hn::Min(min, hn::Min(a, b));
-    max = hn::Max(max, hn::Max(a, b));
-    const auto size_a = hn::Sub(hn::BitCast(du, hn::Abs(a)), one);
-    const auto size_b = hn::Sub(hn::BitCast(du, hn::Abs(b)), one);
-    smallest = hn::Min(smallest, hn::Min(size_a, size_b));
-    sizes = hn::Or(sizes, hn::Or(size_a, size_b));
-    hn::Vec<Doubles> v0;
-    hn::Vec<Doubles> v1;
-    hn::Vec<Doubles> v2;
-    hn::Vec<Doubles> v3;
-    widen(from, a, v0, v1);
-    widen(from + lanes, b, v2, v3);
-    sum0.add(v0);
-    sum1.add(v1);
-    sum0.add(v2);
-    sum1.add(v3);
-    if constexpr (magnitudes) {
-      magnitude0.add(hn::Abs(v0));
-      magnitude1.add(hn::Abs(v1));
-      magnitude0.add(hn::Abs(v2));
-      magnitude1.add(hn::Abs(v3));
-    }
-    if constexpr (grouped) {
-      // Each square is exact; four of like size too.
-      square0.add(plus(hn::MulAdd(v1, v1, hn::Mul(v0, v0)), hn::MulAdd(v3, v3, hn::Mul(v2, v2))));
+                              BlockSums& result, const Load& load, const Widen& widen) {
+  FloatRange extremes;
+  extremes.start();
+  FloatSums<magnitudes, grouped> sums;
+  sums.start(plan.square_bias);
+  for (std::size_t i = 0; i < n; i += looked_at_twice) {
+    const std::size_t part = std::min(looked_at_twice, n - i);
+    if (plan.zeros) {
+      extremes.take<true>(typed<T>(source) + i, part, load);
     } else {
-      square0.add_square(v0);
-      square1.add_square(v1);
-      square0.add_square(v2);
-      square1.add_square(v3);
+      extremes.take<false>(typed<T>(source) + i, part, load);
     }
+    sums.take(typed<T>(source) + i, part, widen);
   }
-  range.min = smallest_of(df, min);
-  range.max = largest_of(df, max);
-  const std::uint32_t bits = hn::GetLane(hn::MinOfLanes(du, smallest)) + 1U;
-  range.smallest = bits == 0 ? std::numeric_limits<double>::infinity() : std::bit_cast<float>(bits);
-  range.has_zero = (hn::GetLane(hn::MaxOfLanes(du, sizes)) >> 31U) != 0;
-  finish(sum0, sum1, 0, result.sum, result.sum_low);
-  if constexpr (magnitudes) {
-    finish(magnitude0, magnitude1, 0, result.magnitude, result.magnitude_low);
-  }
-  finish(square0, square1, plan.square_bias, result.square, result.square_low);
+  extremes.finish(range);
+  sums.finish(plan.square_bias, result);
   range.finite = std::isfinite(result.sum);
 }
 
-// Extremes of doubles.
+// Extremes of doubles; of integers only the least and the greatest.
+template <bool integers>
 struct DoubleRange {
   hn::Vec<Doubles> min;
   hn::Vec<Doubles> max;
@@ -110,6 +107,9 @@ struct DoubleRange {
     const Doubles d;
     min = hn::Min(min, v);
     max = hn::Max(max, v);
+    if constexpr (integers) {
+      return;
+    }
     const auto infinity = hn::Set(d, std::numeric_limits<double>::infinity());
     smallest = hn::Min(smallest, hn::IfThenElse(hn::Eq(size, hn::Zero(d)), infinity, size));
     least = hn::Min(least, size);
@@ -118,22 +118,22 @@ struct DoubleRange {
     const Doubles d;
     range.min = smallest_of(d, min);
     range.max = largest_of(d, max);
-    range.smallest = smallest_of(d, smallest);
-    range.has_zero = smallest_of(d, least) == 0;
+    range.smallest = integers ? 1 : smallest_of(d, smallest);
+    range.has_zero = !integers && smallest_of(d, least) == 0;
   }
 };
 
-template <class T, bool magnitudes, class Load>
+template <class T, bool magnitudes, bool biased, class Load>
 HWY_INLINE void stream_doubles(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                                BlockSums& result, const Load& load) {
   const Doubles d;
   const std::size_t lanes = hn::Lanes(d);
-  DoubleRange extremes;
+  DoubleRange<std::is_integral_v<T>> extremes;
   extremes.start();
-  Lane<true> sum0;
-  Lane<true> sum1;
-  Lane<true> magnitude0;
-  Lane<true> magnitude1;
+  Lane<biased> sum0;
+  Lane<biased> sum1;
+  Lane<biased> magnitude0;
+  Lane<biased> magnitude1;
   Lane<true> square0;
   Lane<true> square1;
   sum0.start(plan.sum_bias);
@@ -154,21 +154,27 @@ HWY_INLINE void stream_doubles(const std::byte* source, std::size_t n, const Sum
     const auto size1 = hn::Abs(v1);
     extremes.take(v0, size0);
     extremes.take(v1, size1);
-    sum0.add(v0);
-    sum1.add(v1);
-    if constexpr (magnitudes) {
+    if constexpr (biased) {
+      sum0.add(v0);
+      sum1.add(v1);
+    } else {
+      sum0.add(hn::Add(v0, v1));
+    }
+    if constexpr (magnitudes && biased) {
       magnitude0.add(size0);
       magnitude1.add(size1);
+    } else if constexpr (magnitudes) {
+      magnitude0.add(hn::Add(size0, size1));
     }
     square0.add_square(v0);
     square1.add_square(v1);
   }
   extremes.finish(range);
-  finish(sum0, sum1, plan.sum_bias, result.sum, result.sum_low);
+  finish_pair(sum0, sum1, plan.sum_bias, result.sum, result.sum_low);
   if constexpr (magnitudes) {
-    finish(magnitude0, magnitude1, plan.sum_bias, result.magnitude, result.magnitude_low);
+    finish_pair(magnitude0, magnitude1, plan.sum_bias, result.magnitude, result.magnitude_low);
   }
-  finish(square0, square1, plan.square_bias, result.square, result.square_low);
+  finish_pair(square0, square1, plan.square_bias, result.square, result.square_low);
   range.finite = std::isfinite(result.sum) && std::isfinite(result.sum_low);
 }
 
@@ -177,12 +183,14 @@ HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, co
                           BlockSums& result) {
   switch (type) {
     case Dtype::float32:
-      return stream_floats<float, magnitudes, grouped>(source, n, plan, range, result, LoadFloat());
+      return stream_floats<float, magnitudes, grouped>(source, n, plan, range, result, LoadFloat(), WidenFloats());
 #if HWY_TARGET == HWY_SCALAR
     case Dtype::float16:
-      return stream_floats<std::uint16_t, magnitudes, grouped>(source, n, plan, range, result, LoadHalf());
+      return stream_floats<std::uint16_t, magnitudes, grouped>(source, n, plan, range, result, LoadHalf(),
+                                                               WidenHalves());
     case Dtype::bfloat16:
-      return stream_floats<std::uint16_t, magnitudes, grouped>(source, n, plan, range, result, LoadBfloat());
+      return stream_floats<std::uint16_t, magnitudes, grouped>(source, n, plan, range, result, LoadBfloat(),
+                                                               WidenBfloats());
 #else
     case Dtype::float16:
       return stream_halves<magnitudes, grouped>(source, n, plan, range, result, LoadHalf(), WidenHalves());
@@ -191,9 +199,11 @@ HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, co
 #endif
     case Dtype::int64:
     case Dtype::uint64:
-      return stream_doubles<std::int64_t, magnitudes>(source, n, plan, range, result, LoadWide());
+      return plan.sum_bias == 0
+                 ? stream_doubles<std::int64_t, magnitudes, false>(source, n, plan, range, result, LoadNarrow())
+                 : stream_doubles<std::int64_t, magnitudes, true>(source, n, plan, range, result, LoadWide());
     default:
-      return stream_doubles<double, magnitudes>(source, n, plan, range, result, LoadDouble());
+      return stream_doubles<double, magnitudes, true>(source, n, plan, range, result, LoadDouble());
   }
 }
 

@@ -11,6 +11,7 @@
 #include "reduce/kernels.hpp"
 #include "reduce/kernels/load-inl.hpp"
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -43,6 +44,15 @@ struct Lane {
     }
     sum = next;
   }
+  // Two at once: `low`, which may have to live in memory, is touched once.
+  HWY_INLINE void add_both(hn::Vec<Doubles> v, hn::Vec<Doubles> w) {
+    const auto next = plus(v, sum);
+    const auto last = plus(w, next);
+    if constexpr (biased) {
+      low = hn::Add(low, plus(hn::Sub(v, hn::Sub(next, sum)), hn::Sub(w, hn::Sub(last, next))));
+    }
+    sum = last;
+  }
   HWY_INLINE void add_square(hn::Vec<Doubles> v) {
     if constexpr (fused_multiply) {
       const auto next = hn::MulAdd(v, v, sum);
@@ -55,12 +65,89 @@ struct Lane {
 };
 
 template <bool biased>
-HWY_INLINE void finish(const Lane<biased>& a, const Lane<biased>& b, double bias, double& high, double& low) {
+HWY_INLINE void finish_pair(const Lane<biased>& a, const Lane<biased>& b, double bias, double& high, double& low) {
   const Doubles d;
   const auto offset = hn::Set(d, bias);
   high = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Sub(a.sum, offset), hn::Sub(b.sum, offset))));
   low = hn::GetLane(hn::SumOfLanes(d, hn::Add(a.low, b.low)));
 }
+
+// So many elements are looked at twice: for extremes, and for sums. In one loop they want more registers than there
+// are.
+inline constexpr std::size_t looked_at_twice = 2048;
+
+// The sums of floats, whose sums of x and of |x| need no bias.
+template <bool magnitudes, bool grouped>
+struct FloatSums {
+  hn::Vec<Doubles> sum;
+  hn::Vec<Doubles> magnitude;
+  Lane<true> square0;
+  Lane<true> square1;
+
+  HWY_INLINE void start(double square_bias) {
+    sum = magnitude = hn::Zero(Doubles());
+    square0.start(square_bias);
+    square1.start(square_bias);
+  }
+
+  // `n` elements, a multiple of 64. `widen` gives two vectors of doubles at a time. Accumulators are few and each is
+  // touched seldom: there are only 16 registers, and one that has to live in memory costs a round trip each time.
+  template <class T, class Widen>
+  HWY_INLINE void take(const T* from, std::size_t n, const Widen& widen) {
+    auto state = *this;
+    const std::size_t four = 4 * hn::Lanes(Doubles());
+    for (std::size_t i = 0; i < n; i += 2 * four) {
+      // What will be looked at next, while there is more to compute than to load.
+      for (std::size_t line = 0; line < 2 * four * sizeof(T); line += 64) {
+        hwy::Prefetch(reinterpret_cast<const std::byte*>(from + i + looked_at_twice) + line);
+      }
+      const auto squares0 = state.take_four(from + i, widen);
+      const auto squares1 = state.take_four(from + i + four, widen);
+      if constexpr (grouped) {
+        state.square0.add_both(squares0, squares1);
+      } else {
+        (void)squares0;
+        (void)squares1;
+      }
+    }
+    *this = state;
+  }
+
+  HWY_INLINE void finish(double square_bias, BlockSums& result) const {
+    const Doubles d;
+    result.sum = hn::GetLane(hn::SumOfLanes(d, sum));
+    result.magnitude = hn::GetLane(hn::SumOfLanes(d, magnitude));
+    result.sum_low = result.magnitude_low = 0;
+    finish_pair(square0, square1, square_bias, result.square, result.square_low);
+  }
+
+ private:
+  // Four vectors of doubles. Gives the sum of their squares, if they are grouped.
+  template <class T, class Widen>
+  HWY_INLINE hn::Vec<Doubles> take_four(const T* from, const Widen& widen) {
+    hn::Vec<Doubles> v0;
+    hn::Vec<Doubles> v1;
+    hn::Vec<Doubles> v2;
+    hn::Vec<Doubles> v3;
+    widen(from, v0, v1);
+    widen(from + 2 * hn::Lanes(Doubles()), v2, v3);
+    // Half of the additions go to the units that multiply.
+    sum = hn::Add(sum, hn::Add(hn::Add(v0, v1), hn::Add(v2, v3)));
+    if constexpr (magnitudes) {
+      magnitude = plus(plus(plus(hn::Abs(v0), hn::Abs(v1)), plus(hn::Abs(v2), hn::Abs(v3))), magnitude);
+    }
+    if constexpr (grouped) {
+      // Each square is exact; four of like size too.
+      return plus(hn::MulAdd(v1, v1, hn::Mul(v0, v0)), hn::MulAdd(v3, v3, hn::Mul(v2, v2)));
+    } else {
+      square0.add_square(v0);
+      square1.add_square(v1);
+      square0.add_square(v2);
+      square1.add_square(v3);
+      return v0;
+    }
+  }
+};
 
 template <bool biased, bool magnitudes, bool squares>
 HWY_INLINE void sums_as(const double* values, std::size_t n, const SumPlan& plan, BlockSums& result) {
@@ -88,12 +175,12 @@ HWY_INLINE void sums_as(const double* values, std::size_t n, const SumPlan& plan
       square[1].add_square(v1);
     }
   }
-  finish(sum[0], sum[1], plan.sum_bias, result.sum, result.sum_low);
+  finish_pair(sum[0], sum[1], plan.sum_bias, result.sum, result.sum_low);
   if constexpr (magnitudes) {
-    finish(magnitude[0], magnitude[1], plan.sum_bias, result.magnitude, result.magnitude_low);
+    finish_pair(magnitude[0], magnitude[1], plan.sum_bias, result.magnitude, result.magnitude_low);
   }
   if constexpr (squares) {
-    finish(square[0], square[1], plan.square_bias, result.square, result.square_low);
+    finish_pair(square[0], square[1], plan.square_bias, result.square, result.square_low);
   }
 }
 

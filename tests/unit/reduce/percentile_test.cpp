@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Percentiles of arrays long enough to be looked for while the rest is computed, against sorting.
+#include <doctest/doctest.h>
+#include <smd/reduction.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "reduce/kernels.hpp"
+#include "values.hpp"
+
+namespace {
+
+using smd::Dtype;
+
+// numpy.percentile, method linear: the place is percent / 100 * (n - 1); from the nearer of its two neighbours.
+double expected(const std::vector<double>& sorted, double percent) {
+  const double place = percent / 100 * static_cast<double>(sorted.size() - 1);
+  const auto at = static_cast<std::size_t>(place);
+  const double a = sorted[at];
+  const double b = sorted[std::min(at + 1, sorted.size() - 1)];
+  const double weight = place - std::floor(place);
+  return weight < 0.5 ? a + (b - a) * weight : b - (b - a) * (1 - weight);
+}
+
+template <class T>
+void check(const std::vector<T>& values) {
+  const std::vector<std::pair<const char*, double>> asked = {
+      {"median", 50}, {"p1", 1}, {"p99.9", 99.9}, {"p50", 50}, {"p0", 0}, {"p33.3", 33.3}, {"p75", 75}, {"p100", 100}};
+  std::vector<smd::Reduction> wanted;
+  for (const char* prefix : {"", "abs_"}) {
+    for (const auto& [name, percent] : asked) {
+      wanted.push_back(smd::parse_reduction(std::string(prefix) + name).value());
+    }
+  }
+  wanted.push_back(smd::parse_reduction("nan").value());
+  std::vector<double> sorted;
+  for (const T value : values) {
+    if (!std::isnan(value)) {
+      sorted.push_back(value);
+    }
+  }
+  std::vector<double> sizes = sorted;
+  std::transform(sizes.begin(), sizes.end(), sizes.begin(), [](double value) { return std::fabs(value); });
+  std::sort(sorted.begin(), sorted.end());
+  std::sort(sizes.begin(), sizes.end());
+  // Not aligned.
+  std::vector<std::byte> bytes(values.size() * sizeof(T) + 1);
+  std::memcpy(bytes.data() + 1, values.data(), values.size() * sizeof(T));
+  const auto n = static_cast<std::int64_t>(values.size());
+  const Dtype dtype = sizeof(T) == 4 ? Dtype::float32 : Dtype::float64;
+  const smd::TensorView view(dtype, {&n, 1}, std::span(bytes).subspan(1));
+  const auto found = smd::reduce(view, wanted, {.nan = smd::NanPolicy::omit});
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    CAPTURE(asked[i].first);
+    const double percent = asked[i].second;
+    CHECK(smd_test::ulps(found[i].real, expected(sorted, percent)) == 0);
+    CHECK(smd_test::ulps(found[asked.size() + i].real, expected(sizes, percent)) == 0);
+  }
+  const auto median = smd::reduce(view, std::span(wanted).first(1), {.nan = smd::NanPolicy::omit});
+  CHECK(smd_test::ulps(median[0].real, found[0].real) == 0);
+  CHECK(found.back().low == values.size() - sorted.size());
+}
+
+}  // namespace
+
+TEST_CASE("percentiles of long arrays") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  smd_test::Random random(21);
+  const std::pair<const char*, std::function<double(std::size_t)>> kinds[] = {
+      {"even", [&](std::size_t) { return random.number(); }},
+      {"around zero", [&](std::size_t) { return std::pow(random.number(), 9); }},
+      {"all alike", [](std::size_t) { return -2.5; }},
+      {"zeros of both signs", [&](std::size_t) { return random.below(2) == 0 ? 0.0 : -0.0; }},
+      {"two values", [&](std::size_t) { return random.below(2) == 0 ? 1.0 : 2.0; }},
+      {"mostly alike", [&](std::size_t) { return random.below(9) == 0 ? random.number() : 0.25; }},
+      {"rising", [](std::size_t i) { return static_cast<double>(i); }},
+      {"one part unlike the other", [&](std::size_t i) { return random.number() + (i < 40000 ? 1e6 : 0); }},
+      {"mostly not numbers", [&](std::size_t) { return random.below(50) == 0 ? random.number() : nan; }},
+      {"some not numbers", [&](std::size_t) { return random.below(50) == 0 ? nan : random.number(); }},
+      {"infinities", [&](std::size_t) { return random.below(3) == 0 ? infinity : random.number(); }},
+      {"no numbers but one", [&](std::size_t i) { return i == 60000 ? 3.5 : nan; }},
+  };
+  for (const smd::detail::reduce::Kernels* kernels : smd::detail::reduce::available_kernels()) {
+    smd::detail::reduce::choose_kernels(*kernels);
+    CAPTURE(kernels->name);
+    for (const auto& kind : kinds) {
+      CAPTURE(kind.first);
+      // More than the parts that are looked at, and not a multiple of them, is slow to sort: by the best instructions
+      // only.
+      const bool best = kernels == smd::detail::reduce::available_kernels().front();
+      for (const std::size_t n : {1000U, best ? 70001U : 3001U}) {
+        CAPTURE(n);
+        std::vector<double> values(n);
+        for (std::size_t i = 0; i < n; ++i) {
+          values[i] = kind.second(i);
+        }
+        if (std::all_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) {
+          values[0] = 1;
+        }
+        const std::vector<float> narrow(values.begin(), values.end());
+        check(narrow);
+        check(values);
+      }
+    }
+  }
+  smd::detail::reduce::choose_kernels(*smd::detail::reduce::available_kernels().front());
+}

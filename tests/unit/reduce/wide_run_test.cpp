@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of 64-bit integers long enough to be streamed, by every instruction set, against arithmetic in 128 bits.
+#include <doctest/doctest.h>
+#include <smd/reduction.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "reduce/int128.hpp"
+#include "reduce/kernels.hpp"
+#include "values.hpp"
+
+namespace {
+
+using smd::Dtype;
+using smd::detail::reduce::Int128;
+
+Int128 integer(const smd::ReducedValue& value) {
+  return static_cast<Int128>((static_cast<smd::detail::reduce::Uint128>(static_cast<std::uint64_t>(value.high)) << 64) |
+                             value.low);
+}
+
+// With m the mean rounded down and d = x - m: the sum of (x - mean)^2 is that of d^2, less (sum of d)^2 / n. |d| is
+// below 2^56, n below 2^15: nothing overflows, and only the last steps round, to 64 bits.
+double variance(const std::vector<Int128>& values) {
+  const auto n = static_cast<Int128>(values.size());
+  Int128 sum = 0;
+  for (const Int128 value : values) {
+    sum += value;
+  }
+  const Int128 rest = ((sum % n) + n) % n;
+  const Int128 mean = (sum - rest) / n;
+  Int128 squares = 0;
+  for (const Int128 value : values) {
+    squares += (value - mean) * (value - mean);
+  }
+  const auto count = static_cast<long double>(n);
+  const long double moved = static_cast<long double>(rest) * static_cast<long double>(rest) / count;
+  return static_cast<double>((static_cast<long double>(squares) - moved) / count);
+}
+
+void check(Dtype dtype, const std::vector<std::uint64_t>& bits, bool variances) {
+  std::vector<smd::Reduction> wanted;
+  for (const char* name : {"min", "max", "sum", "l1", "variance", "abs_variance"}) {
+    wanted.push_back(smd::parse_reduction(name).value());
+  }
+  std::vector<Int128> values;
+  std::vector<Int128> sizes;
+  Int128 sum = 0;
+  Int128 magnitudes = 0;
+  for (const std::uint64_t one : bits) {
+    values.push_back(dtype == Dtype::int64 ? Int128{static_cast<std::int64_t>(one)} : static_cast<Int128>(one));
+    sizes.push_back(values.back() < 0 ? -values.back() : values.back());
+    sum += values.back();
+    magnitudes += sizes.back();
+  }
+  const auto n = static_cast<std::int64_t>(bits.size());
+  const smd::TensorView view(dtype, {&n, 1}, std::as_bytes(std::span(bits)));
+  const auto found = smd::reduce(view, wanted);
+  CHECK((integer(found[0]) == *std::min_element(values.begin(), values.end())));
+  CHECK((integer(found[1]) == *std::max_element(values.begin(), values.end())));
+  CHECK((integer(found[2]) == sum));
+  CHECK((integer(found[3]) == magnitudes));
+  // Without magnitudes other loops run.
+  const auto alone = smd::reduce(view, std::span(wanted).subspan(4, 1));
+  CHECK(alone[0].real == found[4].real);
+  if (variances) {
+    CHECK(smd_test::ulps(found[4].real, variance(values)) <= 2);
+    CHECK(smd_test::ulps(found[5].real, variance(sizes)) <= 2);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("long runs of 64-bit integers") {
+  for (const smd::detail::reduce::Kernels* kernels : smd::detail::reduce::available_kernels()) {
+    smd::detail::reduce::choose_kernels(*kernels);
+    CAPTURE(kernels->name);
+    smd_test::Random random(9);
+    // Sums of at most 53 bits, conversions good up to 2^51 and to 2^53, and what lies beyond all of these.
+    for (const int size : {3, 41, 42, 50, 53, 54, 62}) {
+      CAPTURE(size);
+      // The last numbers are much larger than those that led to expect their size.
+      for (const int later : {size, std::min(size + 3, 62)}) {
+        CAPTURE(later);
+        std::vector<std::uint64_t> bits(18000);
+        for (std::size_t i = 0; i < bits.size(); ++i) {
+          const std::uint64_t number = (random.bits() << 11 ^ random.bits()) >> (63 - (i < 13000 ? size : later)) >> 1;
+          bits[i] = random.below(2) == 0 ? number : ~number + 1;
+        }
+        check(Dtype::int64, bits, later <= 54);
+        for (std::uint64_t& one : bits) {
+          one = static_cast<std::int64_t>(one) < 0 ? ~one + 1 : one;
+        }
+        check(Dtype::uint64, bits, later <= 54);
+        bits[9000] = ~std::uint64_t{0};
+        check(Dtype::uint64, bits, false);
+        bits[9000] = std::uint64_t{1} << 63;
+        check(Dtype::int64, bits, false);
+      }
+    }
+    // As large as they come, all alike: sums grow as fast as they can.
+    for (const int size : {41, 51}) {
+      CAPTURE(size);
+      check(Dtype::int64, std::vector<std::uint64_t>(20000, (std::uint64_t{1} << size) - 1), true);
+      check(Dtype::int64, std::vector<std::uint64_t>(20000, std::uint64_t{1} << size), true);
+    }
+  }
+  smd::detail::reduce::choose_kernels(*smd::detail::reduce::available_kernels().front());
+}
