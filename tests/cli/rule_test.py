@@ -26,8 +26,8 @@ ODD_NAME = '100% a:b,c\nd\re # x'
 
 
 def rule(*arguments, status=None, **more):
-    done = subprocess.run(('smd-rule',) + arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-                          env=ENVIRONMENT, timeout=120, **more)
+    done = subprocess.run(('smd-rule',) + arguments, **{'stdout': subprocess.PIPE, **more}, stderr=subprocess.PIPE,
+                          check=False, env=ENVIRONMENT, timeout=120)
     if status is not None and done.returncode != status:
         raise AssertionError(f'{arguments}: {done.returncode}, not {status}: {done.stderr.decode()}')
     return done
@@ -269,16 +269,14 @@ class Reports(unittest.TestCase):
         self.assertEqual(done.stdout, b'')
         self.assertIn(b'WriteError', done.stderr)
 
-
     def test_a_reader_that_goes_away(self):
         report = f'junit={os.path.join(self.folder, "late")}'
-        process = subprocess.Popen(
-            ('smd-rule', trial('pt-vanishing'), '-r', 'VanishingGradient', '-k', '--jsonl', '--report', report),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)
-        process.stdout.close()
-        err = process.stderr.read()
-        process.stderr.close()
-        self.assertEqual((process.wait(), err), (-signal.SIGPIPE, b''))
+        # Gone before the command starts: what a pipe holds could all be written before a reader goes later.
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = rule(trial('pt-vanishing'), '-r', 'VanishingGradient', '-k', '--jsonl', '--report', report, stdout=writer)
+        os.close(writer)
+        self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b''))
         self.assertEqual(os.listdir(self.folder), ['rules.json'])
 
     def test_the_present_as_text(self):
