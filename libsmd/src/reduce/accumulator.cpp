@@ -223,21 +223,19 @@ bool Accumulator::add_wide_stream(Dtype type, const std::byte* source, std::size
   count_ += n;
   add_integer_order(static_cast<Int128>(range.min), static_cast<Int128>(range.max), 0);
   const auto whole = [](DoubleDouble sum) { return static_cast<Int128>(sum.hi) + static_cast<Int128>(sum.lo); };
-  add_integer_moments(figures.moments, whole(figures.moments.sum), figures.abs_moments, whole(figures.abs_moments.sum));
+  merge_moments(figures.moments, whole(figures.moments.sum), groups_.abs_moments ? figures.abs_moments : Moments(),
+                whole(figures.abs_moments.sum));
   return true;
 }
 
-// And the sums.
-void Accumulator::add_integer_moments(const Moments& block, Int128 sum, const Moments& abs_block, Int128 abs_sum) {
-  if (!integers_) {
-    // There were floats before: their sum is elsewhere.
-    moments_.merge(block);
-    abs_moments_.merge(abs_block);
+// And the exact sums of integers. If there were floats too, their sum is elsewhere.
+void Accumulator::merge_moments(const Moments& moments, Int128 sum, const Moments& abs_moments, Int128 abs_sum) {
+  if (integers_) {
+    merge_integers(moments_, sum_integer_, moments, sum);
+    merge_integers(abs_moments_, abs_sum_integer_, abs_moments, abs_sum);
   } else {
-    merge_integers(moments_, sum_integer_, block, sum);
-    if (groups_.abs_moments) {
-      merge_integers(abs_moments_, abs_sum_integer_, abs_block, abs_sum);
-    }
+    moments_.merge(moments);
+    abs_moments_.merge(abs_moments);
   }
   sum_integer_ += sum;
   abs_sum_integer_ += abs_sum;
@@ -477,16 +475,15 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
   std::int64_t high = 0;
   kernel.integer_sum(is_signed, false, source, n, low, high);
   const Int128 sum = static_cast<Int128>(low) + high * word;
-  Int128 abs_sum = max <= 0 ? -sum : sum;
+  Int128 abs_sum = 0;
   if (magnitudes && mixed) {
     kernel.integer_sum(is_signed, true, source, n, low, high);
     abs_sum = static_cast<Int128>(low) + high * word;
+  } else if (magnitudes) {
+    abs_sum = max <= 0 ? -sum : sum;
   }
-  abs_sum = magnitudes ? abs_sum : 0;
   if (!groups_.moments) {
-    sum_integer_ += sum;
-    abs_sum_integer_ += abs_sum;
-    return;
+    return merge_moments({}, sum, {}, abs_sum);
   }
   // Distances from the least element are exact integers, and exact as doubles unless they are large.
   Groups squares;
@@ -508,7 +505,7 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
   if (groups_.abs_moments) {
     abs_block = mixed ? distances(true, 0, std::max(-min, max), abs_sum) : Moments{n, to_pair(abs_sum), block.squares};
   }
-  add_integer_moments(block, sum, abs_block, abs_sum);
+  merge_moments(block, sum, abs_block, abs_sum);
 }
 
 void Accumulator::add_product(const double* values, std::size_t n, const BlockRange& range) {
@@ -648,7 +645,7 @@ void Accumulator::merge(const Accumulator& other) {
   abs_min_ = std::min(abs_min_, other.abs_min_);
   sum_.add(other.sum_);
   abs_sum_ = reduce::add(abs_sum_, other.abs_sum_);
-  add_integer_moments(other.moments_, other.sum_integer_, other.abs_moments_, other.abs_sum_integer_);
+  merge_moments(other.moments_, other.sum_integer_, other.abs_moments_, other.abs_sum_integer_);
   product_.merge(other.product_);
   negative_infinities_odd_ = negative_infinities_odd_ != other.negative_infinities_odd_;
   real_specials_.merge(other.real_specials_);

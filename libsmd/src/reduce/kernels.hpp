@@ -28,7 +28,7 @@ inline constexpr std::size_t block_padding = 64;
 struct BlockRange {
   double min = 0;
   double max = 0;
-  double smallest = 0;  ///< The least |x| that is not 0; infinite if there is none. 1 for integers.
+  double smallest = 0;  ///< The least |x| that is not 0, or less; infinite if there is none. 1 for integers.
   bool finite = true;
   bool has_zero = false;  ///< Only `stream` tells, if asked.
 };
@@ -47,7 +47,7 @@ struct SumPlan {
   /// For `stream` of types shorter than float64: squares are added by fours or eights before they are added without
   /// error. Faster, but sums of groups of float32 are rounded, if the elements' sizes differ.
   bool grouped_squares = false;
-  bool zeros = false;   ///< For `stream`: `has_zero` is wanted.
+  bool zeros = false;   ///< For `stream`: `has_zero` is wanted, and of float16 a true `smallest`.
   double sum_bias = 0;  ///< 0: x and |x| can be summed as they are, without error.
   double square_bias = 0;
 };

@@ -64,6 +64,11 @@ Groups both(const Groups& a, const Groups& b) {
           a.abs_min || b.abs_min, a.product || b.product, a.signs || b.signs,           a.values || b.values};
 }
 
+// Which percentile a reduction that needs the values is.
+double percent_of(const Reduction& reduction) {
+  return reduction.kind == ReductionKind::median ? 50 : reduction.percent;
+}
+
 bool takes_abs(ReductionKind kind) { return kind <= ReductionKind::l2 || kind == ReductionKind::percentile; }
 
 Groups groups_of(std::span<const Reduction> wanted) {
@@ -190,9 +195,8 @@ class Answer {
       case ReductionKind::prod:
         return product(reduction.abs);
       case ReductionKind::median:
-        return middle(50, reduction.abs);
       case ReductionKind::percentile:
-        return middle(reduction.percent, reduction.abs);
+        return middle(percent_of(reduction), reduction.abs);
     }
     return undefined();
   }
@@ -521,7 +525,7 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
   Percentiles percentiles(type, source, n);
   for (const Reduction& reduction : wanted) {
     if (in_place && groups_of(std::span(&reduction, 1)).values) {
-      percentiles.expect(reduction.abs, reduction.kind == ReductionKind::median ? 50 : reduction.percent);
+      percentiles.expect(reduction.abs, percent_of(reduction));
     }
   }
   // Percentiles are looked for in parts that are still in the second-level cache.

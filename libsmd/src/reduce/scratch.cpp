@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <utility>
 
 namespace smd::detail::reduce {
@@ -10,54 +11,38 @@ namespace {
 
 constexpr std::size_t largest_kept = std::size_t{1} << 20;
 
-struct Piece {
-  std::size_t size = 0;
-  std::unique_ptr<std::byte[]> data;
-};
-
 // Of this thread; at most 4 MiB in all.
-std::array<Piece, 4>& pieces() noexcept {
-  thread_local std::array<Piece, 4> kept;
+std::array<Buffer, 4>& spare() noexcept {
+  thread_local std::array<Buffer, 4> kept;
   return kept;
 }
 
 }  // namespace
 
 Scratch::Scratch(std::size_t bytes) {
-  Piece* best = nullptr;
-  for (Piece& piece : pieces()) {
-    if (piece.size >= bytes && (best == nullptr || piece.size < best->size)) {
-      best = &piece;
+  Buffer* best = nullptr;
+  for (Buffer& kept : spare()) {
+    if (kept.capacity() >= bytes && (best == nullptr || kept.capacity() < best->capacity())) {
+      best = &kept;
     }
   }
   if (best != nullptr) {
-    size_ = std::exchange(best->size, 0);
-    data_ = std::move(best->data);
-    return;
+    std::swap(buffer_, *best);
+  } else if (buffer_.reserve(bytes) == nullptr) {
+    throw std::bad_alloc();
   }
-  data_.reset(new std::byte[bytes]);
-  size_ = bytes;
 }
 
-Scratch& Scratch::operator=(Scratch&& other) noexcept {
-  give_back();
-  size_ = other.size_;
-  data_ = std::move(other.data_);
-  return *this;
-}
-
-Scratch::~Scratch() { give_back(); }
-
-void Scratch::give_back() noexcept {
-  if (data_ == nullptr || size_ > largest_kept) {
+Scratch::~Scratch() {
+  if (buffer_.capacity() > largest_kept) {
     return;
   }
-  auto& kept = pieces();
-  Piece& least = *std::min_element(kept.begin(), kept.end(),
-                                   [](const Piece& left, const Piece& right) { return left.size < right.size; });
-  if (least.size < size_) {
-    least.size = size_;
-    least.data = std::move(data_);
+  auto& kept = spare();
+  const auto least = std::min_element(kept.begin(), kept.end(), [](const Buffer& left, const Buffer& right) {
+    return left.capacity() < right.capacity();
+  });
+  if (least->capacity() < buffer_.capacity()) {
+    std::swap(buffer_, *least);
   }
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/buffer.hpp"
+
 #include <cstddef>
-#include <memory>
+#include <utility>
 
 namespace smd::detail::reduce {
 
@@ -13,20 +15,20 @@ class Scratch {
   Scratch() noexcept = default;
   /// At least `bytes`, aligned for every type, not initialised.
   explicit Scratch(std::size_t bytes);
-  Scratch(Scratch&&) noexcept = default;
-  Scratch& operator=(Scratch&& other) noexcept;
+  Scratch(Scratch&& other) noexcept { std::swap(buffer_, other.buffer_); }
+  Scratch& operator=(Scratch&& other) noexcept {
+    std::swap(buffer_, other.buffer_);
+    return *this;
+  }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch();
 
-  [[nodiscard]] std::byte* data() const noexcept { return data_.get(); }
-  [[nodiscard]] std::size_t size() const noexcept { return data_ == nullptr ? 0 : size_; }
+  [[nodiscard]] std::byte* data() noexcept { return buffer_.data(); }
+  [[nodiscard]] std::size_t size() const noexcept { return buffer_.capacity(); }
 
  private:
-  void give_back() noexcept;
-
-  std::size_t size_ = 0;
-  std::unique_ptr<std::byte[]> data_;
+  Buffer buffer_;
 };
 
 }  // namespace smd::detail::reduce

@@ -51,12 +51,6 @@ Neighbours<T> by_copying(const std::byte* source, std::size_t n, bool magnitude,
   return by_sorting(values.data(), values.size(), rank);
 }
 
-template <class T>
-struct Bounds {
-  T from;
-  T to;
-};
-
 // Two elements that almost surely enclose the one at this fraction of those that are not NaN. None if too few are not.
 template <class T>
 std::optional<Bounds<T>> guess(const std::byte* source, std::size_t n, bool magnitude, double fraction) {
@@ -130,23 +124,18 @@ Neighbours<T> neighbours(T* values, std::size_t n, std::size_t rank) {
 template <class T>
 RankSearch<T>::RankSearch(const std::byte* source, std::size_t n, bool magnitude, double percent)
     : source_(source), n_(n), magnitude_(magnitude), percent_(percent) {
-  if (n <= small) {
-    return;
-  }
-  if (const std::optional<Bounds<T>> bounds = guess<T>(source, n, magnitude, percent / 100)) {
-    bounded_ = true;
-    from_ = bounds->from;
-    to_ = bounds->to;
+  if (n > small) {
+    bounds_ = guess<T>(source, n, magnitude, percent / 100);
   }
 }
 
 template <class T>
 void RankSearch<T>::add(std::size_t n) {
   constexpr std::size_t part = 16384;
-  for (const std::size_t end = seen_ + n; bounded_ && seen_ < end;) {
+  for (const std::size_t end = seen_ + n; bounds_ && seen_ < end;) {
     const std::size_t size = std::min(part, end - seen_);
     // Equal elements need not be kept.
-    const std::size_t place = from_ == to_ ? 0 : found_;
+    const std::size_t place = bounds_->from == bounds_->to ? 0 : found_;
     const std::size_t needed = (place + size + padding) * sizeof(T);
     if (needed > kept_.size()) {
       // A fifth of all is to be expected, and each part wants room for all of it.
@@ -155,7 +144,7 @@ void RankSearch<T>::add(std::size_t n) {
       kept_ = std::move(larger);
     }
     std::size_t found = 0;
-    below_ += between(source_ + seen_ * sizeof(T), size, magnitude_, Bounds<T>{from_, to_}, kept() + place, found);
+    below_ += between(source_ + seen_ * sizeof(T), size, magnitude_, *bounds_, kept() + place, found);
     found_ += found;
     seen_ += size;
   }
@@ -171,10 +160,10 @@ double RankSearch<T>::result(std::size_t others) {
   const double floor = std::floor(place);
   const auto rank = std::min(static_cast<std::size_t>(floor), others - 1);
   Neighbours<T> around;
-  if (!bounded_ || rank < below_ || std::min(rank + 1, others - 1) >= below_ + found_) {
+  if (!bounds_ || rank < below_ || std::min(rank + 1, others - 1) >= below_ + found_) {
     around = by_copying<T>(source_, n_, magnitude_, rank);
-  } else if (from_ == to_) {
-    around = {from_, from_};
+  } else if (bounds_->from == bounds_->to) {
+    around = {bounds_->from, bounds_->from};
   } else {
     around = neighbours(kept(), found_, rank - below_);
   }
@@ -202,35 +191,44 @@ RankSearch<T>* find(std::vector<RankSearch<T>>& searches, bool magnitude, double
 
 }  // namespace
 
-template <class T>
-void Percentiles::expect_in(std::vector<RankSearch<T>>& searches, bool magnitude, double percent) const {
-  if (searches.size() < most_in_passing && find(searches, magnitude, percent) == nullptr) {
-    searches.emplace_back(source_, n_, magnitude, percent);
+Percentiles::Percentiles(Dtype type, const std::byte* source, std::size_t n) : source_(source), n_(n) {
+  if (type == Dtype::float64) {
+    searches_.emplace<std::vector<RankSearch<double>>>();
   }
-}
-
-template <class T>
-double Percentiles::of_those(std::vector<RankSearch<T>>& searches, bool magnitude, double percent,
-                             std::size_t others) const {
-  RankSearch<T>* const search = find(searches, magnitude, percent);
-  return search != nullptr ? search->result(others) : RankSearch<T>(source_, n_, magnitude, percent).result(others);
 }
 
 void Percentiles::expect(bool magnitude, double percent) {
-  wide() ? expect_in(wide_, magnitude, percent) : expect_in(narrow_, magnitude, percent);
+  std::visit(
+      [&](auto& searches) {
+        if (searches.size() < most_in_passing && find(searches, magnitude, percent) == nullptr) {
+          searches.emplace_back(source_, n_, magnitude, percent);
+        }
+      },
+      searches_);
+}
+
+bool Percentiles::expects() const noexcept {
+  return std::visit([](const auto& searches) { return !searches.empty(); }, searches_);
 }
 
 void Percentiles::add(std::size_t n) {
-  for (RankSearch<float>& search : narrow_) {
-    search.add(n);
-  }
-  for (RankSearch<double>& search : wide_) {
-    search.add(n);
-  }
+  std::visit(
+      [n](auto& searches) {
+        for (auto& search : searches) {
+          search.add(n);
+        }
+      },
+      searches_);
 }
 
 double Percentiles::of(bool magnitude, double percent, std::size_t others) {
-  return wide() ? of_those(wide_, magnitude, percent, others) : of_those(narrow_, magnitude, percent, others);
+  return std::visit(
+      [&]<class T>(std::vector<RankSearch<T>>& searches) {
+        RankSearch<T>* const search = find(searches, magnitude, percent);
+        return search != nullptr ? search->result(others)
+                                 : RankSearch<T>(source_, n_, magnitude, percent).result(others);
+      },
+      searches_);
 }
 
 }  // namespace smd::detail::reduce

@@ -7,9 +7,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <variant>
 #include <vector>
 
 namespace smd::detail::reduce {
+
+/// Two elements between which one that is looked for lies, themselves included.
+template <class T>
+struct Bounds {
+  T from;
+  T to;
+};
 
 /// The search for one percentile of elements that are looked at once, part by part, and afterwards only where it may
 /// lie: after Floyd and Rivest, a sorted sample gives two bounds that almost surely enclose it. A wrong guess is
@@ -30,16 +39,14 @@ class RankSearch {
   }
 
  private:
-  [[nodiscard]] T* kept() const noexcept { return reinterpret_cast<T*>(kept_.data()); }
+  [[nodiscard]] T* kept() noexcept { return reinterpret_cast<T*>(kept_.data()); }
 
   const std::byte* source_;
   std::size_t n_;
   bool magnitude_;
   double percent_;
   std::size_t seen_ = 0;
-  bool bounded_ = false;
-  T from_ = 0;
-  T to_ = 0;
+  std::optional<Bounds<T>> bounds_;  ///< None if too few elements are numbers.
   std::size_t below_ = 0;
   std::size_t found_ = 0;
   Scratch kept_;  ///< What lies between the bounds, in order; nothing if they are equal.
@@ -54,30 +61,22 @@ extern template class RankSearch<double>;
 class Percentiles {
  public:
   /// @param source `n` elements of float32 or float64, not necessarily aligned, which outlive this.
-  Percentiles(Dtype type, const std::byte* source, std::size_t n) noexcept : type_(type), source_(source), n_(n) {}
+  Percentiles(Dtype type, const std::byte* source, std::size_t n);
 
   /// This one will be asked for: it is looked for in what add() passes over, unless four are already. Not after
   /// add().
   void expect(bool magnitude, double percent);
   /// Whether add() is of any use.
-  [[nodiscard]] bool expects() const noexcept { return !narrow_.empty() || !wide_.empty(); }
+  [[nodiscard]] bool expects() const noexcept;
   /// Looks at the next `n` elements, best while they are in the cache.
   void add(std::size_t n);
   /// @param others number of elements that are not NaN; 0 gives NaN.
   [[nodiscard]] double of(bool magnitude, double percent, std::size_t others);
 
  private:
-  [[nodiscard]] bool wide() const noexcept { return type_ == Dtype::float64; }
-  template <class T>
-  void expect_in(std::vector<RankSearch<T>>& searches, bool magnitude, double percent) const;
-  template <class T>
-  double of_those(std::vector<RankSearch<T>>& searches, bool magnitude, double percent, std::size_t others) const;
-
-  Dtype type_;
   const std::byte* source_;
   std::size_t n_;
-  std::vector<RankSearch<float>> narrow_;
-  std::vector<RankSearch<double>> wide_;
+  std::variant<std::vector<RankSearch<float>>, std::vector<RankSearch<double>>> searches_;
 };
 
 }  // namespace smd::detail::reduce

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reduce/kernels.hpp"
+#include "each_instruction_set.hpp"
 #include "values.hpp"
 
 namespace {
@@ -67,9 +67,7 @@ void compare(const std::string& name, const std::string& answer, const smd::Redu
 }  // namespace
 
 TEST_CASE("reductions of embedded arrays are the exact ones, rounded") {
-  for (const smd::detail::reduce::Kernels* kernels : smd::detail::reduce::available_kernels()) {
-    smd::detail::reduce::choose_kernels(*kernels);
-    CAPTURE(kernels->name);
+  smd_test::with_each_instruction_set([&] {
     for (const Case& item : cases) {
       CAPTURE(item.elements);
       const std::vector<std::byte> bytes = bytes_of(item);
@@ -94,6 +92,5 @@ TEST_CASE("reductions of embedded arrays are the exact ones, rounded") {
         compare(names[i], answers[i], smd::reduce(view, std::span(&wanted[i], 1), options).front());
       }
     }
-  }
-  smd::detail::reduce::choose_kernels(*smd::detail::reduce::available_kernels().front());
+  });
 }

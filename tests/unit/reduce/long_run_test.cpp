@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "each_instruction_set.hpp"
 #include "reduce/int128.hpp"
-#include "reduce/kernels.hpp"
 #include "values.hpp"
 
 namespace {
@@ -85,9 +85,7 @@ void check(const std::vector<double>& values, double product) {
 }  // namespace
 
 TEST_CASE("long runs of floating point") {
-  for (const smd::detail::reduce::Kernels* kernels : smd::detail::reduce::available_kernels()) {
-    smd::detail::reduce::choose_kernels(*kernels);
-    CAPTURE(kernels->name);
+  smd_test::with_each_instruction_set([&] {
     smd_test::Random random(5);
     // Powers of two, each twice, once as its inverse, and thirty times 3: the product is 3^30, below 2^53.
     std::vector<double> values;
@@ -111,8 +109,7 @@ TEST_CASE("long runs of floating point") {
     check(values, -0.0);
     values[9000] = -0.0;
     check(values, 0.0);
-  }
-  smd::detail::reduce::choose_kernels(*smd::detail::reduce::available_kernels().front());
+  });
 }
 
 // Without the least magnitude or a product, float32 goes another way.
@@ -122,9 +119,7 @@ TEST_CASE("long runs of float32 whose sums do not fit a double") {
     wanted.push_back(smd::parse_reduction(name).value());
   }
   constexpr std::int64_t n = 1 << 18;
-  for (const smd::detail::reduce::Kernels* kernels : smd::detail::reduce::available_kernels()) {
-    smd::detail::reduce::choose_kernels(*kernels);
-    CAPTURE(kernels->name);
+  smd_test::with_each_instruction_set([&] {
     for (const float tiny : {0x1p-60F, -0x1p-60F}) {
       // 2048 times 1 or, in every other run of 4096, -1, and as often 2^-60: 2048 + 2^-49 would want 61 bits. The ones
       // cancel and leave 2^17 * 2^-60; of magnitudes 2^17 + 2^-43 rounds to 2^17; the mean square is 1/2.
@@ -140,8 +135,7 @@ TEST_CASE("long runs of float32 whose sums do not fit a double") {
       CHECK(found[4].real == -1);
       CHECK(found[5].real == 1);
     }
-  }
-  smd::detail::reduce::choose_kernels(*smd::detail::reduce::available_kernels().front());
+  });
 }
 
 // What rounds one group of squares rounds all alike if the values repeat themselves: nothing evens out.
@@ -149,9 +143,7 @@ TEST_CASE("variance of float32 that repeats itself") {
   const smd::Reduction variances[] = {smd::parse_reduction("variance").value(),
                                       smd::parse_reduction("abs_variance").value()};
   constexpr std::int64_t n = 6144;
-  for (const smd::detail::reduce::Kernels* kernels : smd::detail::reduce::available_kernels()) {
-    smd::detail::reduce::choose_kernels(*kernels);
-    CAPTURE(kernels->name);
+  smd_test::with_each_instruction_set([&] {
     smd_test::Random random(3);
     for (int round = 0; round < 300; ++round) {
       CAPTURE(round);
@@ -188,6 +180,5 @@ TEST_CASE("variance of float32 that repeats itself") {
           smd::reduce({Dtype::float32, {&n, 1}, std::as_bytes(std::span(values))}, std::span(variances).first(1));
       CHECK(smd_test::ulps(alone[0].real, expected(sum)) <= 2);
     }
-  }
-  smd::detail::reduce::choose_kernels(*smd::detail::reduce::available_kernels().front());
+  });
 }

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "reduce/kernels.hpp"
+#include "each_instruction_set.hpp"
 #include "values.hpp"
 
 namespace {
@@ -103,8 +103,7 @@ TEST_CASE("statistics") {
 }
 
 TEST_CASE("long runs of 8-bit integers") {
-  for (const smd::detail::reduce::Kernels* kernels : smd::detail::reduce::available_kernels()) {
-    smd::detail::reduce::choose_kernels(*kernels);
+  smd_test::with_each_instruction_set([&] {
     smd_test::Random random(3);
     std::vector<std::uint8_t> bytes(20011);
     for (std::uint8_t& byte : bytes) {
@@ -138,8 +137,7 @@ TEST_CASE("long runs of 8-bit integers") {
       CHECK(smd_test::ulps(found[5].real, static_cast<double>(n * squares - size * size) / square) <= 1);
       CHECK(found[6].real == std::sqrt(static_cast<double>(squares)));
     }
-  }
-  smd::detail::reduce::choose_kernels(*smd::detail::reduce::available_kernels().front());
+  });
 }
 
 TEST_CASE("bytes beyond the shape, and shapes beyond the bytes, are not read") {

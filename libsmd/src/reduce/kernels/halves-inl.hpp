@@ -13,7 +13,7 @@
 
 #include <hwy/highway.h>
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -22,10 +22,10 @@ namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): 
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR
-// The accumulators of `stream_halves`. Bits of 16-bit floats without the sign are in the order of what they stand for,
-// so extremes need no conversion, and twice as many fit a vector.
-template <bool magnitudes, bool grouped, class Widen>
-struct HalfSums {
+// Extremes of 16-bit floats. Their bits without the sign are in the order of what they stand for, so no conversion is
+// needed, and twice as many fit a vector. `least`: the least |x| but 0 is looked for; `zeros`: and whether there is a 0.
+template <bool least, bool zeros>
+struct HalfRange {
   using Bits = hn::ScalableTag<std::uint16_t>;
   using SignedBits = hn::RebindToSigned<Bits>;
 
@@ -33,64 +33,31 @@ struct HalfSums {
   hn::Vec<Bits> lowest;         // the most negative one
   hn::Vec<Bits> smallest;       // of |x| - 1: that of 0 is the greatest of all
   hn::Vec<Bits> sizes;          // all of these; only that of 0 has the highest bit
-  Lane<false> sum0;
-  Lane<false> sum1;
-  Lane<false> magnitude0;
-  Lane<false> magnitude1;
-  Lane<true> square0;
-  Lane<true> square1;
 
-  HWY_INLINE void start(double square_bias) {
+  HWY_INLINE void start() {
     highest = hn::Set(SignedBits(), std::numeric_limits<std::int16_t>::min());
     lowest = hn::Zero(Bits());
     smallest = hn::Set(Bits(), std::uint16_t{0xFFFF});
     sizes = hn::Zero(Bits());
-    sum0.start(0);
-    sum1.start(0);
-    magnitude0.start(0);
-    magnitude1.start(0);
-    square0.start(square_bias);
-    square1.start(square_bias);
   }
 
-  // One vector. Gives the sum of its squares, if they are grouped.
-  HWY_INLINE hn::Vec<Doubles> take(const std::uint16_t* from) {
+  HWY_INLINE void take(const std::uint16_t* from) {
     const Bits du;
     const auto bits = hn::LoadU(du, from);
     highest = hn::Max(highest, hn::BitCast(SignedBits(), bits));
     lowest = hn::Max(lowest, bits);
-    const auto size = hn::Sub(hn::And(bits, hn::Set(du, std::uint16_t{0x7FFF})), hn::Set(du, std::uint16_t{1}));
-    smallest = hn::Min(smallest, size);
-    sizes = hn::Or(sizes, size);
-    hn::Vec<Doubles> v0;
-    hn::Vec<Doubles> v1;
-    hn::Vec<Doubles> v2;
-    hn::Vec<Doubles> v3;
-    Widen()(from, v0, v1);
-    Widen()(from + 2 * hn::Lanes(Doubles()), v2, v3);
-    sum0.add(v0);
-    sum1.add(v1);
-    sum0.add(v2);
-    sum1.add(v3);
-    if constexpr (magnitudes) {
-      magnitude0.add(hn::Abs(v0));
-      magnitude1.add(hn::Abs(v1));
-      magnitude0.add(hn::Abs(v2));
-      magnitude1.add(hn::Abs(v3));
-    }
-    if constexpr (grouped) {
-      return hn::MulAdd(v3, v3, hn::MulAdd(v2, v2, hn::MulAdd(v1, v1, hn::Mul(v0, v0))));
-    } else {
-      square0.add_square(v0);
-      square1.add_square(v1);
-      square0.add_square(v2);
-      square1.add_square(v3);
-      return v0;
+    if constexpr (least) {
+      const auto size = hn::Sub(hn::And(bits, hn::Set(du, std::uint16_t{0x7FFF})), hn::Set(du, std::uint16_t{1}));
+      smallest = hn::Min(smallest, size);
+      if constexpr (zeros) {
+        sizes = hn::Or(sizes, size);
+      }
     }
   }
 
+  /// @param source all that was taken: if none or all of it is negative, who does not know zeros looks again.
   template <class Load>
-  HWY_INLINE void find_range(BlockRange& range, const Load& load) const {
+  HWY_INLINE void finish(BlockRange& range, const Load& load, const std::uint16_t* source, std::size_t n) const {
     // Reductions of 16-bit lanes are not in every instruction set.
     HWY_ALIGN std::uint16_t lanes[4][64];
     hn::Store(hn::BitCast(Bits(), highest), Bits(), lanes[0]);
@@ -107,30 +74,45 @@ struct HalfSums {
       small = std::min(small, lanes[2][i]);
       all |= lanes[3][i];
     }
+    const bool mixed = high >= 0 && (low & 0x8000U) != 0;
+    if constexpr (!zeros) {
+      if (!mixed) {
+        HalfRange<true, true> again;
+        again.start();
+        for (std::size_t i = 0; i < n; i += hn::Lanes(Bits())) {
+          again.take(source + i);
+        }
+        return again.finish(range, load, source, n);
+      }
+    }
     const auto number = [&load](unsigned pattern) HWY_ATTR {
       const hn::CappedTag<float, 1> single;
       const std::uint16_t padded[8] = {static_cast<std::uint16_t>(pattern)};
       return static_cast<double>(hn::GetLane(load(single, padded)));
     };
     range.has_zero = (all & 0x8000U) != 0;
-    range.smallest = small == 0xFFFF ? std::numeric_limits<double>::infinity() : number(small + 1U);
-    const double least = range.has_zero ? 0 : range.smallest;
-    range.max = high >= 0 ? number(static_cast<std::uint16_t>(high)) : -least;
-    range.min = (low & 0x8000U) != 0 ? number(low) : least;
+    range.smallest = least && small == 0xFFFF ? std::numeric_limits<double>::infinity() : number(least ? small + 1U : 1U);
+    const double nearest = range.has_zero ? 0 : range.smallest;
+    range.max = high >= 0 ? number(static_cast<std::uint16_t>(high)) : -nearest;
+    range.min = (low & 0x8000U) != 0 ? number(low) : nearest;
   }
 };
 
 // `stream_floats` of 16-bit types.
-template <bool magnitudes, bool grouped, class Load, class Widen>
+template <bool least, bool zeros, bool magnitudes, bool grouped, class Load, class Widen>
 HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
-                              BlockSums& result, const Load& load, const Widen& /*widen*/) {
-  HalfSums<magnitudes, grouped, Widen> sums;
+                              BlockSums& result, const Load& load, const Widen& widen) {
+  HalfRange<least, zeros> extremes;
+  extremes.start();
+  ShortSums<magnitudes, grouped> sums;
   sums.start(plan.square_bias);
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<std::uint16_t>());
   for (std::size_t i = 0; i < n; i += 2 * lanes) {
     const std::uint16_t* const from = typed<std::uint16_t>(source) + i;
-    const auto squares0 = sums.take(from);
-    const auto squares1 = sums.take(from + lanes);
+    extremes.take(from);
+    const auto squares0 = sums.take_four(from, widen);
+    extremes.take(from + lanes);
+    const auto squares1 = sums.take_four(from + lanes, widen);
     if constexpr (grouped) {
       // Each square is exact, of at most 22 bits; eight of like size too.
       sums.square0.add(hn::Add(squares0, squares1));
@@ -139,12 +121,8 @@ HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumP
       (void)squares1;
     }
   }
-  sums.find_range(range, load);
-  finish_pair(sums.sum0, sums.sum1, 0, result.sum, result.sum_low);
-  if constexpr (magnitudes) {
-    finish_pair(sums.magnitude0, sums.magnitude1, 0, result.magnitude, result.magnitude_low);
-  }
-  finish_pair(sums.square0, sums.square1, plan.square_bias, result.square, result.square_low);
+  extremes.finish(range, load, typed<std::uint16_t>(source), n);
+  sums.finish(plan.square_bias, result);
   range.finite = std::isfinite(result.sum);
 }
 #endif

@@ -13,7 +13,6 @@
 #include <hwy/highway.h>
 
 #include <cstring>
-#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
@@ -100,29 +99,6 @@ struct LoadBfloat {
     return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(du, from))));
   }
 };
-
-// The two halves of a vector of floats as doubles. Floats in memory are loaded anew: that is cheaper than to move
-// lanes.
-template <class T, class V>
-HWY_INLINE void widen(const T* from, V v, hn::Vec<Doubles>& v0, hn::Vec<Doubles>& v1) {
-  const Doubles d;
-#if HWY_TARGET == HWY_SCALAR
-  (void)from;
-  v0 = hn::PromoteTo(d, v);
-  v1 = hn::Zero(d);
-#else
-  const hn::Half<hn::ScalableTag<float> > dh;
-  if constexpr (std::is_same_v<T, float>) {
-    (void)v;
-    v0 = hn::PromoteTo(d, hn::LoadU(dh, from));
-    v1 = hn::PromoteTo(d, hn::LoadU(dh, from + hn::Lanes(dh)));
-  } else {
-    (void)from;
-    v0 = hn::PromoteTo(d, hn::LowerHalf(dh, v));
-    v1 = hn::PromoteTo(d, hn::UpperHalf(dh, v));
-  }
-#endif
-}
 
 // As many elements as two vectors of doubles hold, as those, in any order. Loaded in parts: to move the upper half of a
 // vector down costs more.

@@ -126,29 +126,23 @@ inline void product(const double* values, std::size_t n, std::size_t group, doub
 }
 
 // The product of two shorter numbers is exact in double.
-template <class T, class Load>
+template <class T, class Widen>
 HWY_INLINE void stream_product_of(const std::byte* source, std::size_t n, std::size_t group, double& high, double& low,
-                                  std::int64_t& exponent, const Load& load) {
-  const hn::ScalableTag<float> df;
-  const std::size_t lanes = hn::Lanes(df);
+                                  std::int64_t& exponent, const Widen& widen) {
+  const std::size_t two = 2 * hn::Lanes(Doubles());
   Chains chains;
   chains.start();
   std::size_t until = 0;
-  for (std::size_t i = 0; i < n; i += 2 * lanes) {
+  for (std::size_t i = 0; i < n; i += 2 * two) {
     const T* const from = typed<T>(source) + i;
     hn::Vec<Doubles> v0;
     hn::Vec<Doubles> v1;
     hn::Vec<Doubles> v2;
     hn::Vec<Doubles> v3;
-    widen(from, load(df, from), v0, v1);
-    widen(from + lanes, load(df, from + lanes), v2, v3);
-#if HWY_TARGET == HWY_SCALAR
-    chains.times(0, v0);
-    chains.times(1, v2);
-#else
+    widen(from, v0, v1);
+    widen(from + two, v2, v3);
     chains.times(0, hn::Mul(v0, v2));
     chains.times(1, hn::Mul(v1, v3));
-#endif
     if (++until == group) {
       chains.normalise(0);
       chains.normalise(1);
@@ -162,11 +156,11 @@ inline void stream_product(Dtype type, const std::byte* source, std::size_t n, s
                            double& low, std::int64_t& exponent) {
   switch (type) {
     case Dtype::float32:
-      return stream_product_of<float>(source, n, group, high, low, exponent, LoadFloat());
+      return stream_product_of<float>(source, n, group, high, low, exponent, WidenFloats());
     case Dtype::float16:
-      return stream_product_of<std::uint16_t>(source, n, group, high, low, exponent, LoadHalf());
+      return stream_product_of<std::uint16_t>(source, n, group, high, low, exponent, WidenHalves());
     case Dtype::bfloat16:
-      return stream_product_of<std::uint16_t>(source, n, group, high, low, exponent, LoadBfloat());
+      return stream_product_of<std::uint16_t>(source, n, group, high, low, exponent, WidenBfloats());
     default:
       return product(typed<double>(source), n, group, high, low, exponent);
   }

@@ -75,7 +75,7 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
                               BlockSums& result, const Load& load, const Widen& widen) {
   FloatRange extremes;
   extremes.start();
-  FloatSums<magnitudes, grouped> sums;
+  ShortSums<magnitudes, grouped> sums;
   sums.start(plan.square_bias);
   for (std::size_t i = 0; i < n; i += looked_at_twice) {
     const std::size_t part = std::min(looked_at_twice, n - i);
@@ -193,9 +193,16 @@ HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, co
                                                                WidenBfloats());
 #else
     case Dtype::float16:
-      return stream_halves<magnitudes, grouped>(source, n, plan, range, result, LoadHalf(), WidenHalves());
+      // All are multiples of 2^-24: that sums are exact can nearly always be told without the least |x|.
+      return plan.zeros ? stream_halves<true, true, magnitudes, grouped>(source, n, plan, range, result, LoadHalf(),
+                                                                         WidenHalves())
+                        : stream_halves<false, false, magnitudes, grouped>(source, n, plan, range, result, LoadHalf(),
+                                                                           WidenHalves());
     case Dtype::bfloat16:
-      return stream_halves<magnitudes, grouped>(source, n, plan, range, result, LoadBfloat(), WidenBfloats());
+      return plan.zeros ? stream_halves<true, true, magnitudes, grouped>(source, n, plan, range, result, LoadBfloat(),
+                                                                         WidenBfloats())
+                        : stream_halves<true, false, magnitudes, grouped>(source, n, plan, range, result, LoadBfloat(),
+                                                                          WidenBfloats());
 #endif
     case Dtype::int64:
     case Dtype::uint64:

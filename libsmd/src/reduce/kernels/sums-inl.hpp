@@ -76,9 +76,10 @@ HWY_INLINE void finish_pair(const Lane<biased>& a, const Lane<biased>& b, double
 // are.
 inline constexpr std::size_t looked_at_twice = 2048;
 
-// The sums of floats, whose sums of x and of |x| need no bias.
+// The sums of floats of 32 or 16 bits, whose sums of x and of |x| need no bias. Accumulators are few and each is
+// touched seldom: there are only 16 registers, and one that has to live in memory costs a round trip each time.
 template <bool magnitudes, bool grouped>
-struct FloatSums {
+struct ShortSums {
   hn::Vec<Doubles> sum;
   hn::Vec<Doubles> magnitude;
   Lane<true> square0;
@@ -90,8 +91,33 @@ struct FloatSums {
     square1.start(square_bias);
   }
 
-  // `n` elements, a multiple of 64. `widen` gives two vectors of doubles at a time. Accumulators are few and each is
-  // touched seldom: there are only 16 registers, and one that has to live in memory costs a round trip each time.
+  // Four vectors of doubles. Gives the sum of their squares, if they are grouped.
+  template <class T, class Widen>
+  HWY_INLINE hn::Vec<Doubles> take_four(const T* from, const Widen& widen) {
+    hn::Vec<Doubles> v0;
+    hn::Vec<Doubles> v1;
+    hn::Vec<Doubles> v2;
+    hn::Vec<Doubles> v3;
+    widen(from, v0, v1);
+    widen(from + 2 * hn::Lanes(Doubles()), v2, v3);
+    // Half of the additions go to the units that multiply.
+    sum = hn::Add(sum, hn::Add(hn::Add(v0, v1), hn::Add(v2, v3)));
+    if constexpr (magnitudes) {
+      magnitude = plus(plus(plus(hn::Abs(v0), hn::Abs(v1)), plus(hn::Abs(v2), hn::Abs(v3))), magnitude);
+    }
+    if constexpr (grouped) {
+      // Each square is exact; four of like size too.
+      return plus(hn::MulAdd(v1, v1, hn::Mul(v0, v0)), hn::MulAdd(v3, v3, hn::Mul(v2, v2)));
+    } else {
+      square0.add_square(v0);
+      square1.add_square(v1);
+      square0.add_square(v2);
+      square1.add_square(v3);
+      return v0;
+    }
+  }
+
+  // `n` elements, a multiple of 64. `widen` gives two vectors of doubles at a time.
   template <class T, class Widen>
   HWY_INLINE void take(const T* from, std::size_t n, const Widen& widen) {
     auto state = *this;
@@ -119,33 +145,6 @@ struct FloatSums {
     result.magnitude = hn::GetLane(hn::SumOfLanes(d, magnitude));
     result.sum_low = result.magnitude_low = 0;
     finish_pair(square0, square1, square_bias, result.square, result.square_low);
-  }
-
- private:
-  // Four vectors of doubles. Gives the sum of their squares, if they are grouped.
-  template <class T, class Widen>
-  HWY_INLINE hn::Vec<Doubles> take_four(const T* from, const Widen& widen) {
-    hn::Vec<Doubles> v0;
-    hn::Vec<Doubles> v1;
-    hn::Vec<Doubles> v2;
-    hn::Vec<Doubles> v3;
-    widen(from, v0, v1);
-    widen(from + 2 * hn::Lanes(Doubles()), v2, v3);
-    // Half of the additions go to the units that multiply.
-    sum = hn::Add(sum, hn::Add(hn::Add(v0, v1), hn::Add(v2, v3)));
-    if constexpr (magnitudes) {
-      magnitude = plus(plus(plus(hn::Abs(v0), hn::Abs(v1)), plus(hn::Abs(v2), hn::Abs(v3))), magnitude);
-    }
-    if constexpr (grouped) {
-      // Each square is exact; four of like size too.
-      return plus(hn::MulAdd(v1, v1, hn::Mul(v0, v0)), hn::MulAdd(v3, v3, hn::Mul(v2, v2)));
-    } else {
-      square0.add_square(v0);
-      square1.add_square(v1);
-      square0.add_square(v2);
-      square1.add_square(v3);
-      return v0;
-    }
   }
 };
 

@@ -112,10 +112,11 @@ HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, cons
     min = hn::Min(min, hn::Min(hn::Min(a, b), hn::Min(c, e)));
     max = hn::Max(max, hn::Max(hn::Max(a, b), hn::Max(c, e)));
     hn::Vec<Doubles> v0, v1, v2, v3, v4, v5, v6, v7;
-    widen(from, a, v0, v1);
-    widen(from + lanes, b, v2, v3);
-    widen(from + 2 * lanes, c, v4, v5);
-    widen(from + 3 * lanes, e, v6, v7);
+    const WidenFloats widen;
+    widen(from, v0, v1);
+    widen(from + lanes, v2, v3);
+    widen(from + 2 * lanes, v4, v5);
+    widen(from + 3 * lanes, v6, v7);
     sum.add(v0, v1, v2, v3);
     sum.add(v4, v5, v6, v7);
     if constexpr (magnitudes) {
