@@ -192,8 +192,7 @@ bool stream_figures(Dtype type, const std::byte* source, std::size_t n, Precisio
   plan.grouped_squares = !guess.cancels && !wide;
   plan.square_bias = bias_for(2 * guessed_top + (plan.grouped_squares ? 2 : 0), bits);
   plan.sum_bias = biased ? bias_for(guessed_top, bits) : 0;
-  const bool unrounded =
-      type == Dtype::float32 && !groups.abs_min && !groups.product && kernels().stream_unrounded != nullptr;
+  const bool unrounded = type == Dtype::float32 && kernels().stream_unrounded != nullptr;
   std::array<BlockSums, longest_stream_size / stream_size> parts;
   std::size_t count = 0;
   RunningSum sum;

@@ -47,7 +47,7 @@ struct SumPlan {
   /// For `stream` of types shorter than float64: squares are added by fours or eights before they are added without
   /// error. Faster, but sums of groups of float32 are rounded, if the elements' sizes differ.
   bool grouped_squares = false;
-  bool zeros = false;   ///< For `stream`: `has_zero` is wanted, and of float16 a true `smallest`.
+  bool zeros = false;   ///< For `stream`: `has_zero` is wanted, and a true `smallest` of all types.
   double sum_bias = 0;  ///< 0: x and |x| can be summed as they are, without error.
   double square_bias = 0;
 };
@@ -89,8 +89,8 @@ struct Kernels {
   /// integers only if none is 2^53 or more in size, 2^51 without a bias. Unsigned ones from 2^63 on appear as negative.
   void (*stream)(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                  BlockSums& sums);
-  /// `stream` of float32 that neither looks for `smallest` and `has_zero` nor needs them to know whether the sums of x
-  /// and of |x| are right: the machine tells whether an addition was rounded; false if one was. Null where the squares,
+  /// `stream` of float32 that needs no `smallest` to know whether the sums of x and of |x| are right: the machine tells
+  /// whether an addition was rounded; false if one was. `smallest` is found if `zeros` are. Null where the squares,
   /// which may be rounded, would be noticed too.
   bool (*stream_unrounded)(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                            BlockSums& sums);

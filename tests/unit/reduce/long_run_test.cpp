@@ -112,6 +112,48 @@ TEST_CASE("long runs of floating point") {
   });
 }
 
+// What lies next to zero is an extreme then.
+TEST_CASE("long runs of one sign") {
+  std::vector<smd::Reduction> wanted;
+  for (const char* name : {"min", "max", "sum", "variance", "abs_min", "zero"}) {
+    wanted.push_back(smd::parse_reduction(name).value());
+  }
+  constexpr std::int64_t n = 40000;
+  smd_test::with_each_instruction_set([&] {
+    for (const double sign : {1.0, -1.0}) {
+      for (const bool zeros : {false, true}) {
+        CAPTURE(sign);
+        CAPTURE(zeros);
+        // Quarters of 1 to 100, or of 0 to 99, each 400 times: the mean of 0 … 99 is 49.5, their variance
+        // (100^2 - 1) / 12.
+        std::vector<double> values(n);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          values[i] = sign * 0.25 * static_cast<double>(i % 100 + (zeros ? 0 : 1));
+        }
+        const double nearest = zeros ? 0 : sign * 0.25;
+        const double farthest = sign * (zeros ? 24.75 : 25);
+        for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64}) {
+          CAPTURE(smd::to_string(dtype));
+          const std::vector<std::byte> bytes = stored(dtype, values);
+          const smd::TensorView view(dtype, {&n, 1}, bytes);
+          // With and without what wants the least |x| too.
+          for (const std::size_t count : {wanted.size() - 2, wanted.size()}) {
+            const auto found = smd::reduce(view, std::span(wanted).first(count));
+            CHECK(found[0].real == std::min(nearest, farthest));
+            CHECK(found[1].real == std::max(nearest, farthest));
+            CHECK(found[2].real == sign * 0.25 * 40000 * (zeros ? 49.5 : 50.5));
+            CHECK(smd_test::ulps(found[3].real, 9999.0 / 12 / 16) <= 2);
+            if (count == wanted.size()) {
+              CHECK(found[4].real == std::fabs(nearest));
+              CHECK(found[5].low == (zeros ? 400 : 0));
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
 // Without the least magnitude or a product, float32 goes another way.
 TEST_CASE("long runs of float32 whose sums do not fit a double") {
   std::vector<smd::Reduction> wanted;

@@ -79,9 +79,7 @@ HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, T from
   const std::size_t lanes = hn::Lanes(d);
   const auto lower = hn::Set(d, from);
   const auto upper = hn::Set(d, to);
-  // Masks are slow to bring to general registers, so what lies below is counted in lanes.
-  const hn::RebindToUnsigned<decltype(d)> du;
-  auto unders = hn::Zero(du);
+  std::size_t withins = 0;
   std::size_t count = 0;
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
@@ -89,19 +87,14 @@ HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, T from
     if constexpr (magnitude) {
       v = hn::Abs(v);
     }
-    const auto under = hn::Lt(v, lower);
-    const auto inside = hn::AndNot(under, hn::Le(v, upper));
-    unders = count_true(du, hn::RebindMask(du, under), unders);
+    const auto within = hn::Le(v, upper);
+    const auto inside = hn::And(within, hn::Ge(v, lower));
+    withins += hn::CountTrue(d, within);
     const std::size_t more = hn::CountTrue(d, inside);
     hn::StoreU(compress(d, v, inside), d, out + count);
     count += more;
   }
-  HWY_ALIGN hn::TFromD<decltype(du)> counts[64];
-  hn::Store(unders, du, counts);
-  std::size_t below = 0;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    below += static_cast<std::size_t>(counts[lane]);
-  }
+  std::size_t below = withins - count;
   for (; i < n; ++i) {
     T v;
     std::memcpy(&v, source + i * sizeof(T), sizeof(T));

@@ -9,12 +9,12 @@
 #endif
 
 #include "reduce/kernels.hpp"
+#include "reduce/kernels/extremes-inl.hpp"
 #include "reduce/kernels/halves-inl.hpp"
 
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -22,52 +22,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
 namespace HWY_NAMESPACE {
-
-// Extremes of floats, or of what `load` makes floats of.
-struct FloatRange {
-  using Floats = hn::ScalableTag<float>;
-  using Bits = hn::RebindToUnsigned<Floats>;
-  hn::Vec<Floats> min;
-  hn::Vec<Floats> max;
-  hn::Vec<Bits> smallest;  // of |x| - 1: that of 0 is the greatest of all
-  hn::Vec<Bits> sizes;     // all of these, if asked; only that of 0 has the highest bit
-
-  HWY_INLINE void start() {
-    min = hn::Set(Floats(), std::numeric_limits<float>::infinity());
-    max = hn::Neg(min);
-    smallest = hn::Set(Bits(), ~std::uint32_t{0});
-    sizes = hn::Zero(Bits());
-  }
-  template <bool zeros, class T, class Load>
-  HWY_INLINE void take(const T* from, std::size_t n, const Load& load) {
-    auto state = *this;
-    const std::size_t lanes = hn::Lanes(Floats());
-    for (std::size_t i = 0; i < n; i += 2 * lanes) {
-      state.template take_one<zeros>(load(Floats(), from + i));
-      state.template take_one<zeros>(load(Floats(), from + i + lanes));
-    }
-    *this = state;
-  }
-  HWY_INLINE void finish(BlockRange& range) const {
-    range.min = smallest_of(Floats(), min);
-    range.max = largest_of(Floats(), max);
-    const std::uint32_t bits = hn::GetLane(hn::MinOfLanes(Bits(), smallest)) + 1U;
-    range.smallest = bits == 0 ? std::numeric_limits<double>::infinity() : std::bit_cast<float>(bits);
-    range.has_zero = (hn::GetLane(hn::MaxOfLanes(Bits(), sizes)) >> 31U) != 0;
-  }
-
- private:
-  template <bool zeros>
-  HWY_INLINE void take_one(hn::Vec<Floats> v) {
-    min = hn::Min(min, v);
-    max = hn::Max(max, v);
-    const auto size = hn::Sub(hn::BitCast(Bits(), hn::Abs(v)), hn::Set(Bits(), std::uint32_t{1}));
-    smallest = hn::Min(smallest, size);
-    if constexpr (zeros) {
-      sizes = hn::Or(sizes, size);
-    }
-  }
-};
 
 // Extremes and sums, without doubles stored in between.
 template <class T, bool magnitudes, bool grouped, class Load, class Widen>
@@ -80,9 +34,9 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
   for (std::size_t i = 0; i < n; i += looked_at_twice) {
     const std::size_t part = std::min(looked_at_twice, n - i);
     if (plan.zeros) {
-      extremes.take<true>(typed<T>(source) + i, part, load);
+      extremes.take_all<true>(typed<T>(source) + i, part, load);
     } else {
-      extremes.take<false>(typed<T>(source) + i, part, load);
+      extremes.take_all<false>(typed<T>(source) + i, part, load);
     }
     sums.take(typed<T>(source) + i, part, widen);
   }

@@ -9,12 +9,12 @@
 #endif
 
 #include "reduce/kernels.hpp"
+#include "reduce/kernels/extremes-inl.hpp"
 #include "reduce/kernels/sums-inl.hpp"
 
 #include <hwy/highway.h>
 
 #include <cmath>
-#include <limits>
 
 HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
@@ -83,14 +83,14 @@ struct FourSums {
   HWY_INLINE void pin() { asm volatile("" : "+v"(sum0.raw), "+v"(sum1.raw), "+v"(sum2.raw), "+v"(sum3.raw)); }
 };
 
-template <bool magnitudes, bool grouped>
+template <bool zeros, bool magnitudes, bool grouped>
 HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                                     BlockSums& result) {
   constexpr unsigned rounded = 0x20;  // MXCSR's precision flag: Intel's manual, volume 1, 10.2.3
   const hn::ScalableTag<float> df;
   constexpr std::size_t lanes = 16;
-  auto min = hn::Set(df, std::numeric_limits<float>::infinity());
-  auto max = hn::Set(df, -std::numeric_limits<float>::infinity());
+  FloatRange extremes;
+  extremes.start();
   FourSums sum;
   FourSums magnitude;
   sum.start();
@@ -105,12 +105,8 @@ HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, cons
   magnitude.pin();
   for (std::size_t i = 0; i < n; i += 4 * lanes) {
     const float* const from = typed<float>(source) + i;
-    const auto a = hn::LoadU(df, from);
-    const auto b = hn::LoadU(df, from + lanes);
-    const auto c = hn::LoadU(df, from + 2 * lanes);
-    const auto e = hn::LoadU(df, from + 3 * lanes);
-    min = hn::Min(min, hn::Min(hn::Min(a, b), hn::Min(c, e)));
-    max = hn::Max(max, hn::Max(hn::Max(a, b), hn::Max(c, e)));
+    extremes.take<zeros, zeros>(hn::LoadU(df, from), hn::LoadU(df, from + lanes), hn::LoadU(df, from + 2 * lanes),
+                                hn::LoadU(df, from + 3 * lanes));
     hn::Vec<Doubles> v0, v1, v2, v3, v4, v5, v6, v7;
     const WidenFloats widen;
     widen(from, v0, v1);
@@ -146,20 +142,26 @@ HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, cons
   result.square = result.square_low = 0;
   square0.finish(plan.square_bias, result.square, result.square_low);
   square1.finish(plan.square_bias, result.square, result.square_low);
-  range.min = smallest_of(df, min);
-  range.max = largest_of(df, max);
+  extremes.finish(range);
   range.finite = std::isfinite(result.sum);
   return exact;
 }
 
+template <bool zeros>
+HWY_INLINE bool stream_unrounded_with(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
+                                      BlockSums& result) {
+  if (plan.grouped_squares) {
+    return plan.magnitudes ? stream_unrounded_as<zeros, true, true>(source, n, plan, range, result)
+                           : stream_unrounded_as<zeros, false, true>(source, n, plan, range, result);
+  }
+  return plan.magnitudes ? stream_unrounded_as<zeros, true, false>(source, n, plan, range, result)
+                         : stream_unrounded_as<zeros, false, false>(source, n, plan, range, result);
+}
+
 inline bool stream_unrounded(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                              BlockSums& result) {
-  if (plan.grouped_squares) {
-    return plan.magnitudes ? stream_unrounded_as<true, true>(source, n, plan, range, result)
-                           : stream_unrounded_as<false, true>(source, n, plan, range, result);
-  }
-  return plan.magnitudes ? stream_unrounded_as<true, false>(source, n, plan, range, result)
-                         : stream_unrounded_as<false, false>(source, n, plan, range, result);
+  return plan.zeros ? stream_unrounded_with<true>(source, n, plan, range, result)
+                    : stream_unrounded_with<false>(source, n, plan, range, result);
 }
 #else
 constexpr bool (*stream_unrounded)(const std::byte*, std::size_t, const SumPlan&, BlockRange&, BlockSums&) = nullptr;
