@@ -9,11 +9,9 @@
 
 namespace smd::tool {
 
-namespace {
-
-// Whether a text may hold a backslash or a control character. Eight bytes at a time: a byte below N is what borrows
-// when N is taken off (Anderson, "Bit Twiddling Hacks", hasless).
-bool may_need_escapes(std::string_view text) noexcept {
+// Looks for a backslash or a control character, eight bytes at a time: a byte below N is what borrows when N is taken
+// off (Anderson, "Bit Twiddling Hacks", hasless).
+bool tsv_needs_escapes(std::string_view text) noexcept {
   constexpr std::uint64_t ones = 0x0101010101010101U;
   constexpr std::uint64_t high_bits = ones << 7;
   const auto look = [](std::uint64_t word) {
@@ -34,10 +32,8 @@ bool may_need_escapes(std::string_view text) noexcept {
   return (seen | look(rest)) != 0;
 }
 
-}  // namespace
-
 void append_tsv(std::string& out, std::string_view text) {
-  if (!may_need_escapes(text)) {
+  if (!tsv_needs_escapes(text)) {
     out += text;
     return;
   }
@@ -61,9 +57,13 @@ void append_tsv(std::string& out, std::string_view text) {
   }
 }
 
-void append_csv(std::string& out, std::string_view text) {
+bool csv_needs_quotes(std::string_view text) noexcept {
   const auto special = [](char byte) { return byte == ',' || byte == '"' || byte == '\r' || byte == '\n'; };
-  if (!text.empty() && std::none_of(text.begin(), text.end(), special)) {
+  return text.empty() || std::any_of(text.begin(), text.end(), special);
+}
+
+void append_csv(std::string& out, std::string_view text) {
+  if (!csv_needs_quotes(text)) {
     out += text;
     return;
   }

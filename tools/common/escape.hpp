@@ -8,9 +8,13 @@ namespace smd::tool {
 
 /// TSV: tab, newline, carriage return and backslash become `\t \n \r \\`; every other byte stays.
 void append_tsv(std::string& out, std::string_view text);
+/// False: append_tsv appends the text as it is. It may do so with other control characters too.
+bool tsv_needs_escapes(std::string_view text) noexcept;
 
 /// CSV (RFC 4180): quoted if it holds a comma, a quote, CR or LF, or is empty; quotes doubled.
 void append_csv(std::string& out, std::string_view text);
+/// False: append_csv appends the text as it is.
+bool csv_needs_quotes(std::string_view text) noexcept;
 
 /// A JSON string with its quotes. Each byte that is not part of UTF-8 becomes U+FFFD; returns false if there was one.
 bool append_json(std::string& out, std::string_view text);

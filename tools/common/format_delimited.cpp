@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formats of one line a row: tsv, csv, and the bare list of one column.
 #include "escape.hpp"
+#include "line_buffer.hpp"
 #include "row_format.hpp"
 #include "text.hpp"
 
@@ -8,7 +9,11 @@ namespace smd::tool {
 
 namespace {
 
-using Escape = void (*)(std::string& out, std::string_view text);
+/// How a format writes text that it cannot write as it is.
+struct Escape {
+  bool (*needed)(std::string_view text) noexcept;
+  void (*append)(std::string& out, std::string_view text);
+};
 
 class DelimitedFormat : public RowFormat {
  public:
@@ -22,7 +27,7 @@ class DelimitedFormat : public RowFormat {
     line_.clear();
     for (const std::string_view name : context_.shape.names) {
       separate();
-      escape_(line_, name);
+      put(name);
     }
     end_line();
   }
@@ -31,15 +36,7 @@ class DelimitedFormat : public RowFormat {
     line_.clear();
     for (const Cell& cell : cells) {
       separate();
-      if (const auto* text = std::get_if<std::string_view>(&cell.value())) {
-        escape_(line_, *text);
-      } else if (std::holds_alternative<ListCell>(cell.value())) {
-        plain_.clear();
-        append_text(plain_, cell, context_.options.precision);
-        escape_(line_, plain_);
-      } else {
-        append_text(line_, cell, context_.options.precision);
-      }
+      std::visit([&](const auto& value) { put(cell, value); }, cell.value());
     }
     end_line();
   }
@@ -48,14 +45,35 @@ class DelimitedFormat : public RowFormat {
   [[nodiscard]] bool rows_stand_alone() const override { return true; }
 
  private:
+  template <class Value>
+  void put(const Cell& cell, const Value& value) {
+    if constexpr (requires(char* out) { write_number(out, value, 0); }) {
+      line_.put_number(value, context_.options.precision);
+    } else if constexpr (std::is_same_v<Value, std::string_view>) {
+      put(value);
+    } else {
+      plain_.clear();
+      append_text(plain_, cell, context_.options.precision);
+      put(plain_);
+    }
+  }
+  void put(std::string_view text) {
+    if (!escape_.needed(text)) {
+      line_.put(text);
+      return;
+    }
+    escaped_.clear();
+    escape_.append(escaped_, text);
+    line_.put(escaped_);
+  }
   void end_line() {
-    line_ += '\n';
-    context_.out.write(line_);
+    line_.put('\n');
+    context_.out.write(line_.text());
     first_ = true;
   }
   void separate() {
     if (!first_) {
-      line_ += separator_;
+      line_.put(separator_);
     }
     first_ = false;
   }
@@ -64,8 +82,9 @@ class DelimitedFormat : public RowFormat {
   char separator_;
   Escape escape_;
   bool first_ = true;
-  std::string line_;
+  LineBuffer line_;
   std::string plain_;
+  std::string escaped_;
 };
 
 class ListFormat : public RowFormat {
@@ -100,11 +119,11 @@ class ListFormat : public RowFormat {
 }  // namespace
 
 std::unique_ptr<RowFormat> make_tsv_format(FormatContext context) {
-  return std::make_unique<DelimitedFormat>(std::move(context), '\t', append_tsv);
+  return std::make_unique<DelimitedFormat>(std::move(context), '\t', Escape{tsv_needs_escapes, append_tsv});
 }
 
 std::unique_ptr<RowFormat> make_csv_format(FormatContext context) {
-  return std::make_unique<DelimitedFormat>(std::move(context), ',', append_csv);
+  return std::make_unique<DelimitedFormat>(std::move(context), ',', Escape{csv_needs_quotes, append_csv});
 }
 
 std::unique_ptr<RowFormat> make_list_format(FormatContext context) {
