@@ -207,7 +207,7 @@ void Percentiles::expect(bool magnitude, double percent) {
       searches_);
 }
 
-bool Percentiles::expects() const noexcept {
+bool Percentiles::expects() const {
   return std::visit([](const auto& searches) { return !searches.empty(); }, searches_);
 }
 

@@ -67,7 +67,7 @@ class Percentiles {
   /// add().
   void expect(bool magnitude, double percent);
   /// Whether add() is of any use.
-  [[nodiscard]] bool expects() const noexcept;
+  [[nodiscard]] bool expects() const;
   /// Looks at the next `n` elements, best while they are in the cache.
   void add(std::size_t n);
   /// @param others number of elements that are not NaN; 0 gives NaN.

@@ -23,7 +23,8 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR
 // Extremes of 16-bit floats. Their bits without the sign are in the order of what they stand for, so no conversion is
-// needed, and twice as many fit a vector. `least`: the least |x| but 0 is looked for; `zeros`: and whether there is a 0.
+// needed, and twice as many fit a vector. `least`: the least |x| but 0 is looked for; `zeros`: and whether there is a
+// 0.
 template <bool least, bool zeros>
 struct HalfRange {
   using Bits = hn::ScalableTag<std::uint16_t>;
@@ -91,7 +92,9 @@ struct HalfRange {
       return static_cast<double>(hn::GetLane(load(single, padded)));
     };
     range.has_zero = (all & 0x8000U) != 0;
-    range.smallest = least && small == 0xFFFF ? std::numeric_limits<double>::infinity() : number(least ? small + 1U : 1U);
+    // All zeros leave none; where none was looked for, none is less than the least there can be.
+    const bool none = least && small == 0xFFFF;
+    range.smallest = none ? std::numeric_limits<double>::infinity() : number(least ? small + 1U : 1U);
     const double nearest = range.has_zero ? 0 : range.smallest;
     range.max = high >= 0 ? number(static_cast<std::uint16_t>(high)) : -nearest;
     range.min = (low & 0x8000U) != 0 ? number(low) : nearest;

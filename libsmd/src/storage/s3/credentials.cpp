@@ -77,11 +77,8 @@ Finding credentials_from_environment() {
     return std::optional<FoundCredentials>();
   }
   if (!key_id || !secret) {
-    return Problem{ProblemKind::access_denied,
-                   {},
-                   {},
-                   std::string("of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only ") +
-                       (key_id ? "the first" : "the second") + " is set in the environment"};
+    return no_credentials(std::string("of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only ") +
+                          (key_id ? "the first" : "the second") + " is set in the environment");
   }
   return std::optional(FoundCredentials{{*key_id, *secret, environment("AWS_SESSION_TOKEN").value_or(std::string())},
                                         "the environment"});
@@ -110,12 +107,9 @@ Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::find() {
       return as_found(std::move(**found));
     }
   }
-  return Problem{ProblemKind::access_denied,
-                 {},
-                 {},
-                 "no AWS credentials: none in the environment (AWS_ACCESS_KEY_ID), in the profile '" +
-                     context_.settings.profile_name +
-                     "', from a container or from instance metadata; public buckets need --no-sign-request"};
+  return no_credentials("no AWS credentials: none in the environment (AWS_ACCESS_KEY_ID), in the profile '" +
+                        context_.settings.profile_name +
+                        "', from a container or from instance metadata; public buckets need --no-sign-request");
 }
 
 Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::get() {

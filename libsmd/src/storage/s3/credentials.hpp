@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/outcome.hpp"
 #include "storage/s3/http.hpp"
@@ -20,6 +21,11 @@ struct FoundCredentials {
 };
 /// A problem: configured there, but they cannot be had. No problem ever holds a secret.
 using Finding = Outcome<std::optional<FoundCredentials>>;
+
+/// Credentials that cannot be had, and why.
+[[nodiscard]] inline Problem no_credentials(std::string text) {
+  return {ProblemKind::access_denied, {}, {}, std::move(text)};
+}
 
 /// What the sources need.
 struct CredentialContext {

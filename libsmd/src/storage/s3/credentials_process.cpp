@@ -59,8 +59,6 @@ std::vector<std::string> words_of(std::string_view line) {
   return quote != '\0' ? std::vector<std::string>() : words;
 }
 
-Problem failed(std::string text) { return {ProblemKind::access_denied, {}, {}, std::move(text)}; }
-
 /// Starts it with its output in a pipe; -1 with errno.
 pid_t start(std::vector<std::string>& words, int output) {
   std::vector<char*> arguments;
@@ -129,17 +127,17 @@ std::optional<std::string> read_output(int fd, Deadline deadline) {
 Finding credentials_from_process(const std::string& command) {
   std::vector<std::string> words = words_of(command);
   if (words.empty()) {
-    return failed("is no command");
+    return no_credentials("is no command");
   }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    return failed("cannot be started: no pipe to be had");
+    return no_credentials("cannot be started: no pipe to be had");
   }
   const Descriptor out(ends[0]);
   Descriptor in(ends[1]);
   const pid_t child = start(words, in.get());
   if (child < 0) {
-    return failed(errno == ENOENT ? "names a command that is not there" : "cannot be started");
+    return no_credentials(errno == ENOENT ? "names a command that is not there" : "cannot be started");
   }
   in = Descriptor();
   const auto deadline = std::chrono::steady_clock::now() + most_time;
@@ -149,17 +147,17 @@ Finding credentials_from_process(const std::string& command) {
   }
   const int status = status_of(child, deadline);
   if (!text) {
-    return failed("gave no answer within a minute, or too long a one");
+    return no_credentials("gave no answer within a minute, or too long a one");
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return failed("failed" +
-                  (WIFEXITED(status) ? " with status " + std::to_string(WEXITSTATUS(status)) : std::string()));
+    return no_credentials("failed" +
+                          (WIFEXITED(status) ? " with status " + std::to_string(WEXITSTATUS(status)) : std::string()));
   }
   const nlohmann::json object = nlohmann::json::parse(*text, nullptr, false);
   const bool known = object.is_object() && object.contains("Version") && object["Version"] == 1;
   auto credentials = known ? credentials_from_json(*text, "SessionToken") : std::nullopt;
   if (!credentials) {
-    return failed("printed no credentials of Version 1");
+    return no_credentials("printed no credentials of Version 1");
   }
   return std::optional(FoundCredentials{std::move(*credentials), "a credential_process"});
 }

@@ -9,9 +9,7 @@
 namespace smd::detail::storage::s3 {
 namespace {
 
-Problem refused(std::string text) { return {ProblemKind::access_denied, {}, {}, std::move(text)}; }
-
-std::string quoted(std::string_view name) { return "'" + printable(name) + "'"; }
+std::string in_quotes(std::string_view name) { return "'" + printable(name) + "'"; }
 
 std::string setting(const Profile& profile, std::string_view name) {
   const auto found = profile.find(name);
@@ -37,24 +35,25 @@ Finding base_of_role(const CredentialContext& context, const std::string& name, 
   if (kind == "Ec2InstanceMetadata") {
     return credentials_from_metadata(context);
   }
-  return refused("the profile " + quoted(name) +
-                 " has a role_arn, but neither a source_profile nor a credential_source "
-                 "that is known");
+  return no_credentials("the profile " + in_quotes(name) +
+                        " has a role_arn, but neither a source_profile nor a credential_source "
+                        "that is known");
 }
 
 Finding from_role(const CredentialContext& context, const std::string& name, const Profile& profile,
                   std::vector<std::string>& seen) {
   if (!setting(profile, "mfa_serial").empty()) {
-    return refused("the profile " + quoted(name) +
-                   " wants a one-time code (mfa_serial), which is not supported; get "
-                   "temporary credentials with the AWS CLI and put them into the environment");
+    return no_credentials("the profile " + in_quotes(name) +
+                          " wants a one-time code (mfa_serial), which is not supported; get "
+                          "temporary credentials with the AWS CLI and put them into the environment");
   }
   auto base = base_of_role(context, name, profile, seen);
   if (!base) {
     return base;
   }
   if (!*base) {
-    return refused("the profile " + quoted(name) + " takes on a role, but there are no credentials to ask for it with");
+    return no_credentials("the profile " + in_quotes(name) +
+                          " takes on a role, but there are no credentials to ask for it with");
   }
   return assume_role(context, profile, (*base)->credentials);
 }
@@ -65,7 +64,7 @@ Finding from_profile(const CredentialContext& context, const std::string& name, 
     if (seen.empty() && !context.settings.profile_asked_for) {
       return std::optional<FoundCredentials>();
     }
-    return refused("there is no profile " + quoted(name) + " in the AWS config and credentials files");
+    return no_credentials("there is no profile " + in_quotes(name) + " in the AWS config and credentials files");
   }
   const bool again = std::find(seen.begin(), seen.end(), name) != seen.end();
   seen.push_back(name);
@@ -73,10 +72,11 @@ Finding from_profile(const CredentialContext& context, const std::string& name, 
   const bool keys = !setting(*profile, "aws_access_key_id").empty();
   if (!setting(*profile, "role_arn").empty() && !(again && keys)) {
     if (again) {
-      return refused("the profiles' source_profile lead back to " + quoted(name));
+      return no_credentials("the profiles' source_profile lead back to " + in_quotes(name));
     }
     if (!setting(*profile, "web_identity_token_file").empty()) {
-      return refused("the profile " + quoted(name) + " takes on a role by a web identity, which is not supported");
+      return no_credentials("the profile " + in_quotes(name) +
+                            " takes on a role by a web identity, which is not supported");
     }
     return from_role(context, name, *profile, seen);
   }
@@ -84,27 +84,28 @@ Finding from_profile(const CredentialContext& context, const std::string& name, 
     Credentials credentials{setting(*profile, "aws_access_key_id"), setting(*profile, "aws_secret_access_key"),
                             setting(*profile, "aws_session_token")};
     if (credentials.secret.empty()) {
-      return refused("the profile " + quoted(name) + " has an aws_access_key_id, but no aws_secret_access_key");
+      return no_credentials("the profile " + in_quotes(name) +
+                            " has an aws_access_key_id, but no aws_secret_access_key");
     }
-    return std::optional(FoundCredentials{std::move(credentials), "the profile " + quoted(name)});
+    return std::optional(FoundCredentials{std::move(credentials), "the profile " + in_quotes(name)});
   }
   if (const std::string command = setting(*profile, "credential_process"); !command.empty()) {
     auto found = credentials_from_process(command);
     if (!found) {
       Problem problem = std::move(found.problem());
-      problem.text = "the credential_process of the profile " + quoted(name) + " " + problem.text;
+      problem.text = "the credential_process of the profile " + in_quotes(name) + " " + problem.text;
       return problem;
     }
-    (*found)->where = "the credential_process of the profile " + quoted(name);
+    (*found)->where = "the credential_process of the profile " + in_quotes(name);
     return found;
   }
   if (!setting(*profile, "sso_start_url").empty() || !setting(*profile, "sso_session").empty()) {
-    return refused("the profile " + quoted(name) +
-                   " signs in with SSO, which is not supported; run 'aws configure "
-                   "export-credentials --format env' and put what it prints into the environment");
+    return no_credentials("the profile " + in_quotes(name) +
+                          " signs in with SSO, which is not supported; run 'aws configure "
+                          "export-credentials --format env' and put what it prints into the environment");
   }
   if (context.settings.profile_by_option) {
-    return refused("the profile " + quoted(name) + " holds no credentials");
+    return no_credentials("the profile " + in_quotes(name) + " holds no credentials");
   }
   return std::optional<FoundCredentials>();
 }
@@ -155,14 +156,14 @@ Finding assume_role(const CredentialContext& context, const Profile& profile, co
     if (const std::string code = readable ? element(document, "Code") : std::string(); !code.empty()) {
       why += " " + code;
     }
-    return refused("cannot take on the role " + quoted(role) + ": " + printable(why));
+    return no_credentials("cannot take on the role " + in_quotes(role) + ": " + printable(why));
   }
   Credentials credentials{element(document, "AccessKeyId"), element(document, "SecretAccessKey"),
                           element(document, "SessionToken"), parse_time(element(document, "Expiration"))};
   if (credentials.key_id.empty() || credentials.secret.empty()) {
-    return refused("cannot take on the role " + quoted(role) + ": the answer holds no credentials");
+    return no_credentials("cannot take on the role " + in_quotes(role) + ": the answer holds no credentials");
   }
-  return std::optional(FoundCredentials{std::move(credentials), "the role " + quoted(role)});
+  return std::optional(FoundCredentials{std::move(credentials), "the role " + in_quotes(role)});
 }
 
 }  // namespace smd::detail::storage::s3

@@ -8,8 +8,6 @@ namespace {
 
 constexpr std::uint64_t most_answer = std::uint64_t{64} << 10;
 
-Problem refused(std::string text) { return {ProblemKind::access_denied, {}, {}, std::move(text)}; }
-
 HttpResponse ask(const CredentialContext& context, const std::string& method, const std::string& url,
                  std::vector<HttpHeader> headers) {
   HttpRequest request;
@@ -52,30 +50,31 @@ Finding credentials_from_container(const CredentialContext& context) {
   }
   const auto endpoint = parse_endpoint(url.substr(0, url.find_first_of("?#")));
   if (!endpoint || !may_have_token(*endpoint)) {
-    return refused("AWS_CONTAINER_CREDENTIALS_FULL_URI names a host that is neither https nor this machine's own");
+    return no_credentials(
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI names a host that is neither https nor this machine's own");
   }
   std::vector<HttpHeader> headers;
   auto token = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN");
   if (const auto file = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")) {
     token = read_small_file(*file);
     if (!token) {
-      return refused("cannot read AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE '" + printable(*file) + "'");
+      return no_credentials("cannot read AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE '" + printable(*file) + "'");
     }
     token->erase(token->find_last_not_of("\r\n") + 1);
   }
   if (token) {
     if (token->find_first_of("\r\n") != token->npos) {
-      return refused("the container's authorization token holds a line break");
+      return no_credentials("the container's authorization token holds a line break");
     }
     headers.push_back({"authorization", *token});
   }
   const HttpResponse response = ask(context, "GET", url, std::move(headers));
   if (!good(response)) {
-    return refused("the container's credentials endpoint gives none: " + why(response));
+    return no_credentials("the container's credentials endpoint gives none: " + why(response));
   }
   auto credentials = credentials_from_json(response.body, "Token");
   if (!credentials) {
-    return refused("the container's credentials endpoint answers what are no credentials");
+    return no_credentials("the container's credentials endpoint answers what are no credentials");
   }
   return std::optional(FoundCredentials{std::move(*credentials), "the container's credentials endpoint"});
 }
@@ -102,11 +101,12 @@ Finding credentials_from_metadata(const CredentialContext& context) {
   const std::string name = role.body.substr(0, role.body.find_first_of("\r\n"));
   const HttpResponse response = ask(context, "GET", roles + uri_encode(name, false), headers);
   if (!good(response)) {
-    return refused("instance metadata gives no credentials of the role '" + printable(name) + "': " + why(response));
+    return no_credentials("instance metadata gives no credentials of the role '" + printable(name) +
+                          "': " + why(response));
   }
   auto credentials = credentials_from_json(response.body, "Token");
   if (!credentials) {
-    return refused("instance metadata answers what are no credentials");
+    return no_credentials("instance metadata answers what are no credentials");
   }
   return std::optional(FoundCredentials{std::move(*credentials), "instance metadata"});
 }
