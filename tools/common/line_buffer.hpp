@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -19,10 +18,7 @@ class LineBuffer {
     *room_for(1) = byte;
     ++size_;
   }
-  void put(std::string_view text) {
-    std::memcpy(room_for(text.size()), text.data(), text.size());
-    size_ += text.size();
-  }
+  void put(std::string_view text) { size_ += text.copy(room_for(text.size()), text.size()); }
   template <class Number>
   void put_number(Number number, int precision) {
     char* const end = write_number(room_for(number_chars), number, precision);

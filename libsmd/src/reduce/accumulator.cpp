@@ -51,6 +51,20 @@ Int128 smallest_size(const std::byte* source, std::size_t n) {
   return static_cast<Int128>(least);
 }
 
+struct Signs {
+  bool negative;  // some element has a sign
+  bool positive;  // some has none
+};
+
+// Of floating point, of any size; `bytes` is a multiple of 64.
+Signs signs_of(const std::byte* source, std::size_t bytes, std::size_t item) {
+  std::uint64_t any = 0;
+  std::uint64_t all = 0;
+  kernels().bits(source, bytes, any, all);
+  const std::uint64_t sign = item == 2 ? 0x8000800080008000U : item == 4 ? 0x8000000080000000U : std::uint64_t{1} << 63;
+  return {(any & sign) != 0, (all & sign) != sign};
+}
+
 static_assert(stream_size == 2 * block_size);
 
 }  // namespace
@@ -186,16 +200,13 @@ bool Accumulator::add_stream(Dtype type, const std::byte* source, std::size_t n)
     return false;
   }
   count_ += n;
-  // Zeros at an end of the range need the block's signs.
   if (range.min == 0 || range.max == 0) {
-    alignas(64) double values[block_size + block_padding];
-    for (std::size_t part = 0; part < n; part += block_size) {
-      BlockRange half;
-      kernels().decode(type, source + part * item_size(type), block_size, values, half);
-      add_order(values, block_size, half);
-    }
+    const Signs signs = signs_of(source, n * item_size(type), item_size(type));
+    const double least = signs.negative ? -0.0 : 0.0;
+    const double greatest = signs.positive ? 0.0 : -0.0;
+    add_extremes(range.min == 0 ? least : range.min, range.max == 0 ? greatest : range.max);
   } else {
-    add_order(nullptr, 0, range);
+    add_extremes(range.min, range.max);
   }
   if (groups_.abs_min) {
     abs_min_ = std::min(abs_min_, range.has_zero ? 0 : range.smallest);
@@ -358,17 +369,21 @@ void Accumulator::add_order(const double* values, std::size_t n, const BlockRang
     const auto is_positive = [](double value) { return !std::signbit(value); };
     max = !(max_ > 0) && !std::any_of(values, values + n, is_positive) ? -0.0 : 0.0;
   }
+  add_extremes(min, max);
+  if (groups_.abs_min && abs_min_ != 0) {
+    const bool mixed = range.min <= 0 && range.max >= 0;
+    const double least =
+        mixed ? kernels().smallest_magnitude(values, n) : std::min(std::fabs(range.min), std::fabs(range.max));
+    abs_min_ = std::min(abs_min_, least);
+  }
+}
+
+void Accumulator::add_extremes(double min, double max) {
   if (min < min_ || (min == min_ && std::signbit(min))) {
     min_ = min;
   }
   if (max > max_ || (max == max_ && !std::signbit(max))) {
     max_ = max;
-  }
-  if (values != nullptr && groups_.abs_min && abs_min_ != 0) {
-    const bool mixed = range.min <= 0 && range.max >= 0;
-    const double least =
-        mixed ? kernels().smallest_magnitude(values, n) : std::min(std::fabs(range.min), std::fabs(range.max));
-    abs_min_ = std::min(abs_min_, least);
   }
 }
 

@@ -28,9 +28,10 @@ inline constexpr std::size_t block_padding = 64;
 struct BlockRange {
   double min = 0;
   double max = 0;
-  double smallest = 0;  ///< The least |x| that is not 0, or less; infinite if there is none. 1 for integers.
+  double smallest = 0;  ///< The least |x| but 0, or less if a stream was not asked; infinite if there is none. 1 for
+                        ///< integers.
   bool finite = true;
-  bool has_zero = false;  ///< Only `stream` tells, if asked.
+  bool has_zero = false;  ///< Only streams tell, if asked.
 };
 
 /// What 64-bit integers give besides; sums are exact.
@@ -47,7 +48,7 @@ struct SumPlan {
   /// For `stream` of types shorter than float64: squares are added by fours or eights before they are added without
   /// error. Faster, but sums of groups of float32 are rounded, if the elements' sizes differ.
   bool grouped_squares = false;
-  bool zeros = false;   ///< For `stream`: `has_zero` is wanted, and a true `smallest` of all types.
+  bool zeros = false;   ///< For streams: `has_zero` is wanted, and a true `smallest` of all types.
   double sum_bias = 0;  ///< 0: x and |x| can be summed as they are, without error.
   double square_bias = 0;
 };
@@ -91,7 +92,7 @@ struct Kernels {
                  BlockSums& sums);
   /// `stream` of float32 that needs no `smallest` to know whether the sums of x and of |x| are right: the machine tells
   /// whether an addition was rounded; false if one was. `smallest` is found if `zeros` are. Null where the squares,
-  /// which may be rounded, would be noticed too.
+  /// which may be rounded, would be noticed too; elsewhere `stream` is never asked about float32.
   bool (*stream_unrounded)(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                            BlockSums& sums);
   /// Of floating point, as `product`, of `n` elements, a multiple of 64, none of them 0. No `group` products of two
@@ -101,6 +102,8 @@ struct Kernels {
   /// Of floating point: how many are zero, how many negative, of `n` elements, a multiple of 64.
   void (*stream_signs)(Dtype type, const std::byte* source, std::size_t n, std::uint64_t& zero,
                        std::uint64_t& negative);
+  /// The bits that some, and those that all words of 64 bits have; `bytes` is a multiple of 64.
+  void (*bits)(const std::byte* source, std::size_t bytes, std::uint64_t& any, std::uint64_t& all);
   /// `stream` of 8-bit integers (of `truth`: any byte but 0 is 1), in integers throughout; n is at most
   /// long_stream_size.
   void (*stream_bytes)(bool is_signed, bool truth, const std::byte* source, std::size_t n, ByteSums& sums);

@@ -130,7 +130,11 @@ TEST_CASE("long runs of one sign") {
         for (std::size_t i = 0; i < values.size(); ++i) {
           values[i] = sign * 0.25 * static_cast<double>(i % 100 + (zeros ? 0 : 1));
         }
-        const double nearest = zeros ? 0 : sign * 0.25;
+        // One of all zeros has the other sign: of equal zeros the least is -0, the greatest +0.
+        if (zeros) {
+          values[20000] = -values[20000];
+        }
+        const double nearest = zeros ? -sign * 0.0 : sign * 0.25;
         const double farthest = sign * (zeros ? 24.75 : 25);
         for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64}) {
           CAPTURE(smd::to_string(dtype));
@@ -139,8 +143,10 @@ TEST_CASE("long runs of one sign") {
           // With and without what wants the least |x| too.
           for (const std::size_t count : {wanted.size() - 2, wanted.size()}) {
             const auto found = smd::reduce(view, std::span(wanted).first(count));
-            CHECK(found[0].real == std::min(nearest, farthest));
-            CHECK(found[1].real == std::max(nearest, farthest));
+            CHECK(smd_test::ulps(found[0].real, sign > 0 ? nearest : farthest) == 0);
+            CHECK(smd_test::ulps(found[1].real, sign > 0 ? farthest : nearest) == 0);
+            CHECK(std::signbit(found[0].real) == std::signbit(sign > 0 ? nearest : farthest));
+            CHECK(std::signbit(found[1].real) == std::signbit(sign > 0 ? farthest : nearest));
             CHECK(found[2].real == sign * 0.25 * 40000 * (zeros ? 49.5 : 50.5));
             CHECK(smd_test::ulps(found[3].real, 9999.0 / 12 / 16) <= 2);
             if (count == wanted.size()) {
@@ -154,10 +160,9 @@ TEST_CASE("long runs of one sign") {
   });
 }
 
-// Without the least magnitude or a product, float32 goes another way.
 TEST_CASE("long runs of float32 whose sums do not fit a double") {
   std::vector<smd::Reduction> wanted;
-  for (const char* name : {"sum", "abs_sum", "mean", "std", "min", "max"}) {
+  for (const char* name : {"sum", "abs_sum", "mean", "std", "min", "max", "abs_min", "zero"}) {
     wanted.push_back(smd::parse_reduction(name).value());
   }
   constexpr std::int64_t n = 1 << 18;
@@ -169,13 +174,21 @@ TEST_CASE("long runs of float32 whose sums do not fit a double") {
       for (std::size_t i = 0; i < values.size(); ++i) {
         values[i] = i % 2 == 1 ? tiny : (i / 4096) % 2 == 0 ? 1.0F : -1.0F;
       }
-      const auto found = smd::reduce({Dtype::float32, {&n, 1}, std::as_bytes(std::span(values))}, wanted);
-      CHECK(found[0].real == std::copysign(0x1p-43, tiny));
-      CHECK(found[1].real == 0x1p17);
-      CHECK(found[2].real == std::copysign(0x1p-61, tiny));
-      CHECK(smd_test::ulps(found[3].real, std::sqrt(0.5)) <= 1);
-      CHECK(found[4].real == -1);
-      CHECK(found[5].real == 1);
+      // With and without what wants the least |x| too.
+      for (const std::size_t count : {wanted.size() - 2, wanted.size()}) {
+        const smd::TensorView view(Dtype::float32, {&n, 1}, std::as_bytes(std::span(values)));
+        const auto found = smd::reduce(view, std::span(wanted).first(count));
+        CHECK(found[0].real == std::copysign(0x1p-43, tiny));
+        CHECK(found[1].real == 0x1p17);
+        CHECK(found[2].real == std::copysign(0x1p-61, tiny));
+        CHECK(smd_test::ulps(found[3].real, std::sqrt(0.5)) <= 1);
+        CHECK(found[4].real == -1);
+        CHECK(found[5].real == 1);
+        if (count == wanted.size()) {
+          CHECK(found[6].real == 0x1p-60);
+          CHECK(found[7].low == 0);
+        }
+      }
     }
   });
 }

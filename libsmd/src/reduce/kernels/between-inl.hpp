@@ -63,16 +63,6 @@ HWY_INLINE hn::Vec<D> compress(D d, hn::Vec<D> v, hn::Mask<D> mask) {
 #endif
 }
 
-// One more in the lanes of the mask.
-template <class D>
-HWY_INLINE hn::Vec<D> count_true(D d, hn::Mask<D> mask, hn::Vec<D> counts) {
-#if HWY_TARGET <= HWY_AVX3
-  return hn::IfThenElse(mask, hn::Add(counts, hn::Set(d, 1)), counts);
-#else
-  return hn::Sub(counts, hn::VecFromMask(d, mask));  // all ones are -1
-#endif
-}
-
 template <bool magnitude, class T>
 HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, T from, T to, T* out, std::size_t& found) {
   const hn::ScalableTag<T> d;

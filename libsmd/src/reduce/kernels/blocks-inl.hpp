@@ -53,6 +53,27 @@ inline void count_zero_negative(const double* values, std::size_t n, std::uint64
   negative += negatives;
 }
 
+inline void bits(const std::byte* source, std::size_t bytes, std::uint64_t& any, std::uint64_t& all) {
+  const hn::ScalableTag<std::uint64_t> d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto some = hn::Zero(d);
+  auto each_one = hn::Set(d, ~std::uint64_t{0});
+  for (std::size_t i = 0; i < bytes / sizeof any; i += lanes) {
+    const auto words = hn::LoadU(d, typed<std::uint64_t>(source) + i);
+    some = hn::Or(some, words);
+    each_one = hn::And(each_one, words);
+  }
+  HWY_ALIGN std::uint64_t parts[2][64];
+  hn::Store(some, d, parts[0]);
+  hn::Store(each_one, d, parts[1]);
+  any = parts[0][0];
+  all = parts[1][0];
+  for (std::size_t lane = 1; lane < lanes; ++lane) {
+    any |= parts[0][lane];
+    all &= parts[1][lane];
+  }
+}
+
 template <class T, class D, class Load>
 HWY_INLINE void stream_signs_of(D d, const std::byte* source, std::size_t n, std::uint64_t& zero,
                                 std::uint64_t& negative, const Load& load) {

@@ -37,7 +37,8 @@ struct FloatRange {
   }
   // Four vectors. `least`: the least |x| but 0 is looked for; `zeros`: and whether there is a 0.
   template <bool least, bool zeros>
-  HWY_INLINE void take(hn::Vec<Floats> a, hn::Vec<Floats> b, hn::Vec<Floats> c, hn::Vec<Floats> d) {
+  HWY_INLINE void take_four(hn::Vec<Floats> a, hn::Vec<Floats> b, hn::Vec<Floats> c, hn::Vec<Floats> d) {
+    static_assert(least || !zeros);
     min = hn::Min(min, hn::Min(hn::Min(a, b), hn::Min(c, d)));
     max = hn::Max(max, hn::Max(hn::Max(a, b), hn::Max(c, d)));
     if constexpr (least) {
@@ -59,16 +60,21 @@ struct FloatRange {
     const std::size_t lanes = hn::Lanes(d);
     for (std::size_t i = 0; i < n; i += 4 * lanes) {
       const T* const at = from + i;
-      state.template take<true, zeros>(load(d, at), load(d, at + lanes), load(d, at + 2 * lanes),
-                                       load(d, at + 3 * lanes));
+      state.template take_four<true, zeros>(load(d, at), load(d, at + lanes), load(d, at + 2 * lanes),
+                                            load(d, at + 3 * lanes));
     }
     *this = state;
   }
+  // `least` as it was taken with; else `smallest` is 0, which is never wrong.
+  template <bool least>
   HWY_INLINE void finish(BlockRange& range) const {
     range.min = smallest_of(Floats(), min);
     range.max = largest_of(Floats(), max);
-    const std::uint32_t bits = hn::GetLane(hn::MinOfLanes(Bits(), smallest)) + 1U;
-    range.smallest = bits == 0 ? std::numeric_limits<double>::infinity() : std::bit_cast<float>(bits);
+    range.smallest = 0;
+    if constexpr (least) {
+      const std::uint32_t bits = hn::GetLane(hn::MinOfLanes(Bits(), smallest)) + 1U;
+      range.smallest = bits == 0 ? std::numeric_limits<double>::infinity() : std::bit_cast<float>(bits);
+    }
     range.has_zero = (hn::GetLane(hn::MaxOfLanes(Bits(), sizes)) >> 31U) != 0;
   }
 

@@ -23,22 +23,22 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR
 // Extremes of 16-bit floats. Their bits without the sign are in the order of what they stand for, so no conversion is
-// needed, and twice as many fit a vector. `least`: the least |x| but 0 is looked for; `zeros`: and whether there is a
-// 0.
-template <bool least, bool zeros>
+// needed, and twice as many fit a vector. `least`: the least |x| but 0 is looked for, and whether there is a 0.
+template <bool least>
 struct HalfRange {
   using Bits = hn::ScalableTag<std::uint16_t>;
   using SignedBits = hn::RebindToSigned<Bits>;
 
   hn::Vec<SignedBits> highest;  // the greatest that is not negative
   hn::Vec<Bits> lowest;         // the most negative one
-  hn::Vec<Bits> smallest;       // of |x| - 1: that of 0 is the greatest of all
-  hn::Vec<Bits> sizes;          // all of these; only that of 0 has the highest bit
+  hn::Vec<Bits> nearest;        // if all have one sign, the one nearest to 0
+  hn::Vec<Bits> smallest;       // of |x| - 1, if asked: that of 0 is the greatest of all
+  hn::Vec<Bits> sizes;          // all of these, if asked; only that of 0 has the highest bit
 
   HWY_INLINE void start() {
     highest = hn::Set(SignedBits(), std::numeric_limits<std::int16_t>::min());
     lowest = hn::Zero(Bits());
-    smallest = hn::Set(Bits(), std::uint16_t{0xFFFF});
+    nearest = smallest = hn::Set(Bits(), std::uint16_t{0xFFFF});
     sizes = hn::Zero(Bits());
   }
 
@@ -47,65 +47,54 @@ struct HalfRange {
     const auto bits = hn::LoadU(du, from);
     highest = hn::Max(highest, hn::BitCast(SignedBits(), bits));
     lowest = hn::Max(lowest, bits);
+    nearest = hn::Min(nearest, bits);
     if constexpr (least) {
       const auto size = hn::Sub(hn::And(bits, hn::Set(du, std::uint16_t{0x7FFF})), hn::Set(du, std::uint16_t{1}));
       smallest = hn::Min(smallest, size);
-      if constexpr (zeros) {
-        sizes = hn::Or(sizes, size);
-      }
+      sizes = hn::Or(sizes, size);
     }
   }
 
-  /// @param source all that was taken: if none or all of it is negative, who does not know zeros looks again.
   template <class Load>
-  HWY_INLINE void finish(BlockRange& range, const Load& load, const std::uint16_t* source, std::size_t n) const {
+  HWY_INLINE void finish(BlockRange& range, const Load& load) const {
     // Reductions of 16-bit lanes are not in every instruction set.
-    HWY_ALIGN std::uint16_t lanes[4][64];
+    HWY_ALIGN std::uint16_t lanes[5][64];
     hn::Store(hn::BitCast(Bits(), highest), Bits(), lanes[0]);
     hn::Store(lowest, Bits(), lanes[1]);
-    hn::Store(smallest, Bits(), lanes[2]);
-    hn::Store(sizes, Bits(), lanes[3]);
+    hn::Store(nearest, Bits(), lanes[2]);
+    hn::Store(smallest, Bits(), lanes[3]);
+    hn::Store(sizes, Bits(), lanes[4]);
     auto high = static_cast<std::int16_t>(lanes[0][0]);
     std::uint16_t low = lanes[1][0];
-    std::uint16_t small = lanes[2][0];
-    unsigned all = lanes[3][0];
+    std::uint16_t near = lanes[2][0];
+    std::uint16_t small = lanes[3][0];
+    unsigned all = lanes[4][0];
     for (std::size_t i = 1; i < hn::Lanes(Bits()); ++i) {
       high = std::max(high, static_cast<std::int16_t>(lanes[0][i]));
       low = std::max(low, lanes[1][i]);
-      small = std::min(small, lanes[2][i]);
-      all |= lanes[3][i];
-    }
-    const bool mixed = high >= 0 && (low & 0x8000U) != 0;
-    if constexpr (!zeros) {
-      if (!mixed) {
-        HalfRange<true, true> again;
-        again.start();
-        for (std::size_t i = 0; i < n; i += hn::Lanes(Bits())) {
-          again.take(source + i);
-        }
-        return again.finish(range, load, source, n);
-      }
+      near = std::min(near, lanes[2][i]);
+      small = std::min(small, lanes[3][i]);
+      all |= lanes[4][i];
     }
     const auto number = [&load](unsigned pattern) HWY_ATTR {
       const hn::CappedTag<float, 1> single;
       const std::uint16_t padded[8] = {static_cast<std::uint16_t>(pattern)};
       return static_cast<double>(hn::GetLane(load(single, padded)));
     };
+    range.max = number(high >= 0 ? static_cast<std::uint16_t>(high) : near);
+    range.min = number((low & 0x8000U) != 0 ? low : near);
     range.has_zero = (all & 0x8000U) != 0;
     // All zeros leave none; where none was looked for, none is less than the least there can be.
     const bool none = least && small == 0xFFFF;
     range.smallest = none ? std::numeric_limits<double>::infinity() : number(least ? small + 1U : 1U);
-    const double nearest = range.has_zero ? 0 : range.smallest;
-    range.max = high >= 0 ? number(static_cast<std::uint16_t>(high)) : -nearest;
-    range.min = (low & 0x8000U) != 0 ? number(low) : nearest;
   }
 };
 
 // `stream_floats` of 16-bit types.
-template <bool least, bool zeros, bool magnitudes, bool grouped, class Load, class Widen>
+template <bool least, bool magnitudes, bool grouped, class Load, class Widen>
 HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                               BlockSums& result, const Load& load, const Widen& widen) {
-  HalfRange<least, zeros> extremes;
+  HalfRange<least> extremes;
   extremes.start();
   ShortSums<magnitudes, grouped> sums;
   sums.start(plan.square_bias);
@@ -124,7 +113,7 @@ HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumP
       (void)squares1;
     }
   }
-  extremes.finish(range, load, typed<std::uint16_t>(source), n);
+  extremes.finish(range, load);
   sums.finish(plan.square_bias, result);
   range.finite = std::isfinite(result.sum);
 }

@@ -40,7 +40,7 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
     }
     sums.take(typed<T>(source) + i, part, widen);
   }
-  extremes.finish(range);
+  extremes.finish<true>(range);
   sums.finish(plan.square_bias, result);
   range.finite = std::isfinite(result.sum);
 }
@@ -148,15 +148,11 @@ HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, co
 #else
     case Dtype::float16:
       // All are multiples of 2^-24: that sums are exact can nearly always be told without the least |x|.
-      return plan.zeros ? stream_halves<true, true, magnitudes, grouped>(source, n, plan, range, result, LoadHalf(),
-                                                                         WidenHalves())
-                        : stream_halves<false, false, magnitudes, grouped>(source, n, plan, range, result, LoadHalf(),
-                                                                           WidenHalves());
+      return plan.zeros
+                 ? stream_halves<true, magnitudes, grouped>(source, n, plan, range, result, LoadHalf(), WidenHalves())
+                 : stream_halves<false, magnitudes, grouped>(source, n, plan, range, result, LoadHalf(), WidenHalves());
     case Dtype::bfloat16:
-      return plan.zeros ? stream_halves<true, true, magnitudes, grouped>(source, n, plan, range, result, LoadBfloat(),
-                                                                         WidenBfloats())
-                        : stream_halves<true, false, magnitudes, grouped>(source, n, plan, range, result, LoadBfloat(),
-                                                                          WidenBfloats());
+      return stream_halves<true, magnitudes, grouped>(source, n, plan, range, result, LoadBfloat(), WidenBfloats());
 #endif
     case Dtype::int64:
     case Dtype::uint64:

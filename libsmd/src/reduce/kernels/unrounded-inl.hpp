@@ -105,8 +105,8 @@ HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, cons
   magnitude.pin();
   for (std::size_t i = 0; i < n; i += 4 * lanes) {
     const float* const from = typed<float>(source) + i;
-    extremes.take<zeros, zeros>(hn::LoadU(df, from), hn::LoadU(df, from + lanes), hn::LoadU(df, from + 2 * lanes),
-                                hn::LoadU(df, from + 3 * lanes));
+    extremes.take_four<zeros, zeros>(hn::LoadU(df, from), hn::LoadU(df, from + lanes), hn::LoadU(df, from + 2 * lanes),
+                                     hn::LoadU(df, from + 3 * lanes));
     hn::Vec<Doubles> v0, v1, v2, v3, v4, v5, v6, v7;
     const WidenFloats widen;
     widen(from, v0, v1);
@@ -142,7 +142,7 @@ HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, cons
   result.square = result.square_low = 0;
   square0.finish(plan.square_bias, result.square, result.square_low);
   square1.finish(plan.square_bias, result.square, result.square_low);
-  extremes.finish(range);
+  extremes.finish<zeros>(range);
   range.finite = std::isfinite(result.sum);
   return exact;
 }
