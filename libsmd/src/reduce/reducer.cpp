@@ -125,11 +125,6 @@ double root(DoubleDouble value) {
 // Overflow inside a computation of squares shows as NaN; the squares were too large for double.
 DoubleDouble overflowed(DoubleDouble squares) { return std::isnan(squares.hi) ? DoubleDouble{infinity, 0} : squares; }
 
-DoubleDouble pair_of(Int128 value) {
-  const auto high = static_cast<double>(value);
-  return {high, static_cast<double>(value - static_cast<Int128>(high))};
-}
-
 // The sum of what infinities and NaN there were with a finite sum.
 double with_specials(const Specials& specials, bool propagate, double finite) {
   if ((propagate && specials.nan != 0) || (specials.posinf != 0 && specials.neginf != 0)) {
@@ -242,7 +237,7 @@ class Answer {
       return data_.sum_.pair();
     }
     ExactSum all = data_.sum_;
-    const DoubleDouble integers = pair_of(data_.sum_integer_);
+    const DoubleDouble integers = to_pair(data_.sum_integer_);
     all.add(integers.hi);
     all.add(integers.lo);
     return all.pair();
@@ -273,7 +268,7 @@ class Answer {
   }
 
   [[nodiscard]] DoubleDouble finite_magnitudes() const {
-    return data_.abs_sum_integer_ == 0 ? data_.abs_sum_ : add(data_.abs_sum_, pair_of(data_.abs_sum_integer_));
+    return data_.abs_sum_integer_ == 0 ? data_.abs_sum_ : add(data_.abs_sum_, to_pair(data_.abs_sum_integer_));
   }
   [[nodiscard]] ReducedValue magnitude_sum() const {
     if (data_.integers_) {
@@ -504,8 +499,8 @@ void Reducer::merge(const PartialReduction& partial) {
   data.sum_integer_ = whole(partial.sum_integer_high, partial.sum_integer_low);
   data.abs_sum_integer_ = whole(partial.abs_sum_integer_high, partial.abs_sum_integer_low);
   const std::uint64_t finite = partial.count - data.specials_.all();
-  data.moments_ = {finite, detail::reduce::add(pair(partial.sum), pair_of(data.sum_integer_)), pair(partial.m2)};
-  data.abs_moments_ = {finite, detail::reduce::add(pair(partial.abs_sum), pair_of(data.abs_sum_integer_)),
+  data.moments_ = {finite, detail::reduce::add(pair(partial.sum), to_pair(data.sum_integer_)), pair(partial.m2)};
+  data.abs_moments_ = {finite, detail::reduce::add(pair(partial.abs_sum), to_pair(data.abs_sum_integer_)),
                        pair(partial.abs_m2)};
   data.product_ = {pair(partial.prod), partial.prod_exponent};
   data.negative_infinities_odd_ = partial.neginf % 2 != 0;
@@ -524,7 +519,7 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
   const std::size_t n = element_count_of(view);
   Percentiles percentiles(type, source, n);
   for (const Reduction& reduction : wanted) {
-    if (in_place && groups_of(std::span(&reduction, 1)).values) {
+    if (in_place && needs_values(reduction)) {
       percentiles.expect(reduction.abs, percent_of(reduction));
     }
   }

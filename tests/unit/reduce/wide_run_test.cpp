@@ -4,8 +4,6 @@
 #include <smd/reduction.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <span>
 #include <vector>
 

@@ -137,7 +137,11 @@ HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, co
                           BlockSums& result) {
   switch (type) {
     case Dtype::float32:
+#if HWY_TARGET == HWY_AVX3
+      return;  // `stream_unrounded` takes them; a range of nothing is refused
+#else
       return stream_floats<float, magnitudes, grouped>(source, n, plan, range, result, LoadFloat(), WidenFloats());
+#endif
 #if HWY_TARGET == HWY_SCALAR
     case Dtype::float16:
       return stream_floats<std::uint16_t, magnitudes, grouped>(source, n, plan, range, result, LoadHalf(),
