@@ -3,6 +3,7 @@
 
 #include <smd/dtype.hpp>
 
+#include "reduce/rank.hpp"
 #include "reduce/scratch.hpp"
 
 #include <cstddef>
@@ -13,21 +14,13 @@
 
 namespace smd::detail::reduce {
 
-/// Two elements between which one that is looked for lies, themselves included.
-template <class T>
-struct Bounds {
-  T from;
-  T to;
-};
-
 /// The search for one percentile of elements that are looked at once, part by part, and afterwards only where it may
-/// lie: after Floyd and Rivest, a sorted sample gives two bounds that almost surely enclose it. A wrong guess is
-/// noticed, and costs time only.
+/// lie: between two bounds that a sample gives. Wrong ones are noticed, and cost time only.
 template <class T>
 class RankSearch {
  public:
-  /// @param source `n` elements, not necessarily aligned, which outlive the search. Some of them are read at once.
-  RankSearch(const std::byte* source, std::size_t n, bool magnitude, double percent);
+  /// @param source `n` elements, not necessarily aligned, which outlive the search; the sample is of them.
+  RankSearch(const std::byte* source, std::size_t n, const Sample<T>& sample, bool magnitude, double percent);
 
   /// Looks at the next `n` elements.
   void add(std::size_t n);
@@ -56,8 +49,8 @@ extern template class RankSearch<float>;
 extern template class RankSearch<double>;
 
 /// Percentiles of elements in place: linear interpolation between the two elements (of `magnitude`: of their |x|)
-/// around each, as numpy.percentile in float64. NaN are passed over. Memory: a fifth of the elements for each
-/// percentile looked for in passing; as much as the elements at worst.
+/// around each, as numpy.percentile in float64. NaN are passed over. Memory: an eighth of the elements for each
+/// percentile looked for in passing, half with few elements; as much as the elements at worst.
 class Percentiles {
  public:
   /// @param source `n` elements of float32 or float64, not necessarily aligned, which outlive this.
@@ -74,9 +67,18 @@ class Percentiles {
   [[nodiscard]] double of(bool magnitude, double percent, std::size_t others);
 
  private:
+  template <class T>
+  struct Searches {
+    std::optional<Sample<T>> sample;  ///< For all of them.
+    std::vector<RankSearch<T>> all;
+
+    [[nodiscard]] RankSearch<T>* find(bool magnitude, double percent);
+    [[nodiscard]] RankSearch<T> start(const std::byte* source, std::size_t n, bool magnitude, double percent);
+  };
+
   const std::byte* source_;
   std::size_t n_;
-  std::variant<std::vector<RankSearch<float>>, std::vector<RankSearch<double>>> searches_;
+  std::variant<Searches<float>, Searches<double>> searches_;
 };
 
 }  // namespace smd::detail::reduce

@@ -36,32 +36,60 @@ struct Places {
 };
 constexpr Places places;
 
-// Highway's own Compress copies its table to the stack at every call when GCC 12 compiles it, but for the case that has
-// an instruction.
+// Highway's own Compress copies its table to the stack at every call when GCC 12 compiles it.
 template <class D>
 HWY_INLINE hn::Vec<D> compress(D d, hn::Vec<D> v, hn::Mask<D> mask) {
 #if HWY_TARGET == HWY_SCALAR
   (void)d;
   (void)mask;
   return v;
-#else
-  if constexpr (HWY_TARGET == HWY_AVX3 && sizeof(hn::TFromD<D>) == 4) {
-    return hn::Compress(v, mask);
+#elif HWY_TARGET == HWY_AVX3
+  (void)d;
+  if constexpr (sizeof(hn::TFromD<D>) == 4) {
+    return hn::Vec<D>{_mm512_maskz_compress_ps(mask.raw, v.raw)};
   } else {
-    std::uint8_t bits[8] = {};
-    hn::StoreMaskBits(d, mask, bits);
-    const hn::Rebind<std::uint8_t, D> bytes;
-    const hn::Rebind<std::int32_t, D> words;
+    return hn::Vec<D>{_mm512_maskz_compress_pd(mask.raw, v.raw)};
+  }
+#else
+  std::uint8_t bits[8] = {};
+  hn::StoreMaskBits(d, mask, bits);
+  const hn::Rebind<std::uint8_t, D> bytes;
+  const hn::Rebind<std::int32_t, D> words;
+  const auto at = hn::PromoteTo(words, hn::LoadU(bytes, places.of[bits[0]]));
+  if constexpr (sizeof(hn::TFromD<D>) == 8) {
     const hn::RebindToSigned<D> lanes;
-    const auto at = hn::PromoteTo(words, hn::LoadU(bytes, places.of[bits[0]]));
-    if constexpr (sizeof(hn::TFromD<D>) == 8) {
-      return hn::TableLookupLanes(v, hn::IndicesFromVec(d, hn::PromoteTo(lanes, at)));
-    } else {
-      return hn::TableLookupLanes(v, hn::IndicesFromVec(d, at));
-    }
+    return hn::TableLookupLanes(v, hn::IndicesFromVec(d, hn::PromoteTo(lanes, at)));
+  } else {
+    return hn::TableLookupLanes(v, hn::IndicesFromVec(d, at));
   }
 #endif
 }
+
+// One vector, compared first and stored later: others are compared in between, since a mask takes a while to be of use.
+template <bool magnitude, class T>
+struct Compared {
+  using D = hn::ScalableTag<T>;
+  hn::Vec<D> v;
+  hn::Mask<D> inside;
+
+  HWY_INLINE void look(const T* from, hn::Vec<D> lower, hn::Vec<D> upper, std::size_t& withins) {
+    v = hn::LoadU(D(), from);
+    if constexpr (magnitude) {
+      v = hn::Abs(v);
+    }
+#if HWY_TARGET == HWY_AVX3
+    asm("" : "+v"(v.raw));  // GCC would read it anew for each use
+#endif
+    const auto within = hn::Le(v, upper);
+    inside = hn::And(within, hn::Ge(v, lower));
+    withins += hn::CountTrue(D(), within);
+  }
+  HWY_INLINE void put(T* out, std::size_t& count) const {
+    const std::size_t more = hn::CountTrue(D(), inside);
+    hn::StoreU(compress(D(), v, inside), D(), out + count);
+    count += more;
+  }
+};
 
 template <bool magnitude, class T>
 HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, T from, T to, T* out, std::size_t& found) {
@@ -72,17 +100,32 @@ HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, T from
   std::size_t withins = 0;
   std::size_t count = 0;
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    auto v = hn::LoadU(d, typed<T>(source) + i);
-    if constexpr (magnitude) {
-      v = hn::Abs(v);
+  if constexpr (HWY_TARGET == HWY_AVX3) {  // others have too few registers
+    for (; i + 8 * lanes <= n; i += 8 * lanes) {
+      const T* const at = typed<T>(source) + i;
+      Compared<magnitude, T> p0, p1, p2, p3, p4, p5, p6, p7;
+      p0.look(at, lower, upper, withins);
+      p1.look(at + lanes, lower, upper, withins);
+      p2.look(at + 2 * lanes, lower, upper, withins);
+      p3.look(at + 3 * lanes, lower, upper, withins);
+      p4.look(at + 4 * lanes, lower, upper, withins);
+      p5.look(at + 5 * lanes, lower, upper, withins);
+      p6.look(at + 6 * lanes, lower, upper, withins);
+      p7.look(at + 7 * lanes, lower, upper, withins);
+      p0.put(out, count);
+      p1.put(out, count);
+      p2.put(out, count);
+      p3.put(out, count);
+      p4.put(out, count);
+      p5.put(out, count);
+      p6.put(out, count);
+      p7.put(out, count);
     }
-    const auto within = hn::Le(v, upper);
-    const auto inside = hn::And(within, hn::Ge(v, lower));
-    withins += hn::CountTrue(d, within);
-    const std::size_t more = hn::CountTrue(d, inside);
-    hn::StoreU(compress(d, v, inside), d, out + count);
-    count += more;
+  }
+  for (; i + lanes <= n; i += lanes) {
+    Compared<magnitude, T> one;
+    one.look(typed<T>(source) + i, lower, upper, withins);
+    one.put(out, count);
   }
   std::size_t below = withins - count;
   for (; i < n; ++i) {

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reduce/rank.hpp"
+
+#include "reduce/int128.hpp"
+#include "reduce/kernels.hpp"
+#include "reduce/scratch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace smd::detail::reduce {
+namespace {
+
+constexpr std::size_t small = 400;  // below this, std::nth_element at once
+
+// As many as pay for themselves: what lies between the bounds shrinks with the square root only.
+constexpr std::size_t sample_size(std::size_t n) { return n > 100000 ? 1024 : n > 10000 ? 256 : 64; }
+
+template <class T>
+Neighbours<T> by_sorting(T* first, std::size_t n, std::size_t rank) {
+  std::nth_element(first, first + rank, first + n);
+  const T at = first[rank];
+  return {at, rank + 1 < n ? *std::min_element(first + rank + 1, first + n) : at};
+}
+
+}  // namespace
+
+template <class T>
+Sample<T>::Sample(const std::byte* source, std::size_t n) {
+  if (n <= small) {
+    return;
+  }
+  const std::size_t wanted = sample_size(n);
+  picked_.resize(wanted);
+  std::uint64_t random = 0x9E3779B97F4A7C15U + n;
+  std::size_t size = 0;
+  for (std::size_t tries = 0; size < wanted && tries < 4 * wanted; ++tries) {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    T value;
+    const auto place = static_cast<std::size_t>((Uint128{random} * n) >> 64);
+    std::memcpy(&value, source + place * sizeof(T), sizeof(T));
+    picked_[size] = value;
+    size += std::isnan(value) ? 0 : 1;
+  }
+  if (size < wanted) {
+    picked_.clear();
+  }
+}
+
+template <class T>
+std::optional<Bounds<T>> Sample<T>::bounds(bool magnitude, double fraction) const {
+  if (picked_.empty()) {
+    return std::nullopt;
+  }
+  std::vector<T> values(picked_);
+  if (magnitude) {
+    std::transform(values.begin(), values.end(), values.begin(), [](T value) { return std::fabs(value); });
+  }
+  const auto size = static_cast<double>(values.size());
+  const double place = fraction * size;
+  const double spread = 1.6 * std::sqrt(size) + 1;  // over three standard deviations
+  const double from = std::floor(place - spread);
+  const double to = std::ceil(place + spread);
+  const T infinity = std::numeric_limits<T>::infinity();
+  const auto at = [&values](double rank) {
+    return neighbours(values.data(), values.size(), static_cast<std::size_t>(rank)).at;
+  };
+  return Bounds<T>{from < 0 ? -infinity : at(from), to >= size ? infinity : at(to)};
+}
+
+template <class T>
+std::size_t between(const std::byte* source, std::size_t n, bool magnitude, Bounds<T> bounds, T* out,
+                    std::size_t& found) {
+  if constexpr (std::is_same_v<T, float>) {
+    return kernels().between_float(source, n, magnitude, bounds.from, bounds.to, out, found);
+  } else {
+    return kernels().between_double(source, n, magnitude, bounds.from, bounds.to, out, found);
+  }
+}
+
+template <class T>
+Neighbours<T> neighbours(T* values, std::size_t n, std::size_t rank) {
+  std::array<Scratch, 2> buffers;
+  for (int next = 0; n > small; next ^= 1) {
+    const auto* const source = reinterpret_cast<const std::byte*>(values);
+    // Nothing is NaN, so there is always a sample.
+    const Bounds<T> bounds = *Sample<T>(source, n).bounds(false, static_cast<double>(rank) / static_cast<double>(n));
+    if (buffers[next].size() == 0) {
+      buffers[next] = Scratch((n + rank_padding) * sizeof(T));
+    }
+    auto* const inner = reinterpret_cast<T*>(buffers[next].data());
+    std::size_t found = 0;
+    const std::size_t below = between(source, n, false, bounds, inner, found);
+    if (rank < below || std::min(rank + 1, n - 1) >= below + found) {
+      break;
+    }
+    if (bounds.from == bounds.to) {
+      return {bounds.from, bounds.from};
+    }
+    if (found > n - n / 8) {
+      break;  // a poor sample, or many equal elements
+    }
+    rank -= below;
+    values = inner;
+    n = found;
+  }
+  return by_sorting(values, n, rank);
+}
+
+template class Sample<float>;
+template class Sample<double>;
+template std::size_t between(const std::byte*, std::size_t, bool, Bounds<float>, float*, std::size_t&);
+template std::size_t between(const std::byte*, std::size_t, bool, Bounds<double>, double*, std::size_t&);
+template Neighbours<float> neighbours(float*, std::size_t, std::size_t);
+template Neighbours<double> neighbours(double*, std::size_t, std::size_t);
+
+}  // namespace smd::detail::reduce

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace smd::detail::reduce {
+
+/// Kernels may write so many elements past the end.
+inline constexpr std::size_t rank_padding = 64;
+
+/// Two elements between which one that is looked for lies, themselves included.
+template <class T>
+struct Bounds {
+  T from;
+  T to;
+};
+
+/// An element and the one after it in order, which is the same if there is none.
+template <class T>
+struct Neighbours {
+  T at;
+  T next;
+};
+
+/// Some of many elements, picked at random: what they say of the rest costs little to find out.
+template <class T>
+class Sample {
+ public:
+  /// @param source `n` elements, not necessarily aligned, which are read at once; with few there is no sample.
+  Sample(const std::byte* source, std::size_t n);
+
+  /// Two elements that almost surely enclose the one (of `magnitude`: of all |x|) below which this fraction lies of
+  /// those that are not NaN. None if too few are not.
+  [[nodiscard]] std::optional<Bounds<T>> bounds(bool magnitude, double fraction) const;
+
+ private:
+  std::vector<T> picked_;  // no NaN; empty if there would be too few
+};
+
+/// How many elements (of `magnitude`: how many |x|) lie below the bounds; those within go to `out`, which has room for
+/// all and `rank_padding` more.
+template <class T>
+std::size_t between(const std::byte* source, std::size_t n, bool magnitude, Bounds<T> bounds, T* out,
+                    std::size_t& found);
+
+/// The element of this rank, of `n` elements none of which is NaN. They are put in another order. After Floyd and
+/// Rivest, "Expected time bounds for selection", CACM 18 (1975).
+template <class T>
+Neighbours<T> neighbours(T* values, std::size_t n, std::size_t rank);
+
+}  // namespace smd::detail::reduce
