@@ -117,10 +117,13 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool k
     keep(type, source, n);
   }
   std::size_t start = 0;
-  const bool simple = groups_.moments && !groups_.signs && !groups_.product && !groups_.abs_min;
+  const bool sums = groups_.sum || groups_.moments || groups_.magnitudes;
+  const bool others = groups_.signs || groups_.product || groups_.abs_min;
   const bool wide = type == Dtype::int64 || type == Dtype::uint64;
-  // Long runs can be streamed, once there is a guess of the range.
-  if (((groups_.moments && is_floating(type)) || (simple && wide)) && n >= block_size + stream_size) {
+  // Long runs can be streamed, once there is a guess of the range. Streams sum and square whether asked or not, which
+  // is less than to decode a block first; doubles need no decoding.
+  const bool streamed = is_floating(type) ? sums || (others && type != Dtype::float64) : wide && sums && !others;
+  if (streamed && n >= block_size + stream_size) {
     if (!guess_.known && !guess_range(type, source)) {
       add_block(type, source, block_size);
       start = block_size;
@@ -142,7 +145,7 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool k
       }
     }
   }
-  if (simple && item == 1) {
+  if (sums && !others && item == 1) {
     for (std::size_t size = 0; start + stream_size <= n; start += size) {
       size = n - start >= long_stream_size ? long_stream_size : stream_size;
       add_bytes(type, source + start, size);
@@ -159,7 +162,12 @@ void Accumulator::add_bytes(Dtype type, const std::byte* source, std::size_t n) 
   count_ += n;
   add_integer_order(sums.min, sums.max, 0);
   sum_integer_ += sums.sum;
-  abs_sum_integer_ += sums.magnitude;
+  if (groups_.magnitudes || groups_.abs_moments) {
+    abs_sum_integer_ += sums.magnitude;
+  }
+  if (!groups_.moments) {
+    return;
+  }
   // n * squares - sum^2 fits 64 bits, and n is a power of two: nothing is rounded.
   const auto distances = [&sums, n](std::int64_t sum) {
     const auto scaled = static_cast<double>(static_cast<std::int64_t>(n) * sums.square - sum * sum);
@@ -196,7 +204,8 @@ bool Accumulator::guess_range(Dtype type, const std::byte* source) {
 bool Accumulator::add_stream(Dtype type, const std::byte* source, std::size_t n) {
   BlockRange range;
   BlockFigures figures;
-  if (!stream_figures(type, source, n, precision_of(type), groups_, guess_, range, figures, &sum_)) {
+  ExactSum* const exact = groups_.sum || groups_.moments || groups_.magnitudes ? &sum_ : nullptr;
+  if (!stream_figures(type, source, n, precision_of(type), groups_, guess_, range, figures, exact)) {
     return false;
   }
   count_ += n;
@@ -218,7 +227,9 @@ bool Accumulator::add_stream(Dtype type, const std::byte* source, std::size_t n)
     add_stream_product(type, source, n, range);
   }
   abs_sum_ = reduce::add(abs_sum_, figures.abs_moments.sum);
-  moments_.merge(figures.moments);
+  if (groups_.moments) {
+    moments_.merge(figures.moments);
+  }
   if (groups_.abs_moments) {
     abs_moments_.merge(figures.abs_moments);
   }
@@ -234,8 +245,8 @@ bool Accumulator::add_wide_stream(Dtype type, const std::byte* source, std::size
   count_ += n;
   add_integer_order(static_cast<Int128>(range.min), static_cast<Int128>(range.max), 0);
   const auto whole = [](DoubleDouble sum) { return static_cast<Int128>(sum.hi) + static_cast<Int128>(sum.lo); };
-  merge_moments(figures.moments, whole(figures.moments.sum), groups_.abs_moments ? figures.abs_moments : Moments(),
-                whole(figures.abs_moments.sum));
+  merge_moments(groups_.moments ? figures.moments : Moments(), whole(figures.moments.sum),
+                groups_.abs_moments ? figures.abs_moments : Moments(), whole(figures.abs_moments.sum));
   return true;
 }
 
@@ -287,18 +298,17 @@ void Accumulator::keep(Dtype type, const std::byte* source, std::size_t n) {
     std::memcpy(kept_.wide.data() + before, source, n * sizeof(double));
     return;
   }
-  const bool narrow = item_size(type) <= 2;
   const auto size = static_cast<std::int64_t>(n);
-  for_doubles(TensorView(type, {&size, 1}, {source, n * item_size(type)}),
-              [this, narrow](const double* values, std::size_t part) {
-                if (narrow) {
-                  for (std::size_t i = 0; i < part; ++i) {
-                    kept_.narrow.push_back(static_cast<float>(values[i]));
-                  }
-                } else {
-                  kept_.wide.insert(kept_.wide.end(), values, values + part);
-                }
-              });
+  const auto append = [&](auto& to) {
+    std::size_t at = to.size();
+    to.resize(at + n);
+    for_doubles(TensorView(type, {&size, 1}, {source, n * item_size(type)}),
+                [&](const double* values, std::size_t part) {
+                  std::copy_n(values, part, to.data() + at);
+                  at += part;
+                });
+  };
+  item_size(type) <= 2 ? append(kept_.narrow) : append(kept_.wide);
 }
 
 void Accumulator::add_block(Dtype type, const std::byte* source, std::size_t n) {

@@ -249,7 +249,7 @@ bool stream_figures(Dtype type, const std::byte* source, std::size_t n, Precisio
   figures.moments.sum = sum.total();
   figures.abs_moments.sum = magnitude.total();
   const double enough = plan.grouped_squares ? 0x1p-4 : 0x1p-16;
-  if (!centre(figures.moments, rounded ? 0.5 : enough) ||
+  if ((groups.moments && !centre(figures.moments, rounded ? 0.5 : enough)) ||
       (groups.abs_moments && !centre(figures.abs_moments, rounded ? 0.3 : enough))) {
     guess.cancels = true;
     return false;

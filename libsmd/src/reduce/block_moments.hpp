@@ -52,6 +52,7 @@ struct StreamGuess {
 /// The same in one pass over `n` elements (stream_size or long_stream_size_of the type) of floating point or 64-bit
 /// integers, on a guess. False, and nothing done but to the guess, if it was wrong or the data are in another way
 /// unfit. Of integers both parts of the sums together are exact.
+/// Squared distances only if the groups ask for moments.
 /// @param range `smallest` and `has_zero` only if the groups ask for the least magnitude or the product.
 bool stream_figures(Dtype type, const std::byte* source, std::size_t n, Precision precision, const Groups& groups,
                     StreamGuess& guess, BlockRange& range, BlockFigures& figures, ExactSum* exact);

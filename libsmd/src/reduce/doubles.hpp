@@ -26,6 +26,16 @@ inline void round_integers(bool is_signed, const std::byte* source, std::size_t 
   std::fill(out + n, out + n + block_padding / 2, 0.0);
 }
 
+/// At most `block_size` elements of a real storage type, each the nearest double; and zeros up to the padding.
+inline void to_doubles(Dtype type, const std::byte* source, std::size_t n, double* out) noexcept {
+  if (type == Dtype::int64 || type == Dtype::uint64) {
+    round_integers(type == Dtype::int64, source, n, out);
+  } else {
+    BlockRange range;
+    kernels().decode(type, source, n, out, range);
+  }
+}
+
 /// Hands all elements of a real view to use(values, n), as doubles, block by block.
 template <class Use>
 void for_doubles(const TensorView& view, const Use& use) {
@@ -35,13 +45,7 @@ void for_doubles(const TensorView& view, const Use& use) {
   alignas(64) double values[block_size + block_padding];
   for (std::size_t start = 0; start < size; start += block_size) {
     const std::size_t n = std::min(block_size, size - start);
-    const std::byte* source = view.bytes().data() + start * item;
-    if (type == Dtype::int64 || type == Dtype::uint64) {
-      round_integers(type == Dtype::int64, source, n, values);
-    } else {
-      BlockRange range;
-      kernels().decode(type, source, n, values, range);
-    }
+    to_doubles(type, view.bytes().data() + start * item, n, values);
     use(static_cast<const double*>(values), n);
   }
 }

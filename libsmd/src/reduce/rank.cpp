@@ -9,7 +9,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
+#include <limits>
+#include <span>
 #include <type_traits>
 
 namespace smd::detail::reduce {
@@ -18,7 +19,9 @@ namespace {
 constexpr std::size_t small = 400;  // below this, std::nth_element at once
 
 // As many as pay for themselves: what lies between the bounds shrinks with the square root only.
-constexpr std::size_t sample_size(std::size_t n) { return n > 100000 ? 1024 : n > 10000 ? 256 : 64; }
+constexpr std::size_t largest_sample = 1024;
+constexpr std::size_t sample_size(std::size_t n) { return n > 100000 ? largest_sample : n > 10000 ? 256 : 64; }
+static_assert(largest_sample <= block_size);
 
 template <class T>
 Neighbours<T> by_sorting(T* first, std::size_t n, std::size_t rank) {
@@ -30,7 +33,8 @@ Neighbours<T> by_sorting(T* first, std::size_t n, std::size_t rank) {
 }  // namespace
 
 template <class T>
-Sample<T>::Sample(const std::byte* source, std::size_t n) {
+Sample<T>::Sample(const Elements<T>& elements) {
+  const std::size_t n = elements.size();
   if (n <= small) {
     return;
   }
@@ -38,13 +42,17 @@ Sample<T>::Sample(const std::byte* source, std::size_t n) {
   picked_.resize(wanted);
   std::uint64_t random = 0x9E3779B97F4A7C15U + n;
   std::size_t size = 0;
-  for (std::size_t tries = 0; size < wanted && tries < 4 * wanted; ++tries) {
-    random = random * 6364136223846793005U + 1442695040888963407U;
-    T value;
-    const auto place = static_cast<std::size_t>((Uint128{random} * n) >> 64);
-    std::memcpy(&value, source + place * sizeof(T), sizeof(T));
-    picked_[size] = value;
-    size += std::isnan(value) ? 0 : 1;
+  for (int tries = 0; tries < 4 && size < wanted; ++tries) {
+    std::array<std::size_t, largest_sample> places;
+    const std::span<std::size_t> missing = std::span(places).first(wanted - size);
+    for (std::size_t& place : missing) {
+      random = random * 6364136223846793005U + 1442695040888963407U;
+      place = static_cast<std::size_t>((Uint128{random} * n) >> 64);
+    }
+    T* const first = picked_.data() + size;
+    elements.gather(missing, first);
+    const T* const last = std::remove_if(first, first + missing.size(), [](T value) { return std::isnan(value); });
+    size += static_cast<std::size_t>(last - first);
   }
   if (size < wanted) {
     picked_.clear();
@@ -87,8 +95,10 @@ Neighbours<T> neighbours(T* values, std::size_t n, std::size_t rank) {
   std::array<Scratch, 2> buffers;
   for (int next = 0; n > small; next ^= 1) {
     const auto* const source = reinterpret_cast<const std::byte*>(values);
+    constexpr Dtype type = std::is_same_v<T, float> ? Dtype::float32 : Dtype::float64;
     // Nothing is NaN, so there is always a sample.
-    const Bounds<T> bounds = *Sample<T>(source, n).bounds(false, static_cast<double>(rank) / static_cast<double>(n));
+    const Sample<T> sample(Elements<T>(type, source, n));
+    const Bounds<T> bounds = *sample.bounds(false, static_cast<double>(rank) / static_cast<double>(n));
     if (buffers[next].size() == 0) {
       buffers[next] = Scratch((n + rank_padding) * sizeof(T));
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "reduce/elements.hpp"
+
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -29,8 +30,8 @@ struct Neighbours {
 template <class T>
 class Sample {
  public:
-  /// @param source `n` elements, not necessarily aligned, which are read at once; with few there is no sample.
-  Sample(const std::byte* source, std::size_t n);
+  /// Reads them at once. With few elements there is no sample.
+  explicit Sample(const Elements<T>& elements);
 
   /// Two elements that almost surely enclose the one (of `magnitude`: of all |x|) below which this fraction lies of
   /// those that are not NaN. None if too few are not.

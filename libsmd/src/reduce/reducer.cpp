@@ -514,12 +514,11 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
     throw InvalidArgument("strings cannot be reduced");
   }
   Accumulator data(groups_of(wanted), options.nan);
-  const bool in_place = type == Dtype::float32 || type == Dtype::float64;
   const std::byte* const source = view.bytes().data();
   const std::size_t n = element_count_of(view);
   Percentiles percentiles(type, source, n);
   for (const Reduction& reduction : wanted) {
-    if (in_place && needs_values(reduction)) {
+    if (needs_values(reduction) && !is_complex(type)) {
       percentiles.expect(reduction.abs, percent_of(reduction));
     }
   }
@@ -528,14 +527,12 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
   std::size_t done = 0;
   do {
     const std::size_t size = std::min(part, n - done);
-    data.add(type, source + done * item_size(type), size, !in_place);
+    data.add(type, source + done * item_size(type), size, false);
     percentiles.add(size);
     done += size;
   } while (done < n);
   Answer answer(data, options.ddof);
-  if (in_place) {
-    answer.in_place = &percentiles;
-  }
+  answer.in_place = &percentiles;
   std::vector<ReducedValue> values;
   values.reserve(wanted.size());
   for (const Reduction& reduction : wanted) {

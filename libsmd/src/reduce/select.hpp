@@ -3,6 +3,7 @@
 
 #include <smd/dtype.hpp>
 
+#include "reduce/elements.hpp"
 #include "reduce/rank.hpp"
 #include "reduce/scratch.hpp"
 
@@ -19,13 +20,14 @@ namespace smd::detail::reduce {
 template <class T>
 class RankSearch {
  public:
-  /// @param source `n` elements, not necessarily aligned, which outlive the search; the sample is of them.
-  RankSearch(const std::byte* source, std::size_t n, const Sample<T>& sample, bool magnitude, double percent);
+  /// @param sample of the `n` elements.
+  RankSearch(const Sample<T>& sample, std::size_t n, bool magnitude, double percent);
 
-  /// Looks at the next `n` elements.
-  void add(std::size_t n);
-  /// The rest is looked at first.
-  [[nodiscard]] double result(std::size_t others);
+  /// Looks at the next `n` elements, of T, not necessarily aligned.
+  void add(const std::byte* part, std::size_t n);
+  /// All have been looked at.
+  /// @param others number of elements that are not NaN; 0 gives NaN.
+  [[nodiscard]] double result(const Elements<T>& elements, std::size_t others);
 
   [[nodiscard]] bool is_of(bool magnitude, double percent) const noexcept {
     return magnitude == magnitude_ && percent == percent_;
@@ -34,11 +36,9 @@ class RankSearch {
  private:
   [[nodiscard]] T* kept() noexcept { return reinterpret_cast<T*>(kept_.data()); }
 
-  const std::byte* source_;
   std::size_t n_;
   bool magnitude_;
   double percent_;
-  std::size_t seen_ = 0;
   std::optional<Bounds<T>> bounds_;  ///< None if too few elements are numbers.
   std::size_t below_ = 0;
   std::size_t found_ = 0;
@@ -53,7 +53,7 @@ extern template class RankSearch<double>;
 /// percentile looked for in passing, half with few elements; as much as the elements at worst.
 class Percentiles {
  public:
-  /// @param source `n` elements of float32 or float64, not necessarily aligned, which outlive this.
+  /// @param source `n` elements of a real storage type, not necessarily aligned, which outlive this.
   Percentiles(Dtype type, const std::byte* source, std::size_t n);
 
   /// This one will be asked for: it is looked for in what add() passes over, unless four are already. Not after
@@ -69,15 +69,19 @@ class Percentiles {
  private:
   template <class T>
   struct Searches {
-    std::optional<Sample<T>> sample;  ///< For all of them.
-    std::vector<RankSearch<T>> all;
+    explicit Searches(const Elements<T>& all) : elements(all) {}
 
+    [[nodiscard]] RankSearch<T> start(bool magnitude, double percent);
     [[nodiscard]] RankSearch<T>* find(bool magnitude, double percent);
-    [[nodiscard]] RankSearch<T> start(const std::byte* source, std::size_t n, bool magnitude, double percent);
+    void add(std::size_t n);
+    [[nodiscard]] double of(bool magnitude, double percent, std::size_t others);
+
+    Elements<T> elements;
+    std::optional<Sample<T>> sample;  ///< For all searches.
+    std::vector<RankSearch<T>> expected;
+    std::size_t seen = 0;
   };
 
-  const std::byte* source_;
-  std::size_t n_;
   std::variant<Searches<float>, Searches<double>> searches_;
 };
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "alone.hpp"
 #include "each_instruction_set.hpp"
 #include "reduce/int128.hpp"
 #include "values.hpp"
@@ -79,6 +80,7 @@ void check(const std::vector<double>& values, double product) {
     CHECK(found[6].real == magnitudes);
     CHECK(found[7].real == middle(sorted));
     CHECK(found[8].real == middle(sizes));
+    smd_test::check_alone({dtype, {&n, 1}, bytes}, wanted, found);
   }
 }
 

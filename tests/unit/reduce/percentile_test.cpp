@@ -29,7 +29,7 @@ double expected(const std::vector<double>& sorted, double percent) {
 }
 
 template <class T>
-void check(const std::vector<T>& values) {
+void check(Dtype dtype, const std::vector<T>& values) {
   const std::vector<std::pair<const char*, double>> asked = {
       {"median", 50}, {"p1", 1}, {"p99.9", 99.9}, {"p50", 50}, {"p0", 0}, {"p33.3", 33.3}, {"p75", 75}, {"p100", 100}};
   std::vector<smd::Reduction> wanted;
@@ -41,8 +41,8 @@ void check(const std::vector<T>& values) {
   wanted.push_back(smd::parse_reduction("nan").value());
   std::vector<double> sorted;
   for (const T value : values) {
-    if (!std::isnan(value)) {
-      sorted.push_back(value);
+    if (!std::isnan(static_cast<double>(value))) {
+      sorted.push_back(static_cast<double>(value));
     }
   }
   std::vector<double> sizes = sorted;
@@ -53,7 +53,6 @@ void check(const std::vector<T>& values) {
   std::vector<std::byte> bytes(values.size() * sizeof(T) + 1);
   std::memcpy(bytes.data() + 1, values.data(), values.size() * sizeof(T));
   const auto n = static_cast<std::int64_t>(values.size());
-  const Dtype dtype = sizeof(T) == 4 ? Dtype::float32 : Dtype::float64;
   const smd::TensorView view(dtype, {&n, 1}, std::span(bytes).subspan(1));
   const auto found = smd::reduce(view, wanted, {.nan = smd::NanPolicy::omit});
   for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -103,9 +102,35 @@ TEST_CASE("percentiles of long arrays") {
           values[0] = 1;
         }
         const std::vector<float> narrow(values.begin(), values.end());
-        check(narrow);
-        check(values);
+        check(Dtype::float32, narrow);
+        check(Dtype::float64, values);
       }
+    }
+    best = false;
+  });
+}
+
+TEST_CASE("percentiles of integers") {
+  smd_test::Random random(22);
+  const auto numbers = [&random](std::size_t n, auto like, auto make) {
+    std::vector<decltype(like)> values(n);
+    std::generate(values.begin(), values.end(), [&] { return static_cast<decltype(like)>(make()); });
+    return values;
+  };
+  bool best = true;
+  smd_test::with_each_instruction_set([&] {
+    for (const std::size_t n : {1000U, best ? 20001U : 3001U}) {
+      CAPTURE(n);
+      const auto any = [&random] { return random.bits(); };
+      check(Dtype::int8, numbers(n, std::int8_t{}, any));
+      check(Dtype::uint8, numbers(n, std::uint8_t{}, [&random] { return random.below(5); }));
+      check(Dtype::boolean, numbers(n, std::uint8_t{}, [&random] { return random.below(3) == 0 ? 1 : 0; }));
+      check(Dtype::uint16, numbers(n, std::uint16_t{}, any));
+      check(Dtype::int32, numbers(n, std::int32_t{}, any));
+      // Bits are 53: all are doubles.
+      check(Dtype::uint64, numbers(n, std::uint64_t{}, any));
+      check(Dtype::int64,
+            numbers(n, std::int64_t{}, [&random] { return 5 - static_cast<std::int64_t>(random.bits()); }));
     }
     best = false;
   });

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "alone.hpp"
 #include "each_instruction_set.hpp"
 #include "values.hpp"
 
@@ -136,6 +137,7 @@ TEST_CASE("long runs of 8-bit integers") {
       CHECK(smd_test::ulps(found[4].real, static_cast<double>(n * squares - sum * sum) / square) <= 1);
       CHECK(smd_test::ulps(found[5].real, static_cast<double>(n * squares - size * size) / square) <= 1);
       CHECK(found[6].real == std::sqrt(static_cast<double>(squares)));
+      smd_test::check_alone({dtype, {&n, 1}, std::as_bytes(std::span(bytes))}, list, found);
     }
   });
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "alone.hpp"
 #include "each_instruction_set.hpp"
 #include "reduce/int128.hpp"
 #include "values.hpp"
@@ -62,6 +63,7 @@ void check(Dtype dtype, const std::vector<std::uint64_t>& bits, bool variances) 
   CHECK((integer(found[1]) == *std::max_element(values.begin(), values.end())));
   CHECK((integer(found[2]) == sum));
   CHECK((integer(found[3]) == magnitudes));
+  smd_test::check_alone(view, std::span(wanted).first(4), found);
   if (variances) {
     // Without magnitudes other loops run.
     const auto alone = smd::reduce(view, std::span(wanted).subspan(4, 1));
