@@ -79,17 +79,19 @@ std::vector<std::string> nearest_folders(std::string path) {
   return nearest;
 }
 
-void fail_to_open(const Error& error, const std::string& path, Diagnostics& messages) {
+void fail_to_open(const Error& error, const std::string& path, Diagnostics& messages, std::string_view hint) {
   std::error_code unknown;
   if (error.tag() != "NotFound" || std::filesystem::exists(path, unknown) || path.starts_with("s3://")) {
     messages.fail(error, path);
     return;
   }
-  const std::string text = error.what();
-  messages.fail(
-      error.tag(),
-      (text.find(path) == std::string::npos ? path + ": " + text : text) + did_you_mean(nearest_folders(path)),
-      ExitStatus::unreadable);
+  std::string text = error.what();
+  if (text.find(path) == std::string::npos) {
+    text = path + ": " + text;
+  }
+  const std::string nearest = did_you_mean(nearest_folders(path));
+  text += !nearest.empty() ? std::string_view(nearest) : hint;
+  messages.fail(error.tag(), text, ExitStatus::unreadable);
 }
 
 }  // namespace
@@ -123,8 +125,13 @@ bool may_be_several(std::span<const std::string> operands) noexcept {
   return operands.size() > 1 || (!operands.empty() && operands.back() == "-");
 }
 
+std::string_view hint_for(const std::string& operand, std::span<const std::string> operands) noexcept {
+  const bool later = !operands.empty() && operand != operands.front() && operands.back() != "-";
+  return later ? "; operands are trials, tensors are chosen with -n, -e or -c" : "";
+}
+
 void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages,
-                const std::function<void(Trial&)>& visit) {
+                const std::function<void(Trial&)>& visit, std::string_view hint) {
   try {
     Progress progress("reading index files", 0);
     TrialOptions watched = options;
@@ -148,7 +155,7 @@ void with_trial(const std::string& path, const TrialOptions& options, Diagnostic
   } catch (const MatchLimit& error) {
     throw UsageError(error.what());
   } catch (const Error& error) {
-    fail_to_open(error, path, messages);
+    fail_to_open(error, path, messages, hint);
   }
 }
 

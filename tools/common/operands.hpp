@@ -5,6 +5,7 @@
 #include <smd/trial.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diagnostics.hpp"
@@ -23,10 +24,15 @@ void for_each_operand(std::span<const std::string> operands, bool null_separated
 /// Whether there may be several: more than one operand, or `-`.
 [[nodiscard]] bool may_be_several(std::span<const std::string> operands) noexcept;
 
+/// What to say if there is no such trial as `operand`: a later one may have been meant as the name of a tensor, as
+/// smd-tensor takes them. Empty for the first, and for those of a list.
+[[nodiscard]] std::string_view hint_for(const std::string& operand, std::span<const std::string> operands) noexcept;
+
 /// Opens a trial and hands it over. Whatever the library throws, here or in `visit`, is reported with its status and
 /// costs only this trial; problems that the trial met (damaged files) are reported after the visit. A bad pattern
 /// (InvalidArgument, MatchLimit) becomes a UsageError.
+/// @param hint added to the message that there is no such path.
 void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages,
-                const std::function<void(Trial&)>& visit);
+                const std::function<void(Trial&)>& visit, std::string_view hint = {});
 
 }  // namespace smd::tool

@@ -39,8 +39,9 @@ std::vector<ColumnTable> column_tables() {
 bool TrialView::show(const std::string& operand, RowWriter& rows, Diagnostics& messages) {
   rows.set_trial(operand);
   bool found = false;
-  with_trial(operand, options().reading.trial_options(range()), messages,
-             [&](Trial& trial) { found = show_trial(trial, rows, messages); });
+  with_trial(
+      operand, options().reading.trial_options(range()), messages,
+      [&](Trial& trial) { found = show_trial(trial, rows, messages); }, hint_for(operand, options().operands));
   return found;
 }
 

@@ -114,7 +114,7 @@ class Runner {
  private:
   void open(const std::string& name, const std::function<void(Trial&)>& visit) {
     with_trial(name, options_.reading.trial_options(range_to_read(options_.selection.steps, options_.selection.modes)),
-               messages_, visit);
+               messages_, visit, hint_for(name, options_.operands));
   }
 
   // All trials stay open until the last one was seen.
@@ -166,11 +166,7 @@ class Runner {
 void ReduceCommand::setup(const CommandLine& line) { options_ = ReduceCommandOptions::from(line); }
 
 ExitStatus ReduceCommand::run(Diagnostics& messages) {
-  std::vector<std::string> operands;
-  for_each_operand(options_.operands, options_.output.null_separated, [&](const std::string& operand) {
-    operands.push_back(operand);
-    return true;
-  });
+  const std::vector<std::string> operands = all_operands(options_.operands, options_.output.null_separated);
   OutputFile out = options_.output.open();
   if (options_.merge) {
     const bool found = merge_shards(operands, out, options_, messages);
