@@ -25,7 +25,7 @@ constexpr std::size_t small_head_bytes = 1024;
 constexpr std::size_t small_record_bytes = 16 * 1024;
 /// Short neighbours are read in one go, up to so much, with such gaps between them.
 constexpr std::size_t ahead_bytes = 1024 * 1024;
-constexpr std::size_t ahead_gap_bytes = 4096;
+constexpr std::size_t ahead_gap_bytes = 8192;
 static_assert(block_bytes % 16 == 0, "blocks hold whole elements of every type");
 
 Problem out_of_memory() { return {ProblemKind::io, {}, {}, "memory ran out"}; }
