@@ -26,7 +26,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     arguments.back().resize(std::strlen(arguments.back().c_str()));
   }
   try {
-    command->setup(CommandLine::parse(command->definition(), arguments));
+    const CommandLine line = CommandLine::parse(command->definition(), arguments);
+    // Which need no operands, and are answered without a set-up.
+    if (!line.has("help") && !line.has("version")) {
+      command->setup(line);
+    }
   } catch (const UsageError& error) {
     SMD_REQUIRE(std::strlen(error.what()) != 0);
   } catch (const InvalidArgument& error) {
