@@ -25,7 +25,7 @@ void for_each_operand(std::span<const std::string> operands, bool null_separated
 [[nodiscard]] bool may_be_several(std::span<const std::string> operands) noexcept;
 
 /// What to say if there is no such trial as `operand`: a later one may have been meant as the name of a tensor, as
-/// smd-tensor takes them. Empty for the first, and for those of a list.
+/// smd-tensor takes them. Empty for the first, and where a list is read.
 [[nodiscard]] std::string_view hint_for(const std::string& operand, std::span<const std::string> operands) noexcept;
 
 /// Opens a trial and hands it over. Whatever the library throws, here or in `visit`, is reported with its status and

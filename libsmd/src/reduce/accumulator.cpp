@@ -129,19 +129,28 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool k
       start = block_size;
     }
     const std::size_t long_size = long_stream_size_of(type);
-    std::size_t long_from = 0;  // where long parts may begin again
+    std::size_t long_from = 0;   // where long parts may begin again
+    std::size_t short_from = 0;  // and others
+    int misses = 0;              // of those, one after the other
     while (start + stream_size <= n) {
       const bool fits = start >= long_from && n - start >= long_size;
       const std::size_t size = fits ? long_size : stream_size;
       const std::byte* const from = source + start * item;
-      if (wide ? add_wide_stream(type, from, size) : add_stream(type, from, size)) {
+      const bool tried = start >= short_from;
+      if (tried && (wide ? add_wide_stream(type, from, size) : add_stream(type, from, size))) {
         start += size;
-      } else if (size > stream_size) {
+        misses = 0;
+      } else if (tried && size > stream_size) {
         long_from = start + long_size;
       } else {
         add_block(type, from, block_size);
         add_block(type, from + block_size * item, block_size);
-        start += 2 * block_size;
+        start += stream_size;
+        // What is unfit here and there is mostly unfit for a while.
+        if (tried && ++misses == 2) {
+          misses = 0;
+          short_from = long_from = start + longest_stream_size;
+        }
       }
     }
   }
@@ -162,9 +171,7 @@ void Accumulator::add_bytes(Dtype type, const std::byte* source, std::size_t n) 
   count_ += n;
   add_integer_order(sums.min, sums.max, 0);
   sum_integer_ += sums.sum;
-  if (groups_.magnitudes || groups_.abs_moments) {
-    abs_sum_integer_ += sums.magnitude;
-  }
+  abs_sum_integer_ += sums.magnitude;
   if (!groups_.moments) {
     return;
   }
@@ -405,11 +412,11 @@ void Accumulator::add_floats(Precision precision, const double* values, std::siz
   if (groups_.product) {
     add_product(values, n, range);
   }
+  const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
+  guess_.see(largest);
   if (!groups_.sum && !groups_.moments && !groups_.magnitudes) {
     return;
   }
-  const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
-  guess_.see(largest);
   Grain grain;
   if (largest > 0) {
     grain.top = exponent_above(largest);

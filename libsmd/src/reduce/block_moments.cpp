@@ -169,6 +169,8 @@ BlockFigures block_figures(const double* values, std::size_t n, const BlockRange
 
 bool stream_figures(Dtype type, const std::byte* source, std::size_t n, Precision precision, const Groups& groups,
                     StreamGuess& guess, BlockRange& range, BlockFigures& figures, ExactSum* exact) {
+  // Without sums only the extremes count: nothing is to be exact, and the guess is not needed.
+  const bool sums_count = groups.sum || groups.moments || groups.magnitudes;
   const int guessed_top = guess.top + 1;
   const bool integers = type == Dtype::int64 || type == Dtype::uint64;
   const bool wide = integers || type == Dtype::float64;
@@ -182,7 +184,7 @@ bool stream_figures(Dtype type, const std::byte* source, std::size_t n, Precisio
   if (integers && (guess.cancels || guessed_top > 54)) {
     return false;
   }
-  if (guessed_top < -300 || guessed_top > 400) {
+  if (sums_count && (guessed_top < -300 || guessed_top > 400)) {
     return false;
   }
   SumPlan plan;
@@ -202,16 +204,17 @@ bool stream_figures(Dtype type, const std::byte* source, std::size_t n, Precisio
     BlockSums& sums = parts[count];
     BlockRange found;
     const std::byte* const from = source + at * item_size(type);
-    if (!unrounded) {
+    bool rounded_sums = false;
+    if (unrounded) {
+      rounded_sums = !kernels().stream_unrounded(from, each, plan, found, sums);
+    } else {
       kernels().stream(type, from, each, plan, found, sums);
-    } else if (!kernels().stream_unrounded(from, each, plan, found, sums)) {
-      return false;
     }
     const double largest = std::max(std::fabs(found.min), std::fabs(found.max));
-    if (!found.finite || largest == 0) {
+    if (!found.finite || (sums_count && largest == 0)) {
       return false;
     }
-    const int top = exponent_above(largest);
+    const int top = sums_count ? exponent_above(largest) : guessed_top;
     if (top > guessed_top || top < guessed_top - 3) {
       return false;
     }
@@ -219,7 +222,7 @@ bool stream_figures(Dtype type, const std::byte* source, std::size_t n, Precisio
     if (integers && (top > 53 || (type == Dtype::uint64 && found.min < 0))) {
       return false;
     }
-    if (!unrounded && !sums_are_exact(found, sums, each, precision, plan, guessed_top)) {
+    if (sums_count && (unrounded ? rounded_sums : !sums_are_exact(found, sums, each, precision, plan, guessed_top))) {
       guess.grows = integers;
       return false;
     }

@@ -7,24 +7,28 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <type_traits>
 
 namespace smd::detail::reduce {
 
-/// Elements of any real storage type, seen as T: float32 as float, all others as double, which is what float64 is and
-/// the rest become part by part.
+/// Whether a float holds every element of a real storage type.
+inline bool fits_float(Dtype type) noexcept { return type == Dtype::float32 || item_size(type) <= 2; }
+
+/// Elements of a real storage type, seen as T: as float if that holds them all, else as double (64-bit integers are
+/// rounded). Those that are T are read where they are, others become T part by part.
 template <class T>
 class Elements {
  public:
-  /// @param source `n` elements, not necessarily aligned, which outlive this. T is float for float32 only.
+  /// @param source `n` elements, not necessarily aligned, which outlive this.
   Elements(Dtype type, const std::byte* source, std::size_t n) noexcept : type_(type), source_(source), n_(n) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
 
-  /// Hands those from `first` on, `n` in all, to use(bytes, n), in parts that stay in the first-level cache while they
-  /// are used; the bytes are those of T, not necessarily aligned.
+  /// Hands those from `first` on, `n` in all, to use(bytes, n), in parts of at most 16,384; the bytes are those of T,
+  /// not necessarily aligned.
   template <class Use>
   void each_part(std::size_t first, std::size_t n, const Use& use) const {
     if (as_they_are()) {
@@ -34,10 +38,10 @@ class Elements {
       }
       return;
     }
-    alignas(64) double values[block_size + block_padding];
+    T values[block_size];
     for (std::size_t at = first; at < first + n; at += block_size) {
       const std::size_t size = std::min(block_size, first + n - at);
-      to_doubles(type_, source_ + at * item_size(type_), size, values);
+      convert(source_ + at * item_size(type_), size, values);
       use(reinterpret_cast<const std::byte*>(values), size);
     }
   }
@@ -55,13 +59,18 @@ class Elements {
     for (std::size_t i = 0; i < places.size(); ++i) {
       std::memcpy(raw + i * item, source_ + places[i] * item, item);
     }
-    alignas(64) double values[block_size + block_padding];
-    to_doubles(type_, raw, places.size(), values);
-    std::copy_n(values, places.size(), out);
+    convert(raw, places.size(), out);
   }
 
  private:
-  [[nodiscard]] bool as_they_are() const noexcept { return std::is_same_v<T, float> || type_ == Dtype::float64; }
+  [[nodiscard]] bool as_they_are() const noexcept {
+    return type_ == (std::is_same_v<T, float> ? Dtype::float32 : Dtype::float64);
+  }
+  void convert(const std::byte* source, std::size_t n, T* out) const noexcept {
+    alignas(64) double values[block_size + block_padding];
+    to_doubles(type_, source, n, values);
+    std::transform(values, values + n, out, [](double value) { return static_cast<T>(value); });
+  }
 
   Dtype type_;
   const std::byte* source_;

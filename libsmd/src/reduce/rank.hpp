@@ -47,8 +47,8 @@ template <class T>
 std::size_t between(const std::byte* source, std::size_t n, bool magnitude, Bounds<T> bounds, T* out,
                     std::size_t& found);
 
-/// The element of this rank, of `n` elements none of which is NaN. They are put in another order. After Floyd and
-/// Rivest, "Expected time bounds for selection", CACM 18 (1975).
+/// The element of this rank and the next one, of `n` elements none of which is NaN. They are put in another order.
+/// After Floyd and Rivest, "Expected time bounds for selection", CACM 18 (1975).
 template <class T>
 Neighbours<T> neighbours(T* values, std::size_t n, std::size_t rank);
 

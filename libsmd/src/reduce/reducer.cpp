@@ -526,7 +526,8 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
   const std::size_t part = percentiles.expects() ? (std::size_t{1} << 18) / item_size(type) : n;
   std::size_t done = 0;
   do {
-    const std::size_t size = std::min(part, n - done);
+    const std::size_t rest = n - done;
+    const std::size_t size = rest < part + part / 2 ? rest : part;
     data.add(type, source + done * item_size(type), size, false);
     percentiles.add(size);
     done += size;

@@ -119,7 +119,7 @@ double Percentiles::Searches<T>::of(bool magnitude, double percent, std::size_t 
 
 Percentiles::Percentiles(Dtype type, const std::byte* source, std::size_t n)
     : searches_(Searches<float>(Elements<float>(type, source, n))) {
-  if (type != Dtype::float32) {
+  if (!fits_float(type)) {
     searches_.emplace<Searches<double>>(Elements<double>(type, source, n));
   }
 }

@@ -49,8 +49,9 @@ extern template class RankSearch<float>;
 extern template class RankSearch<double>;
 
 /// Percentiles of elements in place: linear interpolation between the two elements (of `magnitude`: of their |x|)
-/// around each, as numpy.percentile in float64. NaN are passed over. Memory: an eighth of the elements for each
-/// percentile looked for in passing, half with few elements; as much as the elements at worst.
+/// around each, as numpy.percentile in float64. NaN are passed over. Memory, of elements as float where
+/// that holds them, else as double: for each percentile looked for in passing an eighth of many, half of few elements,
+/// and all of them where most are equal; then as much again, once.
 class Percentiles {
  public:
   /// @param source `n` elements of a real storage type, not necessarily aligned, which outlive this.

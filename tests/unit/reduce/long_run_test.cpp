@@ -14,6 +14,7 @@
 
 #include "alone.hpp"
 #include "each_instruction_set.hpp"
+#include "halves.hpp"
 #include "reduce/int128.hpp"
 #include "values.hpp"
 
@@ -27,12 +28,8 @@ std::vector<std::byte> stored(Dtype dtype, const std::vector<double>& values) {
   std::vector<std::byte> bytes(values.size() * item);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto single = static_cast<float>(values[i]);
-    const auto bits = std::bit_cast<std::uint32_t>(single);
-    auto half = static_cast<std::uint16_t>(bits >> 16);
-    if (dtype == Dtype::float16) {
-      const std::uint32_t rest = bits & 0x7FFFFFFF;
-      half = static_cast<std::uint16_t>((bits >> 16 & 0x8000) | (rest == 0 ? 0 : (rest - (112U << 23)) >> 13));
-    }
+    const std::uint16_t half =
+        dtype == Dtype::float16 ? smd_test::float16_bits(values[i]) : smd_test::bfloat16_bits(values[i]);
     const void* const from = dtype == Dtype::float64   ? static_cast<const void*>(&values[i])
                              : dtype == Dtype::float32 ? static_cast<const void*>(&single)
                                                        : static_cast<const void*>(&half);
@@ -111,6 +108,75 @@ TEST_CASE("long runs of floating point") {
     check(values, -0.0);
     values[9000] = -0.0;
     check(values, 0.0);
+  });
+}
+
+// What the beginning leads to expect of the rest, for reductions that sum and for those that do not.
+TEST_CASE("long runs that begin unlike the rest") {
+  std::vector<smd::Reduction> wanted;
+  for (const char* name : {"zero", "negative", "abs_min", "abs_max", "sum", "l1", "prod", "nan"}) {
+    wanted.push_back(smd::parse_reduction(name).value());
+  }
+  bool best = true;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  smd_test::with_each_instruction_set([&] {
+    const std::int64_t n = best ? 75000 : 20000;
+    for (const double beginning : {0.0, nan, 0x1p-8}) {
+      for (const std::size_t every : {0U, best ? 1000U : 0U}) {
+        CAPTURE(beginning);
+        CAPTURE(every);
+        // Two and a half in turns of either sign, of each thousand perhaps one not a number.
+        std::vector<double> values(static_cast<std::size_t>(n));
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          values[i] = i < 600 ? beginning : (every != 0 && i % every == 0 ? nan : (i % 2 == 0 ? 2.5 : -2.5));
+        }
+        std::size_t numbers = 0;
+        double sum = 0;
+        double magnitudes = 0;
+        std::uint64_t zero = 0;
+        std::uint64_t negative = 0;
+        double smallest = 2.5;
+        double largest = 2.5;
+        for (const double value : values) {
+          if (!std::isnan(value)) {
+            ++numbers;
+            sum += value;
+            magnitudes += std::fabs(value);
+            zero += value == 0 ? 1 : 0;
+            negative += value < 0 ? 1 : 0;
+            smallest = std::min(smallest, std::fabs(value));
+            largest = std::max(largest, std::fabs(value));
+          }
+        }
+        // 2.5^19000 / 2^4800 is far beyond double's range.
+        const double size = zero != 0 ? 0 : std::numeric_limits<double>::infinity();
+        const double product = negative % 2 == 0 ? size : -size;
+        for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64}) {
+          CAPTURE(smd::to_string(dtype));
+          const std::vector<std::byte> bytes = stored(dtype, values);
+          const smd::TensorView view(dtype, {&n, 1}, bytes);
+          const smd::ReduceOptions omit{.nan = smd::NanPolicy::omit};
+          for (std::size_t only = 0; only <= wanted.size(); ++only) {  // each alone, then all
+            const bool all = only == wanted.size();
+            const auto found = smd::reduce(view, all ? std::span(wanted) : std::span(wanted).subspan(only, 1), omit);
+            const auto is = [&](std::size_t which, double value) {
+              if (all || only == which) {
+                CHECK(found[all ? which : 0].real == value);
+              }
+            };
+            is(0, static_cast<double>(zero));
+            is(1, static_cast<double>(negative));
+            is(2, smallest);
+            is(3, largest);
+            is(4, sum);
+            is(5, magnitudes);
+            is(6, product);
+            is(7, static_cast<double>(values.size() - numbers));
+          }
+        }
+      }
+    }
+    best = false;
   });
 }
 

@@ -5,13 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <functional>
+#include <iterator>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "each_instruction_set.hpp"
+#include "halves.hpp"
 #include "values.hpp"
 
 namespace {
@@ -28,8 +30,8 @@ double expected(const std::vector<double>& sorted, double percent) {
   return weight < 0.5 ? a + (b - a) * weight : b - (b - a) * (1 - weight);
 }
 
-template <class T>
-void check(Dtype dtype, const std::vector<T>& values) {
+// `elements` are the values as they are stored.
+void check(Dtype dtype, std::span<const std::byte> elements, const std::vector<double>& values) {
   const std::vector<std::pair<const char*, double>> asked = {
       {"median", 50}, {"p1", 1}, {"p99.9", 99.9}, {"p50", 50}, {"p0", 0}, {"p33.3", 33.3}, {"p75", 75}, {"p100", 100}};
   std::vector<smd::Reduction> wanted;
@@ -40,18 +42,15 @@ void check(Dtype dtype, const std::vector<T>& values) {
   }
   wanted.push_back(smd::parse_reduction("nan").value());
   std::vector<double> sorted;
-  for (const T value : values) {
-    if (!std::isnan(static_cast<double>(value))) {
-      sorted.push_back(static_cast<double>(value));
-    }
-  }
+  std::copy_if(values.begin(), values.end(), std::back_inserter(sorted),
+               [](double value) { return !std::isnan(value); });
   std::vector<double> sizes = sorted;
   std::transform(sizes.begin(), sizes.end(), sizes.begin(), [](double value) { return std::fabs(value); });
   std::sort(sorted.begin(), sorted.end());
   std::sort(sizes.begin(), sizes.end());
   // Not aligned.
-  std::vector<std::byte> bytes(values.size() * sizeof(T) + 1);
-  std::memcpy(bytes.data() + 1, values.data(), values.size() * sizeof(T));
+  std::vector<std::byte> bytes(1);
+  bytes.insert(bytes.end(), elements.begin(), elements.end());
   const auto n = static_cast<std::int64_t>(values.size());
   const smd::TensorView view(dtype, {&n, 1}, std::span(bytes).subspan(1));
   const auto found = smd::reduce(view, wanted, {.nan = smd::NanPolicy::omit});
@@ -64,6 +63,21 @@ void check(Dtype dtype, const std::vector<T>& values) {
   const auto median = smd::reduce(view, std::span(wanted).first(1), {.nan = smd::NanPolicy::omit});
   CHECK(smd_test::ulps(median[0].real, expected(sorted, 50)) == 0);
   CHECK(found.back().low == values.size() - sorted.size());
+}
+
+template <class T>
+void check(Dtype dtype, const std::vector<T>& values) {
+  check(dtype, std::as_bytes(std::span(values)), std::vector<double>(values.begin(), values.end()));
+}
+
+// Rounded to the type first.
+void check_halves(Dtype dtype, const std::vector<double>& values) {
+  const bool brain = dtype == Dtype::bfloat16;
+  std::vector<std::uint16_t> bits(values.size());
+  std::transform(values.begin(), values.end(), bits.begin(), brain ? smd_test::bfloat16_bits : smd_test::float16_bits);
+  std::vector<double> rounded(values.size());
+  std::transform(bits.begin(), bits.end(), rounded.begin(), brain ? smd_test::bfloat16_value : smd_test::float16_value);
+  check(dtype, std::as_bytes(std::span(bits)), rounded);
 }
 
 }  // namespace
@@ -104,6 +118,8 @@ TEST_CASE("percentiles of long arrays") {
         const std::vector<float> narrow(values.begin(), values.end());
         check(Dtype::float32, narrow);
         check(Dtype::float64, values);
+        check_halves(Dtype::float16, values);
+        check_halves(Dtype::bfloat16, values);
       }
     }
     best = false;
@@ -119,13 +135,16 @@ TEST_CASE("percentiles of integers") {
   };
   bool best = true;
   smd_test::with_each_instruction_set([&] {
-    for (const std::size_t n : {1000U, best ? 20001U : 3001U}) {
+    // With more than 400, 10,000 and 100,000 elements samples grow.
+    for (const std::size_t n : {400U, 401U, 10000U, best ? 10001U : 3001U}) {
       CAPTURE(n);
       const auto any = [&random] { return random.bits(); };
       check(Dtype::int8, numbers(n, std::int8_t{}, any));
       check(Dtype::uint8, numbers(n, std::uint8_t{}, [&random] { return random.below(5); }));
       check(Dtype::boolean, numbers(n, std::uint8_t{}, [&random] { return random.below(3) == 0 ? 1 : 0; }));
       check(Dtype::uint16, numbers(n, std::uint16_t{}, any));
+      check(Dtype::int16, numbers(n, std::int16_t{}, any));
+      check(Dtype::uint32, numbers(n, std::uint32_t{}, any));
       check(Dtype::int32, numbers(n, std::int32_t{}, any));
       // Bits are 53: all are doubles.
       check(Dtype::uint64, numbers(n, std::uint64_t{}, any));

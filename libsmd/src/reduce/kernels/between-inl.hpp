@@ -51,6 +51,7 @@ HWY_INLINE hn::Vec<D> compress(D d, hn::Vec<D> v, hn::Mask<D> mask) {
     return hn::Vec<D>{_mm512_maskz_compress_pd(mask.raw, v.raw)};
   }
 #else
+  static_assert(hn::MaxLanes(D()) <= 8, "rows of the table are for at most eight lanes");
   std::uint8_t bits[8] = {};
   hn::StoreMaskBits(d, mask, bits);
   const hn::Rebind<std::uint8_t, D> bytes;
