@@ -38,7 +38,7 @@ class Elements {
       }
       return;
     }
-    T values[block_size];
+    T values[block_size + block_padding];
     for (std::size_t at = first; at < first + n; at += block_size) {
       const std::size_t size = std::min(block_size, first + n - at);
       convert(source_ + at * item_size(type_), size, values);
@@ -59,7 +59,9 @@ class Elements {
     for (std::size_t i = 0; i < places.size(); ++i) {
       std::memcpy(raw + i * item, source_ + places[i] * item, item);
     }
-    convert(raw, places.size(), out);
+    T values[block_size + block_padding];
+    convert(raw, places.size(), values);
+    std::copy_n(values, places.size(), out);
   }
 
  private:
@@ -67,9 +69,11 @@ class Elements {
     return type_ == (std::is_same_v<T, float> ? Dtype::float32 : Dtype::float64);
   }
   void convert(const std::byte* source, std::size_t n, T* out) const noexcept {
-    alignas(64) double values[block_size + block_padding];
-    to_doubles(type_, source, n, values);
-    std::transform(values, values + n, out, [](double value) { return static_cast<T>(value); });
+    if constexpr (std::is_same_v<T, float>) {
+      kernels().to_floats(type_, source, n, out);
+    } else {
+      to_doubles(type_, source, n, out);
+    }
   }
 
   Dtype type_;

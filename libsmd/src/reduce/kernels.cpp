@@ -32,6 +32,7 @@ extern const Kernels table;
 const Kernels table = {hwy::TargetName(HWY_TARGET),
                        fused_multiply,
                        decode,
+                       to_floats,
                        integer_range,
                        integer_decode,
                        integer_sum,

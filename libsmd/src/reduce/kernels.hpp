@@ -75,6 +75,8 @@ struct Kernels {
   bool fused;
   /// Elements of a type of at most 32 bits, or float64, to doubles.
   void (*decode)(Dtype type, const std::byte* source, std::size_t n, double* out, BlockRange& range);
+  /// Elements of a type of at most 16 bits, or float32, to floats, which hold them all. `out` has padding.
+  void (*to_floats)(Dtype type, const std::byte* source, std::size_t n, float* out);
   void (*integer_range)(bool is_signed, const std::byte* source, std::size_t n, IntegerRange& range);
   /// x - base, or |x| - base, of 64-bit integers, to doubles; base is not above any of them.
   void (*integer_decode)(bool is_signed, bool magnitude, const std::byte* source, std::size_t n, std::uint64_t base,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of up to 32 bits, and doubles, to doubles in memory.
+// Elements of up to 32 bits, and doubles, to doubles in memory; short ones to floats.
 // Read once for every instruction set: Highway turns the guard over each time.
 #if defined(SMD_REDUCE_KERNELS_DECODE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMD_REDUCE_KERNELS_DECODE_INL
@@ -109,6 +109,13 @@ HWY_INLINE void decode_integers(const std::byte* source, std::size_t n, double* 
   range = {smallest_of(d, min), largest_of(d, max), 1, true};
 }
 
+// Any byte that is not 0 is true.
+HWY_INLINE void truth_of(const std::byte* source, std::size_t n, std::uint8_t* truth) {
+  for (std::size_t i = 0; i < n; ++i) {
+    truth[i] = source[i] != std::byte{0} ? 1 : 0;
+  }
+}
+
 inline void decode(Dtype type, const std::byte* source, std::size_t n, double* out, BlockRange& range) {
   switch (type) {
     case Dtype::float32:
@@ -130,17 +137,54 @@ inline void decode(Dtype type, const std::byte* source, std::size_t n, double* o
     case Dtype::uint32:
       return decode_integers<std::uint32_t>(source, n, out, range);
     case Dtype::boolean: {
-      // Any byte that is not 0 is true.
       HWY_ALIGN std::uint8_t truth[block_size];
-      for (std::size_t i = 0; i < n; ++i) {
-        truth[i] = source[i] != std::byte{0} ? 1 : 0;
-      }
+      truth_of(source, n, truth);
       return decode_integers<std::uint8_t>(reinterpret_cast<const std::byte*>(truth), n, out, range);
     }
     default:
       std::memcpy(out, source, n * sizeof(double));
       clear_padding(out, n);
       range = range_of(out, n);
+  }
+}
+
+struct LoadSmallInteger {
+  template <class T>
+  HWY_INLINE hn::Vec<hn::ScalableTag<float>> operator()(hn::ScalableTag<float> d, const T* from) const {
+    const hn::Rebind<T, decltype(d)> narrow;
+    const hn::RebindToSigned<decltype(d)> wide;
+    return hn::ConvertTo(d, hn::PromoteTo(wide, hn::LoadU(narrow, from)));
+  }
+};
+
+template <class T, class Load>
+HWY_INLINE void to_floats_of(const std::byte* source, std::size_t n, float* out, const Load& load) {
+  const hn::ScalableTag<float> d;
+  each<T>(source, n, hn::Lanes(d),
+          [&](const T* from, std::size_t at) HWY_ATTR { hn::StoreU(load(d, from), d, out + at); });
+}
+
+inline void to_floats(Dtype type, const std::byte* source, std::size_t n, float* out) {
+  switch (type) {
+    case Dtype::float16:
+      return to_floats_of<std::uint16_t>(source, n, out, LoadHalf());
+    case Dtype::bfloat16:
+      return to_floats_of<std::uint16_t>(source, n, out, LoadBfloat());
+    case Dtype::int8:
+      return to_floats_of<std::int8_t>(source, n, out, LoadSmallInteger());
+    case Dtype::uint8:
+      return to_floats_of<std::uint8_t>(source, n, out, LoadSmallInteger());
+    case Dtype::int16:
+      return to_floats_of<std::int16_t>(source, n, out, LoadSmallInteger());
+    case Dtype::uint16:
+      return to_floats_of<std::uint16_t>(source, n, out, LoadSmallInteger());
+    case Dtype::boolean: {
+      HWY_ALIGN std::uint8_t truth[block_size];
+      truth_of(source, n, truth);
+      return to_floats_of<std::uint8_t>(reinterpret_cast<const std::byte*>(truth), n, out, LoadSmallInteger());
+    }
+    default:
+      std::memcpy(out, source, n * sizeof(float));
   }
 }
 
