@@ -182,7 +182,8 @@ class SMD_EXPORT Reducer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Reductions of one view, in the order asked. Median and percentiles read it in place, and keep the elements near them.
+/// Reductions of one view, in the order asked. Median and percentiles read it in place, and keep the elements near
+/// them.
 /// @throws InvalidArgument as `Reducer`.
 [[nodiscard]] SMD_EXPORT std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reduction> wanted,
                                                           const ReduceOptions& options = {});
