@@ -66,7 +66,8 @@ class Elements {
 
  private:
   [[nodiscard]] bool as_they_are() const noexcept {
-    return type_ == (std::is_same_v<T, float> ? Dtype::float32 : Dtype::float64);
+    constexpr Dtype own = std::is_same_v<T, float> ? Dtype::float32 : Dtype::float64;
+    return type_ == own;
   }
   void convert(const std::byte* source, std::size_t n, T* out) const noexcept {
     if constexpr (std::is_same_v<T, float>) {

@@ -47,7 +47,8 @@ Sample<T>::Sample(const Elements<T>& elements) {
     const std::span<std::size_t> missing = std::span(places).first(wanted - size);
     for (std::size_t& place : missing) {
       random = random * 6364136223846793005U + 1442695040888963407U;
-      place = static_cast<std::size_t>((Uint128{random} * n) >> 64);
+      const Uint128 scaled = static_cast<Uint128>(random) * n;
+      place = static_cast<std::size_t>(scaled >> 64);
     }
     T* const first = picked_.data() + size;
     elements.gather(missing, first);
