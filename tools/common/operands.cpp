@@ -90,7 +90,11 @@ void fail_to_open(const Error& error, const std::string& path, Diagnostics& mess
     text = path + ": " + text;
   }
   const std::string nearest = did_you_mean(nearest_folders(path));
-  text += !nearest.empty() ? std::string_view(nearest) : hint;
+  if (!nearest.empty()) {
+    text += nearest;
+  } else if (!std::filesystem::exists(std::filesystem::path(path).parent_path(), unknown)) {
+    text += hint;  // in a folder that is there it must have been meant as a path
+  }
   messages.fail(error.tag(), text, ExitStatus::unreadable);
 }
 
