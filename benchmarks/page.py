@@ -48,12 +48,19 @@ def quantity(value, unit):
     return f'{number(value)} {unit}'
 
 
+def value_of(figure):
+    """Two decimals, or three where two would look as if the limit were met."""
+    value, limit = figure['value'], figure['limit']
+    looks_met = limit is not None and not figure['ok'] and round(value, 2) == limit
+    return f'{value:.3f}' if looks_met else f'{value:.2f}'
+
+
 def row(figure):
     what, _, peer = figure['name'].partition(' : ')
     relation = ''
     if figure['larger_is_better']:
         relation = ' of its speed' if figure['unit'].endswith('/s') else ' times as fast'
-    value = '' if figure['peer'] is None else f"{figure['value']:.2f}{relation}"
+    value = '' if figure['peer'] is None else value_of(figure) + relation
     limit, met = '', ''
     if figure['limit'] is not None:
         bound = quantity(figure['limit'], figure['unit']) if figure['peer'] is None else number(figure['limit'])
@@ -84,7 +91,7 @@ def verdict(result):
         bound = 'at least' if figure['larger_is_better'] else 'at most'
         what = figure['name'].replace(' : ', ', against ')
         unit = '' if figure['peer'] is not None else ' ' + figure['unit']
-        text += f"- {figure['section']}: {what}: {figure['value']:.2f}{unit}, {bound} {number(figure['limit'])} wanted\n"
+        text += f"- {figure['section']}: {what}: {value_of(figure)}{unit}, {bound} {number(figure['limit'])} wanted\n"
     return text
 
 
