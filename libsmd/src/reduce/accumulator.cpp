@@ -3,6 +3,7 @@
 
 #include "reduce/block_moments.hpp"
 #include "reduce/doubles.hpp"
+#include "reduce/elements.hpp"
 #include "reduce/integer_moments.hpp"
 #include "reduce/kernels.hpp"
 #include "reduce/wide_squares.hpp"
@@ -11,6 +12,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 namespace smd::detail::reduce {
 namespace {
@@ -105,7 +107,7 @@ void Accumulator::clear() noexcept {
   guess_ = {};
 }
 
-void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool keep_values) {
+void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
   // Of no elements too: a sum of no floats is the real number 0.
   integers_ = integers_ && !is_floating(type) && !is_complex(type);
   complex_ = complex_ || is_complex(type);
@@ -113,11 +115,11 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool k
     return;
   }
   const std::size_t item = item_size(type);
-  if (groups_.values && keep_values && !is_complex(type)) {
+  if (groups_.values && !is_complex(type)) {
     keep(type, source, n);
   }
   std::size_t start = 0;
-  const bool sums = groups_.sum || groups_.moments || groups_.magnitudes;
+  const bool sums = groups_.any_sum();
   const bool others = groups_.signs || groups_.product || groups_.abs_min;
   const bool wide = type == Dtype::int64 || type == Dtype::uint64;
   // Long runs can be streamed, once there is a guess of the range. Streams sum and square whether asked or not, which
@@ -130,8 +132,8 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool k
     }
     const std::size_t long_size = long_stream_size_of(type);
     std::size_t long_from = 0;   // where long parts may begin again
-    std::size_t short_from = 0;  // and others
-    int misses = 0;              // of those, one after the other
+    std::size_t short_from = 0;  // and any
+    int misses = 0;              // of short ones, one after the other
     while (start + stream_size <= n) {
       const bool fits = start >= long_from && n - start >= long_size;
       const std::size_t size = fits ? long_size : stream_size;
@@ -149,7 +151,7 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n, bool k
         // What is unfit here and there is mostly unfit for a while.
         if (tried && ++misses == 2) {
           misses = 0;
-          short_from = long_from = start + longest_stream_size;
+          short_from = start + longest_stream_size;
         }
       }
     }
@@ -211,8 +213,7 @@ bool Accumulator::guess_range(Dtype type, const std::byte* source) {
 bool Accumulator::add_stream(Dtype type, const std::byte* source, std::size_t n) {
   BlockRange range;
   BlockFigures figures;
-  ExactSum* const exact = groups_.sum || groups_.moments || groups_.magnitudes ? &sum_ : nullptr;
-  if (!stream_figures(type, source, n, precision_of(type), groups_, guess_, range, figures, exact)) {
+  if (!stream_figures(type, source, n, precision_of(type), groups_, guess_, range, figures, &sum_)) {
     return false;
   }
   count_ += n;
@@ -293,29 +294,16 @@ void Accumulator::add_stream_product(Dtype type, const std::byte* source, std::s
 }
 
 void Accumulator::keep(Dtype type, const std::byte* source, std::size_t n) {
-  if (type == Dtype::float32) {
-    const std::size_t before = kept_.narrow.size();
-    kept_.narrow.resize(before + n);
-    std::memcpy(kept_.narrow.data() + before, source, n * sizeof(float));
-    return;
-  }
-  if (type == Dtype::float64) {
-    const std::size_t before = kept_.wide.size();
-    kept_.wide.resize(before + n);
-    std::memcpy(kept_.wide.data() + before, source, n * sizeof(double));
-    return;
-  }
-  const auto size = static_cast<std::int64_t>(n);
   const auto append = [&](auto& to) {
+    using T = typename std::remove_reference_t<decltype(to)>::value_type;
     std::size_t at = to.size();
     to.resize(at + n);
-    for_doubles(TensorView(type, {&size, 1}, {source, n * item_size(type)}),
-                [&](const double* values, std::size_t part) {
-                  std::copy_n(values, part, to.data() + at);
-                  at += part;
-                });
+    Elements<T>(type, source, n).each_part(0, n, [&](const std::byte* part, std::size_t size) {
+      std::memcpy(to.data() + at, part, size * sizeof(T));
+      at += size;
+    });
   };
-  item_size(type) <= 2 ? append(kept_.narrow) : append(kept_.wide);
+  fits_float(type) ? append(kept_.narrow) : append(kept_.wide);
 }
 
 void Accumulator::add_block(Dtype type, const std::byte* source, std::size_t n) {
@@ -414,7 +402,7 @@ void Accumulator::add_floats(Precision precision, const double* values, std::siz
   }
   const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
   guess_.see(largest);
-  if (!groups_.sum && !groups_.moments && !groups_.magnitudes) {
+  if (!groups_.any_sum()) {
     return;
   }
   Grain grain;
@@ -458,7 +446,7 @@ void Accumulator::add_integers(const double* values, std::size_t n, const BlockR
   if (groups_.product) {
     add_product(values, n, range);
   }
-  if (!groups_.sum && !groups_.moments && !groups_.magnitudes) {
+  if (!groups_.any_sum()) {
     return;
   }
   const double largest = std::max(std::fabs(range.min), std::fabs(range.max));

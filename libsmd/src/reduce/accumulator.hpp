@@ -31,6 +31,7 @@ struct Groups {
   bool values = false;  ///< Keep the elements.
 
   bool operator==(const Groups&) const = default;
+  [[nodiscard]] bool any_sum() const noexcept { return sum || moments || magnitudes; }
 };
 
 /// How many elements, or parts of complex elements, are not finite.
@@ -57,8 +58,7 @@ class Accumulator {
   Accumulator(const Groups& groups, NanPolicy policy) noexcept : groups_(groups), policy_(policy) {}
 
   /// @param source `n` whole elements of a storage type (no quantised one, no string).
-  /// @param keep whether to keep elements if the groups ask for it.
-  void add(Dtype type, const std::byte* source, std::size_t n, bool keep);
+  void add(Dtype type, const std::byte* source, std::size_t n);
   void merge(const Accumulator& other);
   /// As if made anew; memory for kept elements stays.
   void clear() noexcept;

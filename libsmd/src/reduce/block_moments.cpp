@@ -170,7 +170,7 @@ BlockFigures block_figures(const double* values, std::size_t n, const BlockRange
 bool stream_figures(Dtype type, const std::byte* source, std::size_t n, Precision precision, const Groups& groups,
                     StreamGuess& guess, BlockRange& range, BlockFigures& figures, ExactSum* exact) {
   // Without sums only the extremes count: nothing is to be exact, and the guess is not needed.
-  const bool sums_count = groups.sum || groups.moments || groups.magnitudes;
+  const bool sums_count = groups.any_sum();
   const int guessed_top = guess.top + 1;
   const bool integers = type == Dtype::int64 || type == Dtype::uint64;
   const bool wide = integers || type == Dtype::float64;
@@ -210,21 +210,26 @@ bool stream_figures(Dtype type, const std::byte* source, std::size_t n, Precisio
     } else {
       kernels().stream(type, from, each, plan, found, sums);
     }
-    const double largest = std::max(std::fabs(found.min), std::fabs(found.max));
-    if (!found.finite || (sums_count && largest == 0)) {
+    if (!found.finite) {
       return false;
     }
-    const int top = sums_count ? exponent_above(largest) : guessed_top;
-    if (top > guessed_top || top < guessed_top - 3) {
-      return false;
-    }
-    // Beyond 2^53 integers are no longer what they were; unsigned ones may even seem negative.
-    if (integers && (top > 53 || (type == Dtype::uint64 && found.min < 0))) {
-      return false;
-    }
-    if (sums_count && (unrounded ? rounded_sums : !sums_are_exact(found, sums, each, precision, plan, guessed_top))) {
-      guess.grows = integers;
-      return false;
+    if (sums_count) {
+      const double largest = std::max(std::fabs(found.min), std::fabs(found.max));
+      if (largest == 0) {
+        return false;
+      }
+      const int top = exponent_above(largest);
+      if (top > guessed_top || top < guessed_top - 3) {
+        return false;
+      }
+      // Beyond 2^53 integers are no longer what they were; unsigned ones may even seem negative.
+      if (integers && (top > 53 || (type == Dtype::uint64 && found.min < 0))) {
+        return false;
+      }
+      if (unrounded ? rounded_sums : !sums_are_exact(found, sums, each, precision, plan, guessed_top)) {
+        guess.grows = integers;
+        return false;
+      }
     }
     if (count++ == 0) {
       range = found;
@@ -258,7 +263,7 @@ bool stream_figures(Dtype type, const std::byte* source, std::size_t n, Precisio
     return false;
   }
   guess.see(std::max(std::fabs(range.min), std::fabs(range.max)));
-  for (std::size_t i = 0; exact != nullptr && i < count; ++i) {
+  for (std::size_t i = 0; exact != nullptr && sums_count && i < count; ++i) {
     exact->add(parts[i].sum);
     if (biased) {
       exact->add(parts[i].sum_low);

@@ -398,7 +398,7 @@ void Reducer::add(Dtype dtype, std::span<const std::byte> bytes) {
   if (item == 0) {
     throw InvalidArgument("strings cannot be reduced");
   }
-  impl_->data.add(type, bytes.data(), bytes.size() / item, true);
+  impl_->data.add(type, bytes.data(), bytes.size() / item);
 }
 
 void Reducer::merge(const Reducer& other) {
@@ -513,7 +513,9 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
   if (item_size(type) == 0) {
     throw InvalidArgument("strings cannot be reduced");
   }
-  Accumulator data(groups_of(wanted), options.nan);
+  Groups groups = groups_of(wanted);
+  groups.values = false;  // percentiles are found in place
+  Accumulator data(groups, options.nan);
   const std::byte* const source = view.bytes().data();
   const std::size_t n = element_count_of(view);
   Percentiles percentiles(type, source, n);
@@ -528,7 +530,7 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
   do {
     const std::size_t rest = n - done;
     const std::size_t size = rest < part + part / 2 ? rest : part;
-    data.add(type, source + done * item_size(type), size, false);
+    data.add(type, source + done * item_size(type), size);
     percentiles.add(size);
     done += size;
   } while (done < n);

@@ -102,25 +102,17 @@ HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, T from
   std::size_t count = 0;
   std::size_t i = 0;
   if constexpr (HWY_TARGET == HWY_AVX3) {  // others have too few registers
-    for (; i + 8 * lanes <= n; i += 8 * lanes) {
-      const T* const at = typed<T>(source) + i;
-      Compared<magnitude, T> p0, p1, p2, p3, p4, p5, p6, p7;
-      p0.look(at, lower, upper, withins);
-      p1.look(at + lanes, lower, upper, withins);
-      p2.look(at + 2 * lanes, lower, upper, withins);
-      p3.look(at + 3 * lanes, lower, upper, withins);
-      p4.look(at + 4 * lanes, lower, upper, withins);
-      p5.look(at + 5 * lanes, lower, upper, withins);
-      p6.look(at + 6 * lanes, lower, upper, withins);
-      p7.look(at + 7 * lanes, lower, upper, withins);
-      p0.put(out, count);
-      p1.put(out, count);
-      p2.put(out, count);
-      p3.put(out, count);
-      p4.put(out, count);
-      p5.put(out, count);
-      p6.put(out, count);
-      p7.put(out, count);
+    constexpr std::size_t together = 8;
+    for (; i + together * lanes <= n; i += together * lanes) {
+      Compared<magnitude, T> parts[together];
+      HWY_UNROLL(8)
+      for (std::size_t k = 0; k < together; ++k) {
+        parts[k].look(typed<T>(source) + i + k * lanes, lower, upper, withins);
+      }
+      HWY_UNROLL(8)
+      for (std::size_t k = 0; k < together; ++k) {
+        parts[k].put(out, count);
+      }
     }
   }
   for (; i + lanes <= n; i += lanes) {
