@@ -351,7 +351,7 @@ class TrialReducer {
     }
     if (group.members > 1) {
       if (group.pool) {
-        group.pool->merge(*sink.reducer);
+        group.pool->merge(std::move(*sink.reducer));
       } else {
         group.pool = std::move(sink.reducer);
       }

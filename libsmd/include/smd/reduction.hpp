@@ -158,6 +158,8 @@ class SMD_EXPORT Reducer {
 
   /// Takes in all that another one took. @throws InvalidArgument if that was made for other reductions or options.
   void merge(const Reducer& other);
+  /// The same; elements kept for percentiles are moved instead of copied, and the other one is left as made anew.
+  void merge(Reducer&& other);
 
   /// The result so far. @throws InvalidArgument if the constructor was not told of it.
   [[nodiscard]] ReducedValue result(const Reduction& reduction) const;

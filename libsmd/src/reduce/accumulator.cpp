@@ -12,7 +12,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <type_traits>
 
 namespace smd::detail::reduce {
 namespace {
@@ -102,8 +101,7 @@ void Accumulator::clear() noexcept {
   moments_ = abs_moments_ = imaginary_moments_ = {};
   product_ = {};
   negative_infinities_odd_ = false;
-  kept_.narrow.clear();
-  kept_.wide.clear();
+  kept_.clear();
   guess_ = {};
 }
 
@@ -116,7 +114,7 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
   }
   const std::size_t item = item_size(type);
   if (groups_.values && !is_complex(type)) {
-    keep(type, source, n);
+    fits_float(type) ? kept_.narrow.append(type, source, n) : kept_.wide.append(type, source, n);
   }
   std::size_t start = 0;
   const bool sums = groups_.any_sum();
@@ -291,19 +289,6 @@ void Accumulator::add_stream_product(Dtype type, const std::byte* source, std::s
     kernels().decode(type, source + part * item_size(type), block_size, values, half);
     add_product(values, block_size, half);
   }
-}
-
-void Accumulator::keep(Dtype type, const std::byte* source, std::size_t n) {
-  const auto append = [&](auto& to) {
-    using T = typename std::remove_reference_t<decltype(to)>::value_type;
-    std::size_t at = to.size();
-    to.resize(at + n);
-    Elements<T>(type, source, n).each_part(0, n, [&](const std::byte* part, std::size_t size) {
-      std::memcpy(to.data() + at, part, size * sizeof(T));
-      at += size;
-    });
-  };
-  fits_float(type) ? append(kept_.narrow) : append(kept_.wide);
 }
 
 void Accumulator::add_block(Dtype type, const std::byte* source, std::size_t n) {
@@ -639,6 +624,17 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
 }
 
 void Accumulator::merge(const Accumulator& other) {
+  merge_figures(other);
+  kept_.append(other.kept_);
+}
+
+void Accumulator::merge(Accumulator&& other) {
+  merge_figures(other);
+  kept_.append(std::move(other.kept_));
+  other.clear();
+}
+
+void Accumulator::merge_figures(const Accumulator& other) {
   if (other.count_ != 0 && integers_ && other.integers_) {
     if (count_ == 0) {
       min_integer_ = other.min_integer_;
@@ -672,8 +668,6 @@ void Accumulator::merge(const Accumulator& other) {
   imaginary_specials_.merge(other.imaginary_specials_);
   imaginary_sum_.add(other.imaginary_sum_);
   imaginary_moments_.merge(other.imaginary_moments_);
-  kept_.narrow.insert(kept_.narrow.end(), other.kept_.narrow.begin(), other.kept_.narrow.end());
-  kept_.wide.insert(kept_.wide.end(), other.kept_.wide.begin(), other.kept_.wide.end());
 }
 
 }  // namespace smd::detail::reduce

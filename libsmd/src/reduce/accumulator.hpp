@@ -7,13 +7,13 @@
 #include "reduce/block_moments.hpp"
 #include "reduce/exact_sum.hpp"
 #include "reduce/int128.hpp"
+#include "reduce/kept_elements.hpp"
 #include "reduce/moments.hpp"
 #include "reduce/product.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 namespace smd::detail::reduce {
 
@@ -45,12 +45,6 @@ struct Specials {
   void merge(const Specials& other) noexcept;
 };
 
-/// Elements kept for percentiles: narrow if float holds them exactly, else rounded to double.
-struct KeptValues {
-  std::vector<float> narrow;
-  std::vector<double> wide;
-};
-
 /// Everything known of the elements seen so far. Finite elements go into the figures, the others are only counted:
 /// what they do to a result is decided at the end.
 class Accumulator {
@@ -60,6 +54,8 @@ class Accumulator {
   /// @param source `n` whole elements of a storage type (no quantised one, no string).
   void add(Dtype type, const std::byte* source, std::size_t n);
   void merge(const Accumulator& other);
+  /// The same; kept elements move.
+  void merge(Accumulator&& other);
   /// As if made anew; memory for kept elements stays.
   void clear() noexcept;
 
@@ -92,9 +88,10 @@ class Accumulator {
   ExactSum imaginary_sum_;
   Moments imaginary_moments_;
 
-  KeptValues kept_;
+  KeptForPercentiles kept_;
 
  private:
+  void merge_figures(const Accumulator& other);
   void add_block(Dtype type, const std::byte* source, std::size_t n);
   bool guess_range(Dtype type, const std::byte* source);
   bool add_stream(Dtype type, const std::byte* source, std::size_t n);
@@ -111,7 +108,6 @@ class Accumulator {
   void add_integer_order(Int128 min, Int128 max, Int128 abs_min);
   void merge_moments(const Moments& moments, Int128 sum, const Moments& abs_moments, Int128 abs_sum);
   void add_product(const double* values, std::size_t n, const BlockRange& range);
-  void keep(Dtype type, const std::byte* source, std::size_t n);
 
   StreamGuess guess_;
 };

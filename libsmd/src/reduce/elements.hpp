@@ -11,6 +11,7 @@
 #include <cstring>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 namespace smd::detail::reduce {
 
@@ -22,8 +23,16 @@ inline bool fits_float(Dtype type) noexcept { return type == Dtype::float32 || i
 template <class T>
 class Elements {
  public:
+  /// Pieces of elements that are not in one array have this length, but for the last.
+  static constexpr std::size_t piece_size = 65536;
+
   /// @param source `n` elements, not necessarily aligned, which outlive this.
   Elements(Dtype type, const std::byte* source, std::size_t n) noexcept : type_(type), source_(source), n_(n) {}
+  /// @param pieces outlive this.
+  explicit Elements(std::span<const std::vector<T>> pieces) noexcept
+      : type_(own_type),
+        pieces_(pieces),
+        n_(pieces.empty() ? 0 : (pieces.size() - 1) * piece_size + pieces.back().size()) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
 
@@ -33,8 +42,10 @@ class Elements {
   void each_part(std::size_t first, std::size_t n, const Use& use) const {
     if (as_they_are()) {
       constexpr std::size_t part = 16384;
-      for (std::size_t at = first; at < first + n; at += part) {
-        use(source_ + at * sizeof(T), std::min(part, first + n - at));
+      for (std::size_t at = first; at < first + n;) {
+        const std::size_t size = std::min({part, first + n - at, side_by_side(at)});
+        use(bytes_at(at), size);
+        at += size;
       }
       return;
     }
@@ -50,7 +61,7 @@ class Elements {
   void gather(std::span<const std::size_t> places, T* out) const {
     if (as_they_are()) {
       for (const std::size_t place : places) {
-        std::memcpy(out++, source_ + place * sizeof(T), sizeof(T));
+        std::memcpy(out++, bytes_at(place), sizeof(T));
       }
       return;
     }
@@ -65,9 +76,16 @@ class Elements {
   }
 
  private:
-  [[nodiscard]] bool as_they_are() const noexcept {
-    constexpr Dtype own = std::is_same_v<T, float> ? Dtype::float32 : Dtype::float64;
-    return type_ == own;
+  static constexpr Dtype own_type = std::is_same_v<T, float> ? Dtype::float32 : Dtype::float64;
+
+  [[nodiscard]] bool as_they_are() const noexcept { return type_ == own_type; }
+  // Both of elements that are as they are.
+  [[nodiscard]] const std::byte* bytes_at(std::size_t place) const noexcept {
+    return pieces_.empty() ? source_ + place * sizeof(T)
+                           : reinterpret_cast<const std::byte*>(&pieces_[place / piece_size][place % piece_size]);
+  }
+  [[nodiscard]] std::size_t side_by_side(std::size_t place) const noexcept {
+    return pieces_.empty() ? n_ - place : piece_size - place % piece_size;
   }
   void convert(const std::byte* source, std::size_t n, T* out) const noexcept {
     if constexpr (std::is_same_v<T, float>) {
@@ -78,7 +96,8 @@ class Elements {
   }
 
   Dtype type_;
-  const std::byte* source_;
+  const std::byte* source_ = nullptr;
+  std::span<const std::vector<T>> pieces_;  // instead of source_
   std::size_t n_;
 };
 

@@ -18,10 +18,18 @@ namespace {
 
 constexpr std::size_t small = 400;  // below this, std::nth_element at once
 
-// As many as pay for themselves: what lies between the bounds shrinks with the square root only.
-constexpr std::size_t largest_sample = 1024;
-constexpr std::size_t sample_size(std::size_t n) { return n > 100000 ? largest_sample : n > 10000 ? 256 : 64; }
-static_assert(largest_sample <= block_size);
+// As many as pay for themselves: what lies between the bounds shrinks with the square root only, so eight times as many
+// elements want four times the sample.
+constexpr std::size_t sample_size(std::size_t n) {
+  std::size_t size = n > 100000 ? 1024 : n > 10000 ? 256 : 64;
+  for (std::size_t few = std::size_t{1} << 20; n >= few; few *= 8) {
+    size *= 4;
+  }
+  return size;
+}
+
+// Three standard deviations at least, in elements of the sample.
+double spread_of(std::size_t sample) { return 1.6 * std::sqrt(static_cast<double>(sample)) + 1; }
 
 template <class T>
 Neighbours<T> by_sorting(T* first, std::size_t n, std::size_t rank) {
@@ -42,9 +50,11 @@ Sample<T>::Sample(const Elements<T>& elements) {
   picked_.resize(wanted);
   std::uint64_t random = 0x9E3779B97F4A7C15U + n;
   std::size_t size = 0;
-  for (int tries = 0; tries < 4 && size < wanted; ++tries) {
-    std::array<std::size_t, largest_sample> places;
-    const std::span<std::size_t> missing = std::span(places).first(wanted - size);
+  for (std::size_t left = 4 * wanted; left > 0 && size < wanted;) {
+    std::array<std::size_t, 1024> places;
+    static_assert(std::size(places) <= block_size);
+    const std::span<std::size_t> missing = std::span(places).first(std::min({wanted - size, left, places.size()}));
+    left -= missing.size();
     for (std::size_t& place : missing) {
       random = random * 6364136223846793005U + 1442695040888963407U;
       const Uint128 scaled = static_cast<Uint128>(random) * n;
@@ -71,7 +81,7 @@ std::optional<Bounds<T>> Sample<T>::bounds(bool magnitude, double fraction) cons
   }
   const auto size = static_cast<double>(values.size());
   const double place = fraction * size;
-  const double spread = 1.6 * std::sqrt(size) + 1;  // over three standard deviations
+  const double spread = spread_of(values.size());
   const double from = std::floor(place - spread);
   const double to = std::ceil(place + spread);
   const T infinity = std::numeric_limits<T>::infinity();
@@ -79,6 +89,16 @@ std::optional<Bounds<T>> Sample<T>::bounds(bool magnitude, double fraction) cons
     return neighbours(values.data(), values.size(), static_cast<std::size_t>(rank)).at;
   };
   return Bounds<T>{from < 0 ? -infinity : at(from), to >= size ? infinity : at(to)};
+}
+
+template <class T>
+std::size_t Sample<T>::expected(std::size_t n) const {
+  if (picked_.empty()) {
+    return 0;
+  }
+  // One fifth more than the share of the sample that lies between the bounds.
+  const double share = 2.4 * spread_of(picked_.size()) / static_cast<double>(picked_.size());
+  return static_cast<std::size_t>(share * static_cast<double>(n));
 }
 
 template <class T>

@@ -36,6 +36,8 @@ class Sample {
   /// Two elements that almost surely enclose the one (of `magnitude`: of all |x|) below which this fraction lies of
   /// those that are not NaN. None if too few are not.
   [[nodiscard]] std::optional<Bounds<T>> bounds(bool magnitude, double fraction) const;
+  /// How many of `n` elements lie between such bounds, hardly ever more.
+  [[nodiscard]] std::size_t expected(std::size_t n) const;
 
  private:
   std::vector<T> picked_;  // no NaN; empty if there would be too few

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace smd {
 namespace {
@@ -339,24 +340,23 @@ class Answer {
     if (nan_ || used_ == 0) {
       return real(not_a_number);
     }
-    const auto size = static_cast<std::size_t>(data_.count_);
     const auto others = static_cast<std::size_t>(used_);
     if (in_place != nullptr) {
       return real(in_place->of(abs, percent, others));
     }
-    const KeptValues& kept = data_.kept_;
-    const auto of = [&](Dtype type, const void* values) {
-      return real(Percentiles(type, static_cast<const std::byte*>(values), size).of(abs, percent, others));
-    };
+    const auto of = [&](const auto& kept) { return real(Percentiles(kept.elements()).of(abs, percent, others)); };
+    const KeptForPercentiles& kept = data_.kept_;
     if (kept.wide.empty()) {
-      return of(Dtype::float32, kept.narrow.data());
+      return of(kept.narrow);
     }
     if (kept.narrow.empty()) {
-      return of(Dtype::float64, kept.wide.data());
+      return of(kept.wide);
     }
-    std::vector<double> all(kept.wide);
-    all.insert(all.end(), kept.narrow.begin(), kept.narrow.end());
-    return of(Dtype::float64, all.data());
+    KeptElements<double> all(kept.wide);
+    const Elements<float> narrow = kept.narrow.elements();
+    narrow.each_part(0, narrow.size(),
+                     [&all](const std::byte* part, std::size_t n) { all.append(Dtype::float32, part, n); });
+    return of(all);
   }
 
   const Accumulator& data_;
@@ -373,6 +373,12 @@ struct Reducer::Impl {
   Accumulator data;
   ReduceOptions options;
   std::vector<Reduction> wanted;
+
+  void expect_same(const Impl& other) const {
+    if (data.groups_ != other.data.groups_ || options.nan != other.options.nan) {
+      throw InvalidArgument("reducers of different reductions cannot be merged");
+    }
+  }
 };
 
 Reducer::Reducer(std::span<const Reduction> wanted, const ReduceOptions& options)
@@ -402,15 +408,20 @@ void Reducer::add(Dtype dtype, std::span<const std::byte> bytes) {
 }
 
 void Reducer::merge(const Reducer& other) {
-  if (impl_->data.groups_ != other.impl_->data.groups_ || impl_->options.nan != other.impl_->options.nan) {
-    throw InvalidArgument("reducers of different reductions cannot be merged");
-  }
+  impl_->expect_same(*other.impl_);
   if (&other == this) {
-    const Accumulator twin = impl_->data;
-    impl_->data.merge(twin);
+    impl_->data.merge(Accumulator(impl_->data));
   } else {
     impl_->data.merge(other.impl_->data);
   }
+}
+
+void Reducer::merge(Reducer&& other) {
+  if (&other == this) {
+    return merge(std::as_const(other));
+  }
+  impl_->expect_same(*other.impl_);
+  impl_->data.merge(std::move(other.impl_->data));
 }
 
 ReducedValue Reducer::result(const Reduction& reduction) const {

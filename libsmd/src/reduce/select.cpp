@@ -30,7 +30,10 @@ Neighbours<T> by_copying(const Elements<T>& elements, bool magnitude, std::size_
 
 template <class T>
 RankSearch<T>::RankSearch(const Sample<T>& sample, std::size_t n, bool magnitude, double percent)
-    : n_(n), magnitude_(magnitude), percent_(percent), bounds_(sample.bounds(magnitude, percent / 100)) {}
+    : magnitude_(magnitude),
+      percent_(percent),
+      bounds_(sample.bounds(magnitude, percent / 100)),
+      expected_(sample.expected(n)) {}
 
 template <class T>
 void RankSearch<T>::add(const std::byte* part, std::size_t n) {
@@ -41,8 +44,8 @@ void RankSearch<T>::add(const std::byte* part, std::size_t n) {
   const std::size_t place = bounds_->from == bounds_->to ? 0 : found_;
   const std::size_t needed = (place + n + rank_padding) * sizeof(T);
   if (needed > kept_.size()) {
-    // An eighth of many is to be expected, and each part wants room for all of it.
-    Scratch larger(std::max({needed, kept_.size() + kept_.size() / 2, (n_ / 8 + n + rank_padding) * sizeof(T)}));
+    // Each part wants room for all of it.
+    Scratch larger(std::max({needed, kept_.size() + kept_.size() / 2, (expected_ + n + rank_padding) * sizeof(T)}));
     std::copy_n(kept_.data(), place * sizeof(T), larger.data());
     kept_ = std::move(larger);
   }

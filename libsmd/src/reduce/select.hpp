@@ -36,10 +36,10 @@ class RankSearch {
  private:
   [[nodiscard]] T* kept() noexcept { return reinterpret_cast<T*>(kept_.data()); }
 
-  std::size_t n_;
   bool magnitude_;
   double percent_;
   std::optional<Bounds<T>> bounds_;  ///< None if too few elements are numbers.
+  std::size_t expected_;             ///< How many will be kept.
   std::size_t below_ = 0;
   std::size_t found_ = 0;
   Scratch kept_;  ///< What lies between the bounds, in order; nothing if they are equal.
@@ -50,12 +50,14 @@ extern template class RankSearch<double>;
 
 /// Percentiles of elements in place: linear interpolation between the two elements (of `magnitude`: of their |x|)
 /// around each, as numpy.percentile in float64. NaN are passed over. Memory, of elements as float where
-/// that holds them, else as double: for each percentile looked for in passing an eighth of many, half of few elements,
-/// and all of them where most are equal; then as much again, once.
+/// that holds them, else as double: for each percentile looked for in passing an eighth of a million, a hundredth of
+/// a thousand million, half of few elements, and all of them where most are equal; then as much again, once.
 class Percentiles {
  public:
   /// @param source `n` elements of a real storage type, not necessarily aligned, which outlive this.
   Percentiles(Dtype type, const std::byte* source, std::size_t n);
+  template <class T>
+  explicit Percentiles(const Elements<T>& elements) : searches_(Searches<T>(elements)) {}
 
   /// This one will be asked for: it is looked for in what add() passes over, unless four are already. Not after
   /// add().

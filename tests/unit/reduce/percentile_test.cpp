@@ -154,3 +154,68 @@ TEST_CASE("percentiles of integers") {
     best = false;
   });
 }
+
+TEST_CASE("percentiles of more elements than a small sample does for") {
+  smd_test::Random random(23);
+  std::vector<float> values((std::size_t{1} << 21) + 1);
+  std::generate(values.begin(), values.end(), [&random] { return static_cast<float>(random.number()); });
+  check(Dtype::float32, values);
+}
+
+TEST_CASE("percentiles of parts that are merged") {
+  // Kept in pieces of 65,536: parts that end in a piece, at its end, and parts of several.
+  const std::size_t lengths[] = {70000, 0, 65536, 1, 131072, 200003, 61072};
+  smd_test::Random random(24);
+  for (const bool mixed : {false, true}) {
+    CAPTURE(mixed);
+    const std::vector<smd::Reduction> wanted = {*smd::parse_reduction("median"), *smd::parse_reduction("abs_p12.5"),
+                                                *smd::parse_reduction("p99.9"), *smd::parse_reduction("count")};
+    const smd::ReduceOptions options{.nan = smd::NanPolicy::omit};
+    smd::Reducer copied(wanted, options);
+    smd::Reducer moved(wanted, options);
+    smd::Reducer added(wanted, options);
+    std::vector<double> all;
+    std::size_t count = 0;
+    for (const std::size_t length : lengths) {
+      std::vector<float> part(length);
+      std::generate(part.begin(), part.end(), [&random] {
+        return random.below(100) == 0 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(random.number());
+      });
+      const std::vector<double> wide(part.begin(), part.end());
+      std::copy_if(wide.begin(), wide.end(), std::back_inserter(all), [](double value) { return !std::isnan(value); });
+      const bool as_doubles = mixed && length % 2 == 0;
+      const auto add_to = [&](smd::Reducer& reducer) {
+        reducer.add(as_doubles ? Dtype::float64 : Dtype::float32,
+                    as_doubles ? std::as_bytes(std::span(wide)) : std::as_bytes(std::span(part)));
+      };
+      smd::Reducer own(wanted, options);
+      add_to(own);
+      add_to(added);
+      copied.merge(own);
+      moved.merge(std::move(own));
+      CHECK(own.result(wanted[3]).low == 0);  // NOLINT(bugprone-use-after-move): as made anew
+      count += length;
+    }
+    moved.merge(smd::Reducer(wanted, options));
+    smd::Reducer twice(added);
+    twice.merge(twice);
+    std::vector<double> sizes(all);
+    std::transform(sizes.begin(), sizes.end(), sizes.begin(), [](double value) { return std::fabs(value); });
+    std::sort(all.begin(), all.end());
+    std::sort(sizes.begin(), sizes.end());
+    for (const smd::Reducer* const reducer : {&copied, &moved, &added}) {
+      CHECK(reducer->result(wanted[0]).real == expected(all, 50));
+      CHECK(reducer->result(wanted[1]).real == expected(sizes, 12.5));
+      CHECK(reducer->result(wanted[2]).real == expected(all, 99.9));
+      CHECK(reducer->result(wanted[3]).low == count);
+    }
+    CHECK(twice.result(wanted[3]).low == 2 * count);
+    // The two in the middle of all elements taken twice are the one in the middle of them, or the two there.
+    CHECK(twice.result(wanted[0]).real == expected(all, 50));
+    added.clear();
+    CHECK(std::isnan(added.result(wanted[0]).real));
+    const float three = 3;
+    added.add(Dtype::float32, std::as_bytes(std::span(&three, 1)));
+    CHECK(added.result(wanted[0]).real == 3);
+  }
+}

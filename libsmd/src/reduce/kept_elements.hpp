@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/dtype.hpp>
+
+#include "reduce/elements.hpp"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace smd::detail::reduce {
+
+/// Elements that are kept until all have been seen. In pieces: an array would be there twice whenever it grows.
+template <class T>
+class KeptElements {
+ public:
+  /// @param source `n` elements of a real storage type, not necessarily aligned.
+  void append(Dtype type, const std::byte* source, std::size_t n);
+  void append(const KeptElements& other);
+  /// The same without a copy of most; the order changes.
+  void append(KeptElements&& other);
+  /// Memory of the first piece stays.
+  void clear() noexcept;
+
+  [[nodiscard]] bool empty() const noexcept { return pieces_.empty() || pieces_.front().empty(); }
+  /// Valid until the next change.
+  [[nodiscard]] Elements<T> elements() const noexcept { return Elements<T>(pieces_); }
+
+ private:
+  void append(const std::byte* values, std::size_t n);
+
+  std::vector<std::vector<T>> pieces_;
+};
+
+extern template class KeptElements<float>;
+extern template class KeptElements<double>;
+
+/// For percentiles: narrow if float holds them exactly, else rounded to double.
+struct KeptForPercentiles {
+  KeptElements<float> narrow;
+  KeptElements<double> wide;
+
+  template <class Other>
+  void append(Other&& other) {
+    narrow.append(std::forward<Other>(other).narrow);
+    wide.append(std::forward<Other>(other).wide);
+  }
+  void clear() noexcept {
+    narrow.clear();
+    wide.clear();
+  }
+};
+
+}  // namespace smd::detail::reduce
