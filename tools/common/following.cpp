@@ -45,20 +45,24 @@ class Following {
       : setup_(setup), wait_(wait), interruption_(interruption), messages_(messages), visit_(visit) {}
 
   void run(const std::vector<std::string>& operands) {
-    side_by_side(operands.size(), interruption_, [&](std::size_t i) { follow(i, operands[i]); });
+    side_by_side(operands.size(), interruption_,
+                 [&](std::size_t i) { follow(i, operands[i], hint_for(operands[i], operands)); });
   }
 
   [[nodiscard]] bool visited() const noexcept { return visited_; }
 
  private:
-  void follow(std::size_t operand, const std::string& path) {
+  void follow(std::size_t operand, const std::string& path, std::string_view hint) {
     const std::vector<StepRange> ranges = this->ranges();
-    with_trial(path, setup_.reading.trial_options(ranges.front()), messages_, [&](Trial& trial) {
-      for (std::size_t i = 1; i < ranges.size(); ++i) {
-        trial.cover(ranges[i]);
-      }
-      follow(operand, trial);
-    });
+    with_trial(
+        path, setup_.reading.trial_options(ranges.front()), messages_,
+        [&](Trial& trial) {
+          for (std::size_t i = 1; i < ranges.size(); ++i) {
+            trial.cover(ranges[i]);
+          }
+          follow(operand, trial);
+        },
+        hint);
   }
 
   // What counts from an end is told by the steps that are there.

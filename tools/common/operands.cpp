@@ -79,6 +79,8 @@ std::vector<std::string> nearest_folders(std::string path) {
   return nearest;
 }
 
+}  // namespace
+
 void fail_to_open(const Error& error, const std::string& path, Diagnostics& messages, std::string_view hint) {
   std::error_code unknown;
   if (error.tag() != "NotFound" || std::filesystem::exists(path, unknown) || path.starts_with("s3://")) {
@@ -97,8 +99,6 @@ void fail_to_open(const Error& error, const std::string& path, Diagnostics& mess
   }
   messages.fail(error.tag(), text, ExitStatus::unreadable);
 }
-
-}  // namespace
 
 void for_each_operand(std::span<const std::string> operands, bool null_separated,
                       const std::function<bool(const std::string&)>& visit) {

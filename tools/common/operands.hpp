@@ -28,10 +28,14 @@ void for_each_operand(std::span<const std::string> operands, bool null_separated
 /// smd-tensor takes them. Empty for the first, and where a list is read.
 [[nodiscard]] std::string_view hint_for(const std::string& operand, std::span<const std::string> operands) noexcept;
 
+/// Reports why an operand could not be read. If there is no such path, with what was perhaps meant: a path like it, or
+/// else what the hint says.
+void fail_to_open(const Error& error, const std::string& path, Diagnostics& messages, std::string_view hint = {});
+
 /// Opens a trial and hands it over. Whatever the library throws, here or in `visit`, is reported with its status and
 /// costs only this trial; problems that the trial met (damaged files) are reported after the visit. A bad pattern
 /// (InvalidArgument, MatchLimit) becomes a UsageError.
-/// @param hint added to the message that there is no such path.
+/// @param hint as of `fail_to_open`.
 void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages,
                 const std::function<void(Trial&)>& visit, std::string_view hint = {});
 

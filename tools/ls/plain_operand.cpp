@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plain_operand.hpp"
 
+#include "common/operands.hpp"
+
 namespace smd::tool::ls {
 
-void with_plain_operand(const std::string& operand, Diagnostics& messages, const std::function<void()>& work) {
+void with_plain_operand(const std::string& operand, Diagnostics& messages, const std::function<void()>& work,
+                        std::string_view hint) {
   try {
     work();
   } catch (const Error& error) {
-    messages.fail(error, operand);
+    fail_to_open(error, operand, messages, hint);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "common/diagnostics.hpp"
 
@@ -10,6 +11,7 @@ namespace smd::tool::ls {
 
 /// For operands that are not opened as trials: whatever the library throws in `work` is reported with its status and
 /// costs only this operand.
-void with_plain_operand(const std::string& operand, Diagnostics& messages, const std::function<void()>& work);
+void with_plain_operand(const std::string& operand, Diagnostics& messages, const std::function<void()>& work,
+                        std::string_view hint = {});
 
 }  // namespace smd::tool::ls

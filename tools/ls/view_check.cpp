@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include "common/operands.hpp"
 #include "common/progress.hpp"
 #include "plain_operand.hpp"
 #include "view.hpp"
@@ -45,7 +46,7 @@ class CheckView final : public View {
 
   bool show(const std::string& operand, RowWriter& rows, Diagnostics& messages) override {
     rows.set_trial(operand);
-    with_plain_operand(operand, messages, [&] {
+    const auto work = [&] {
       try {
         Progress progress("checking", 0);
         TrialOptions watched = options().reading.trial_options();
@@ -57,7 +58,8 @@ class CheckView final : public View {
       } catch (const Known&) {
         return;
       }
-    });
+    };
+    with_plain_operand(operand, messages, work, hint_for(operand, options().operands));
     return true;
   }
 
