@@ -4,7 +4,7 @@
 import os
 import shutil
 
-from bench import Skipped
+from bench import MIB, Skipped
 
 
 def start_up(bench):
@@ -68,7 +68,7 @@ def last_step(bench):
 def history(bench):
     """The history of a scalar"""
     trial = bench.trial('long')
-    steps = str(bench.steps('long'))
+    steps = str(bench.option_of('long', 'steps'))
     events = [bench.program('bench_bare'), 'events', trial + '/events', bench.threads, '0', '80', steps]
     ours, bare = bench.in_turns_by_themselves(
         [[bench.program('bench_history'), trial, 'loss'], events + ['5']],
@@ -129,9 +129,19 @@ def reductions(bench):
     few, twenty = bench.in_turns([[bench.tool('smd-reduce'), trial, '-s', '0:20', '-r', which]
                                   for which in ('min,max,mean,std', 'all')], least=2)
     bench.ratio('smd-reduce -r all : -r min,max,mean,std', twenty, few, 2.5)
-    small, big = bench.in_turns([[bench.tool('smd-reduce'), bench.trial(name)] for name in ('small', 'huge')], least=2)
+    one = [bench.tool('smd-reduce'), bench.trial('huge_pair')]
+    both = one + ['-w', 'all', '--by', 'tensor,step']
+    median = ['-r', 'median']
+    small, big, pooled, middle, pooled_middle = bench.in_turns(
+        [[bench.tool('smd-reduce'), bench.trial('small')], one, both, one + median, both + median], least=1)
     bench.peak('smd-reduce, small tensors: peak memory', small)
     bench.peak('smd-reduce, a tensor of 2 GiB: peak memory', big, 64)
+    bench.peak('smd-reduce, 4 GiB in two workers, pooled: peak memory', pooled, 64)
+    of_each = bench.option_of('huge_pair', 'big') / MIB
+    bench.at_most('smd-reduce -r median, a tensor of 2 GiB: peak memory besides', middle['peak_kib'] / 1024 - of_each,
+                  'MiB', 64)
+    bench.at_most('smd-reduce -r median, 4 GiB, pooled: peak memory besides',
+                  pooled_middle['peak_kib'] / 1024 - 2 * of_each, 'MiB', 64)
 
 
 def s3(bench):

@@ -8,7 +8,7 @@ import sys
 HEAD = """# Performance
 
 Every figure here is a ratio against a peer or a physical limit that was measured in the same run. One command measures
-all of them again and writes this page, in about a quarter of an hour and 10 GiB of disk:
+all of them again and writes this page, in about a quarter of an hour and 12 GiB of disk:
 
 ```sh
 cmake --preset release -DSMD_BUILD_BENCHMARKS=ON && cmake --build build/release --target benchmarks

@@ -3,7 +3,7 @@
 """Whole-command benchmarks: each figure is a ratio against something measured in the same run, in turns with it.
 
 Builds nothing: `cmake --build DIR --target benchmarks` first. Installs the commands in the --work folder, makes its
-trials there once (about 10 GiB), and uses them again. Prints one line a figure; exits with 1 if a limit was missed.
+trials there once (about 12 GiB), and uses them again. Prints one line a figure; exits with 1 if a limit was missed.
 """
 
 import argparse
