@@ -53,17 +53,29 @@ Int128 smallest_size(const std::byte* source, std::size_t n) {
 }
 
 struct Signs {
-  bool negative;  // some element has a sign
-  bool positive;  // some has none
+  bool negative = false;  // some element has a sign
+  bool positive = false;  // some has none
 };
 
-// Of floating point, of any size; `bytes` is a multiple of 64.
-Signs signs_of(const std::byte* source, std::size_t bytes, std::size_t item) {
-  std::uint64_t any = 0;
-  std::uint64_t all = 0;
-  kernels().bits(source, bytes, any, all);
-  const std::uint64_t sign = item == 2 ? 0x8000800080008000U : item == 4 ? 0x8000000080000000U : std::uint64_t{1} << 63;
-  return {(any & sign) != 0, (all & sign) != sign};
+// Of `n` elements of floating point, of any size.
+Signs signs_of(const std::byte* source, std::size_t n, std::size_t item) {
+  Signs signs;
+  const std::size_t bytes = n * item;
+  const std::size_t most = bytes - bytes % 64;
+  if (most > 0) {
+    std::uint64_t any = 0;
+    std::uint64_t all = 0;
+    kernels().bits(source, most, any, all);
+    const std::uint64_t sign = item == 2   ? 0x8000800080008000U
+                               : item == 4 ? 0x8000000080000000U
+                                           : std::uint64_t{1} << 63;
+    signs = {(any & sign) != 0, (all & sign) != sign};
+  }
+  for (std::size_t at = most; at < bytes; at += item) {
+    const bool negative = (source[at + item - 1] & std::byte{0x80}) != std::byte{0};
+    (negative ? signs.negative : signs.positive) = true;
+  }
+  return signs;
 }
 
 static_assert(stream_size == 2 * block_size);
@@ -215,14 +227,7 @@ bool Accumulator::add_stream(Dtype type, const std::byte* source, std::size_t n)
     return false;
   }
   count_ += n;
-  if (range.min == 0 || range.max == 0) {
-    const Signs signs = signs_of(source, n * item_size(type), item_size(type));
-    const double least = signs.negative ? -0.0 : 0.0;
-    const double greatest = signs.positive ? 0.0 : -0.0;
-    add_extremes(range.min == 0 ? least : range.min, range.max == 0 ? greatest : range.max);
-  } else {
-    add_extremes(range.min, range.max);
-  }
+  add_extremes(range, source, n, item_size(type));
   if (groups_.abs_min) {
     abs_min_ = std::min(abs_min_, range.has_zero ? 0 : range.smallest);
   }
@@ -348,18 +353,7 @@ void Accumulator::add_specials(const double* values, std::size_t n, double* fini
 }
 
 void Accumulator::add_order(const double* values, std::size_t n, const BlockRange& range) {
-  double min = range.min;
-  double max = range.max;
-  // Which of two equal zeros a minimum gives is chance; make it -0.0, and the maximum +0.0.
-  if (min == 0) {
-    const auto is_negative = [](double value) { return std::signbit(value); };
-    min = !(min_ < 0) && std::any_of(values, values + n, is_negative) ? -0.0 : 0.0;
-  }
-  if (max == 0) {
-    const auto is_positive = [](double value) { return !std::signbit(value); };
-    max = !(max_ > 0) && !std::any_of(values, values + n, is_positive) ? -0.0 : 0.0;
-  }
-  add_extremes(min, max);
+  add_extremes(range, reinterpret_cast<const std::byte*>(values), n, sizeof(double));
   if (groups_.abs_min && abs_min_ != 0) {
     const bool mixed = range.min <= 0 && range.max >= 0;
     const double least =
@@ -368,7 +362,21 @@ void Accumulator::add_order(const double* values, std::size_t n, const BlockRang
   }
 }
 
-void Accumulator::add_extremes(double min, double max) {
+void Accumulator::add_extremes(const BlockRange& range, const std::byte* source, std::size_t n, std::size_t item) {
+  double min = range.min;
+  double max = range.max;
+  // Which of two equal zeros a minimum gives is chance; make it -0.0, and the maximum +0.0.
+  const bool low_zero = min == 0 && !(min_ < 0);
+  const bool high_zero = max == 0 && !(max_ > 0);
+  if (low_zero || high_zero) {
+    const Signs signs = signs_of(source, n, item);
+    if (low_zero) {
+      min = signs.negative ? -0.0 : 0.0;
+    }
+    if (high_zero) {
+      max = signs.positive ? 0.0 : -0.0;
+    }
+  }
   if (min < min_ || (min == min_ && std::signbit(min))) {
     min_ = min;
   }

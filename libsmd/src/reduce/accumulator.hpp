@@ -104,7 +104,7 @@ class Accumulator {
   void add_complex(Dtype type, const std::byte* source, std::size_t n);
   void add_specials(const double* values, std::size_t n, double* finite, std::size_t& left);
   void add_order(const double* values, std::size_t n, const BlockRange& range);
-  void add_extremes(double min, double max);
+  void add_extremes(const BlockRange& range, const std::byte* source, std::size_t n, std::size_t item);
   void add_integer_order(Int128 min, Int128 max, Int128 abs_min);
   void merge_moments(const Moments& moments, Int128 sum, const Moments& abs_moments, Int128 abs_sum);
   void add_product(const double* values, std::size_t n, const BlockRange& range);

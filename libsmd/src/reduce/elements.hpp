@@ -25,6 +25,7 @@ class Elements {
  public:
   /// Pieces of elements that are not in one array have this length, but for the last.
   static constexpr std::size_t piece_size = 65536;
+  static constexpr std::size_t longest_part = 16384;
 
   /// @param source `n` elements, not necessarily aligned, which outlive this.
   Elements(Dtype type, const std::byte* source, std::size_t n) noexcept : type_(type), source_(source), n_(n) {}
@@ -36,14 +37,13 @@ class Elements {
 
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
 
-  /// Hands those from `first` on, `n` in all, to use(bytes, n), in parts of at most 16,384; the bytes are those of T,
-  /// not necessarily aligned.
+  /// Hands those from `first` on, `n` in all, to use(bytes, n), in parts of at most `longest_part`; the bytes are those
+  /// of T, not necessarily aligned.
   template <class Use>
   void each_part(std::size_t first, std::size_t n, const Use& use) const {
     if (as_they_are()) {
-      constexpr std::size_t part = 16384;
       for (std::size_t at = first; at < first + n;) {
-        const std::size_t size = std::min({part, first + n - at, side_by_side(at)});
+        const std::size_t size = std::min({longest_part, first + n - at, side_by_side(at)});
         use(bytes_at(at), size);
         at += size;
       }

@@ -38,6 +38,24 @@ Neighbours<T> by_sorting(T* first, std::size_t n, std::size_t rank) {
   return {at, rank + 1 < n ? *std::min_element(first + rank + 1, first + n) : at};
 }
 
+// How many elements lie below a value, and how many are equal to it.
+struct Ties {
+  std::size_t below = 0;
+  std::size_t equal = 0;
+};
+
+template <class T>
+Ties ties_of(const Elements<T>& elements, bool magnitude, T value) {
+  Ties ties;
+  Scratch out((Elements<T>::longest_part + rank_padding) * sizeof(T));
+  elements.each_part(0, elements.size(), [&](const std::byte* part, std::size_t n) {
+    std::size_t equal = 0;
+    ties.below += between(part, n, magnitude, Bounds<T>{value, value}, reinterpret_cast<T*>(out.data()), equal);
+    ties.equal += equal;
+  });
+  return ties;
+}
+
 }  // namespace
 
 template <class T>
@@ -104,6 +122,10 @@ std::size_t Sample<T>::expected(std::size_t n) const {
 template <class T>
 std::size_t between(const std::byte* source, std::size_t n, bool magnitude, Bounds<T> bounds, T* out,
                     std::size_t& found) {
+  if (bounds.from < bounds.to) {
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    bounds = {std::nextafter(bounds.from, infinity), std::nextafter(bounds.to, -infinity)};
+  }
   if constexpr (std::is_same_v<T, float>) {
     return kernels().between_float(source, n, magnitude, bounds.from, bounds.to, out, found);
   } else {
@@ -112,40 +134,61 @@ std::size_t between(const std::byte* source, std::size_t n, bool magnitude, Boun
 }
 
 template <class T>
-Neighbours<T> neighbours(T* values, std::size_t n, std::size_t rank) {
-  std::array<Scratch, 2> buffers;
-  for (int next = 0; n > small; next ^= 1) {
-    const auto* const source = reinterpret_cast<const std::byte*>(values);
-    constexpr Dtype type = std::is_same_v<T, float> ? Dtype::float32 : Dtype::float64;
-    // Nothing is NaN, so there is always a sample.
-    const Sample<T> sample(Elements<T>(type, source, n));
-    const Bounds<T> bounds = *sample.bounds(false, static_cast<double>(rank) / static_cast<double>(n));
-    if (buffers[next].size() == 0) {
-      buffers[next] = Scratch((n + rank_padding) * sizeof(T));
+std::optional<Neighbours<T>> neighbours(const Elements<T>& elements, bool magnitude, const Found<T>& found,
+                                        std::size_t others, std::size_t rank) {
+  const auto& [bounds, below, values, size] = found;
+  const bool last = rank + 1 == others;
+  if (bounds.from < bounds.to && rank >= below && rank < below + size) {
+    Neighbours<T> around = neighbours(values, size, rank - below);
+    if (rank + 1 == below + size && !last) {
+      around.next = bounds.to;
     }
-    auto* const inner = reinterpret_cast<T*>(buffers[next].data());
-    std::size_t found = 0;
-    const std::size_t below = between(source, n, false, bounds, inner, found);
-    if (rank < below || std::min(rank + 1, n - 1) >= below + found) {
-      break;
-    }
-    if (bounds.from == bounds.to) {
-      return {bounds.from, bounds.from};
-    }
-    if (found > n - n / 8) {
-      break;  // a poor sample, or many equal elements
-    }
-    rank -= below;
-    values = inner;
-    n = found;
+    return around;
   }
-  return by_sorting(values, n, rank);
+  // Many may be equal to a bound: the zeros of activations, the median among them.
+  const bool lower = rank < below;
+  const T bound = lower ? bounds.from : bounds.to;
+  const Ties ties = bounds.from < bounds.to ? ties_of(elements, magnitude, bound) : Ties{below, size};
+  if (rank < ties.below || rank >= ties.below + ties.equal) {
+    return std::nullopt;
+  }
+  if (last || rank + 1 < ties.below + ties.equal) {
+    return Neighbours<T>{bound, bound};
+  }
+  if (!lower || bounds.from == bounds.to) {
+    return std::nullopt;  // the next one was not looked for
+  }
+  return Neighbours<T>{bound, size > 0 ? neighbours(values, size, 0).at : bounds.to};
+}
+
+template <class T>
+Neighbours<T> neighbours(T* values, std::size_t n, std::size_t rank) {
+  if (n <= small) {
+    return by_sorting(values, n, rank);
+  }
+  constexpr Dtype type = std::is_same_v<T, float> ? Dtype::float32 : Dtype::float64;
+  const auto* const source = reinterpret_cast<const std::byte*>(values);
+  const Elements<T> elements(type, source, n);
+  // Nothing is NaN, so there is always a sample.
+  const Bounds<T> bounds = *Sample<T>(elements).bounds(false, static_cast<double>(rank) / static_cast<double>(n));
+  Scratch buffer((n + rank_padding) * sizeof(T));
+  Found<T> found{bounds, 0, reinterpret_cast<T*>(buffer.data()), 0};
+  found.below = between(source, n, false, bounds, found.values, found.size);
+  std::optional<Neighbours<T>> around;
+  if (found.size <= n - n / 8 || bounds.from == bounds.to) {
+    around = neighbours(elements, false, found, n, rank);
+  }  // else a poor sample
+  return around ? *around : by_sorting(values, n, rank);
 }
 
 template class Sample<float>;
 template class Sample<double>;
 template std::size_t between(const std::byte*, std::size_t, bool, Bounds<float>, float*, std::size_t&);
 template std::size_t between(const std::byte*, std::size_t, bool, Bounds<double>, double*, std::size_t&);
+template std::optional<Neighbours<float>> neighbours(const Elements<float>&, bool, const Found<float>&, std::size_t,
+                                                     std::size_t);
+template std::optional<Neighbours<double>> neighbours(const Elements<double>&, bool, const Found<double>&, std::size_t,
+                                                      std::size_t);
 template Neighbours<float> neighbours(float*, std::size_t, std::size_t);
 template Neighbours<double> neighbours(double*, std::size_t, std::size_t);
 

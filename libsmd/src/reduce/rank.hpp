@@ -43,11 +43,26 @@ class Sample {
   std::vector<T> picked_;  // no NaN; empty if there would be too few
 };
 
-/// How many elements (of `magnitude`: how many |x|) lie below the bounds; those within go to `out`, which has room for
-/// all and `rank_padding` more.
+/// Looks for the elements (of `magnitude`: for |x|) strictly between the bounds, or equal to both, and gives how many
+/// come before these. They go to `out`, which has room for all elements and `rank_padding` more.
 template <class T>
 std::size_t between(const std::byte* source, std::size_t n, bool magnitude, Bounds<T> bounds, T* out,
                     std::size_t& found);
+
+/// What `between` found of all elements.
+template <class T>
+struct Found {
+  Bounds<T> bounds;
+  std::size_t below;
+  T* values;  ///< They may be put in another order; of equal bounds none are needed.
+  std::size_t size;
+};
+
+/// The element (of `magnitude`: |x|) of this rank and the next one, of `others` that are not NaN. None if they are
+/// neither among those found nor equal to a bound.
+template <class T>
+std::optional<Neighbours<T>> neighbours(const Elements<T>& elements, bool magnitude, const Found<T>& found,
+                                        std::size_t others, std::size_t rank);
 
 /// The element of this rank and the next one, of `n` elements none of which is NaN. They are put in another order.
 /// After Floyd and Rivest, "Expected time bounds for selection", CACM 18 (1975).

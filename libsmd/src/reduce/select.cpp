@@ -40,8 +40,7 @@ void RankSearch<T>::add(const std::byte* part, std::size_t n) {
   if (!bounds_) {
     return;
   }
-  // Equal elements need not be kept.
-  const std::size_t place = bounds_->from == bounds_->to ? 0 : found_;
+  const std::size_t place = bounds_->from == bounds_->to ? 0 : found_;  // these are known
   const std::size_t needed = (place + n + rank_padding) * sizeof(T);
   if (needed > kept_.size()) {
     // Each part wants room for all of it.
@@ -62,18 +61,17 @@ double RankSearch<T>::result(const Elements<T>& elements, std::size_t others) {
   const double place = percent_ / 100 * static_cast<double>(others - 1);
   const double floor = std::floor(place);
   const auto rank = std::min(static_cast<std::size_t>(floor), others - 1);
-  Neighbours<T> around;
-  if (!bounds_ || rank < below_ || std::min(rank + 1, others - 1) >= below_ + found_) {
+  std::optional<Neighbours<T>> around;
+  if (bounds_) {
+    around = neighbours(elements, magnitude_, {*bounds_, below_, kept(), found_}, others, rank);
+  }
+  if (!around) {
     around = by_copying(elements, magnitude_, rank);
-  } else if (bounds_->from == bounds_->to) {
-    around = {bounds_->from, bounds_->from};
-  } else {
-    around = neighbours(kept(), found_, rank - below_);
   }
   // numpy's _lerp, its NaN from infinite distances included.
   const double weight = place - floor;
-  const auto a = static_cast<double>(around.at);
-  const auto b = static_cast<double>(around.next);
+  const auto a = static_cast<double>(around->at);
+  const auto b = static_cast<double>(around->next);
   const double distance = b - a;
   return weight < 0.5 ? a + distance * weight : b - distance * (1 - weight);
 }

@@ -42,7 +42,7 @@ class RankSearch {
   std::size_t expected_;             ///< How many will be kept.
   std::size_t below_ = 0;
   std::size_t found_ = 0;
-  Scratch kept_;  ///< What lies between the bounds, in order; nothing if they are equal.
+  Scratch kept_;  ///< What lies strictly between the bounds.
 };
 
 extern template class RankSearch<float>;
@@ -51,7 +51,7 @@ extern template class RankSearch<double>;
 /// Percentiles of elements in place: linear interpolation between the two elements (of `magnitude`: of their |x|)
 /// around each, as numpy.percentile in float64. NaN are passed over. Memory, of elements as float where
 /// that holds them, else as double: for each percentile looked for in passing an eighth of a million, a hundredth of
-/// a thousand million, half of few elements, and all of them where most are equal; then as much again, once.
+/// a thousand million, half of few elements; as much again, once; all of them if a sample misleads.
 class Percentiles {
  public:
   /// @param source `n` elements of a real storage type, not necessarily aligned, which outlive this.
