@@ -258,21 +258,18 @@ Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline(const Tenso
     return Result{};
   }
   const std::uint64_t payload_bytes = location.length - wire::frame_bytes;
-  std::array<std::byte, wire::header_bytes> header{};
-  if (auto got = read_exactly(location, location.offset, header); !got) {
-    return std::move(got.problem());
-  }
-  const auto length = wire::parse_header(header);
-  if (!length || *length != payload_bytes) {
-    return Result{};  // the reader of whole records says what is wrong
-  }
   Outlined outlined;
   std::optional<wire::ContentPlace> place;
   for (const std::size_t size : {small_head_bytes, wire::outline_head_bytes}) {
-    outlined.head.resize(size);
-    if (auto got = read_exactly(location, location.offset + wire::header_bytes, outlined.head); !got) {
+    outlined.head.resize(wire::header_bytes + size);
+    if (auto got = read_exactly(location, location.offset, outlined.head); !got) {
       return std::move(got.problem());
     }
+    const auto length = wire::parse_header(outlined.head);
+    if (!length || *length != payload_bytes) {
+      return Result{};  // the reader of whole records says what is wrong
+    }
+    outlined.head.erase(outlined.head.begin(), outlined.head.begin() + wire::header_bytes);
     if (place = wire::find_content(outlined.head, payload_bytes); place) {
       break;
     }
