@@ -136,7 +136,9 @@ struct PartialReduction {
 ///
 /// How the elements are split into views, calls and merged reducers shows in no result: counts, min, max, sum, mean,
 /// l1 of real numbers are the same to the bit; variance, std, prod, l2, rms and the abs_ forms of mean, std and
-/// variance to 2 units in the last place. Types may be mixed: the result is an integer only if all elements were.
+/// variance to 2 units in the last place. Squares must be in double's range for that: if all |x| are below 1e-120 they
+/// lose digits, from 1e154 on they are infinite, as NumPy's. Types may be mixed: the result is an integer only if all
+/// elements were.
 ///
 /// Not safe for concurrent use of one object: give each thread its own and merge them.
 class SMD_EXPORT Reducer {
