@@ -31,7 +31,7 @@ DoubleDouble centred_after_shift(const double* values, std::size_t n, bool magni
     return {};
   }
   SumPlan plan;
-  plan.squares = true;
+  plan.squares = plan.wide_squares = true;
   plan.sum_bias = bias_for(top_of(reach), bits_of(block_size));
   plan.square_bias = bias_for(2 * top_of(reach), bits_of(block_size));
   BlockSums sums;
@@ -125,6 +125,7 @@ BlockFigures block_figures(const double* values, std::size_t n, const BlockRange
   SumPlan plan;
   plan.magnitudes = groups.magnitudes || groups.abs_moments;
   plan.squares = groups.moments;
+  plan.wide_squares = grain.top - grain.unit > 26;
   plan.square_bias = bias_for(2 * top_of(largest), block_bits);
   const bool direct = grain.top + block_bits - grain.unit <= 53;
   const bool biased = dropped_sum_is_exact(grain.top, block_bits, grain.unit) && grain.top < 1000;
@@ -148,10 +149,8 @@ BlockFigures block_figures(const double* values, std::size_t n, const BlockRange
   if (!groups.moments) {
     return figures;
   }
-  // Above this share of the squares, what they lose by taking off the mean leaves far more than 53 bits. Without fused
-  // multiplication wide squares are only good to 53 bits themselves.
-  const bool wide = grain.top - grain.unit > 26;
-  const double enough = kernels().fused || !wide ? 0x1p-25 : 0.75;
+  // Above this share of the squares, what they lose by taking off the mean leaves far more than 53 bits.
+  constexpr double enough = 0x1p-25;
   const DoubleDouble squares = two_sum(sums.square, sums.square_low);
   figures.moments.squares = centred(squares, figures.moments.sum, n);
   if (!(figures.moments.squares.hi >= enough * squares.hi)) {

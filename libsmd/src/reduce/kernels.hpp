@@ -45,6 +45,8 @@ struct IntegerRange {
 struct SumPlan {
   bool magnitudes = false;  ///< Sum |x| too.
   bool squares = false;     ///< Sum x^2 too.
+  /// Not for `stream`: squares may have more than 53 bits, and all of them count. Without it they may be rounded.
+  bool wide_squares = false;
   /// For `stream` of types shorter than float64: squares are added by fours or eights before they are added without
   /// error. Faster, but sums of groups of float32 are rounded, if the elements' sizes differ.
   bool grouped_squares = false;
@@ -71,7 +73,8 @@ struct ByteSums {
 
 struct Kernels {
   const char* name;
-  /// False: squares of doubles lose their low part, since there is no fused multiply-add.
+  /// Whether there is a fused multiply-add. Without it `stream` of doubles and 64-bit integers loses squares' low
+  /// parts.
   bool fused;
   /// Elements of a type of at most 32 bits, or float64, to doubles.
   void (*decode)(Dtype type, const std::byte* source, std::size_t n, double* out, BlockRange& range);

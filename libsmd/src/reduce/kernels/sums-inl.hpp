@@ -62,6 +62,22 @@ struct Lane {
       add(hn::Mul(v, v));
     }
   }
+  // No bit of the square is lost.
+  HWY_INLINE void add_wide_square(hn::Vec<Doubles> v) {
+    if constexpr (fused_multiply) {
+      add_square(v);
+    } else {
+      // Dekker, "A floating-point technique for extending the available precision", 1971: products of halves are exact.
+      const auto scaled = hn::Mul(v, hn::Set(Doubles(), 0x1p27 + 1));
+      const auto upper = hn::Sub(scaled, hn::Sub(scaled, v));
+      const auto lower = hn::Sub(v, upper);
+      const auto square = hn::Mul(v, v);
+      const auto crossed = hn::Mul(hn::Add(upper, upper), lower);
+      const auto error = hn::Add(hn::Add(hn::Sub(hn::Mul(upper, upper), square), crossed), hn::Mul(lower, lower));
+      add(square);
+      low = hn::Add(low, error);
+    }
+  }
 };
 
 template <bool biased>
@@ -148,7 +164,10 @@ struct ShortSums {
   }
 };
 
-template <bool biased, bool magnitudes, bool squares>
+// Narrow ones have at most 53 bits; with a fused multiply-add all are as good.
+enum class Squares { none, narrow, wide };
+
+template <bool biased, bool magnitudes, Squares squares>
 HWY_INLINE void sums_as(const double* values, std::size_t n, const SumPlan& plan, BlockSums& result) {
   const Doubles d;
   const std::size_t lanes = hn::Lanes(d);
@@ -169,7 +188,10 @@ HWY_INLINE void sums_as(const double* values, std::size_t n, const SumPlan& plan
       magnitude[0].add(hn::Abs(v0));
       magnitude[1].add(hn::Abs(v1));
     }
-    if constexpr (squares) {
+    if constexpr (squares == Squares::wide) {
+      square[0].add_wide_square(v0);
+      square[1].add_wide_square(v1);
+    } else if constexpr (squares == Squares::narrow) {
       square[0].add_square(v0);
       square[1].add_square(v1);
     }
@@ -178,29 +200,34 @@ HWY_INLINE void sums_as(const double* values, std::size_t n, const SumPlan& plan
   if constexpr (magnitudes) {
     finish_pair(magnitude[0], magnitude[1], plan.sum_bias, result.magnitude, result.magnitude_low);
   }
-  if constexpr (squares) {
+  if constexpr (squares != Squares::none) {
     finish_pair(square[0], square[1], plan.square_bias, result.square, result.square_low);
   }
 }
 
-template <bool biased>
+template <bool biased, bool magnitudes>
 HWY_INLINE void sums_chosen(const double* values, std::size_t n, const SumPlan& plan, BlockSums& result) {
-  if (plan.magnitudes && plan.squares) {
-    sums_as<biased, true, true>(values, n, plan, result);
-  } else if (plan.magnitudes) {
-    sums_as<biased, true, false>(values, n, plan, result);
-  } else if (plan.squares) {
-    sums_as<biased, false, true>(values, n, plan, result);
-  } else {
-    sums_as<biased, false, false>(values, n, plan, result);
+  if (!plan.squares) {
+    return sums_as<biased, magnitudes, Squares::none>(values, n, plan, result);
   }
+  if constexpr (!fused_multiply) {
+    if (plan.wide_squares) {
+      return sums_as<biased, magnitudes, Squares::wide>(values, n, plan, result);
+    }
+  }
+  sums_as<biased, magnitudes, Squares::narrow>(values, n, plan, result);
 }
 
 inline void sums(const double* values, std::size_t n, const SumPlan& plan, BlockSums& result) {
-  if (plan.sum_bias != 0) {
-    sums_chosen<true>(values, n, plan, result);
+  const bool biased = plan.sum_bias != 0;
+  if (biased && plan.magnitudes) {
+    sums_chosen<true, true>(values, n, plan, result);
+  } else if (biased) {
+    sums_chosen<true, false>(values, n, plan, result);
+  } else if (plan.magnitudes) {
+    sums_chosen<false, true>(values, n, plan, result);
   } else {
-    sums_chosen<false>(values, n, plan, result);
+    sums_chosen<false, false>(values, n, plan, result);
   }
 }
 
