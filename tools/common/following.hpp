@@ -22,6 +22,7 @@ struct FollowSetup {
   const ReadingOptions& reading;
   StepSpec fallback = {};  ///< The steps without -s.
   bool records = true;     ///< Values will be read.
+  bool listed = false;     ///< Standard input lists the operands: none was meant as the name of a tensor.
   /// Called when a trial is open, before its first step.
   std::function<void(Trial& trial)> opened = {};
 };

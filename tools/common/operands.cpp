@@ -125,12 +125,16 @@ std::vector<std::string> all_operands(std::span<const std::string> operands, boo
   return all;
 }
 
+bool lists_operands(std::span<const std::string> operands) noexcept {
+  return !operands.empty() && operands.back() == "-";
+}
+
 bool may_be_several(std::span<const std::string> operands) noexcept {
-  return operands.size() > 1 || (!operands.empty() && operands.back() == "-");
+  return operands.size() > 1 || lists_operands(operands);
 }
 
 std::string_view hint_for(const std::string& operand, std::span<const std::string> operands) noexcept {
-  const bool later = !operands.empty() && operand != operands.front() && operands.back() != "-";
+  const bool later = !operands.empty() && operand != operands.front() && !lists_operands(operands);
   return later ? "; operands are trials, tensors are chosen with -n, -e or -c" : "";
 }
 

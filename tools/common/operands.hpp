@@ -21,6 +21,9 @@ void for_each_operand(std::span<const std::string> operands, bool null_separated
 /// All of them.
 [[nodiscard]] std::vector<std::string> all_operands(std::span<const std::string> operands, bool null_separated);
 
+/// Whether standard input lists the last of them.
+[[nodiscard]] bool lists_operands(std::span<const std::string> operands) noexcept;
+
 /// Whether there may be several: more than one operand, or `-`.
 [[nodiscard]] bool may_be_several(std::span<const std::string> operands) noexcept;
 

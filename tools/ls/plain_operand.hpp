@@ -11,6 +11,7 @@ namespace smd::tool::ls {
 
 /// For operands that are not opened as trials: whatever the library throws in `work` is reported with its status and
 /// costs only this operand.
+/// @param hint as of `fail_to_open`.
 void with_plain_operand(const std::string& operand, Diagnostics& messages, const std::function<void()>& work,
                         std::string_view hint = {});
 

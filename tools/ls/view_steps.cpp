@@ -5,6 +5,7 @@
 
 #include "choice.hpp"
 #include "common/following.hpp"
+#include "common/operands.hpp"
 #include "common/selection.hpp"
 #include "text_cells.hpp"
 #include "view.hpp"
@@ -83,7 +84,8 @@ class StepsView final : public TrialView {
     const FollowSetup setup{.following = options().following,
                             .selection = options().selection,
                             .reading = options().reading,
-                            .records = with_times};
+                            .records = with_times,
+                            .listed = lists_operands(options().operands)};
     return follow_trials(operands, setup, messages, [&](std::size_t operand, Trial& trial, const SelectedStep& step) {
       Choice choice;
       choice.every_worker = !options().selection.worker;

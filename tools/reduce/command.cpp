@@ -177,8 +177,10 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
   if (options_.following.follow) {
     ReduceWork work(out, options_, several, messages);
     work.start();
-    const FollowSetup setup{
-        .following = options_.following, .selection = options_.selection, .reading = options_.reading};
+    const FollowSetup setup{.following = options_.following,
+                            .selection = options_.selection,
+                            .reading = options_.reading,
+                            .listed = lists_operands(options_.operands)};
     bool found = false;
     follow_trials(operands, setup, messages, [&](std::size_t operand, Trial& trial, const SelectedStep& step) {
       const Session session{trial, operands[operand], tensors_at(trial, options_.selection, step), {step}};

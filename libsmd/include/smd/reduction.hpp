@@ -158,9 +158,11 @@ class SMD_EXPORT Reducer {
   /// element are not looked at.
   void add(Dtype dtype, std::span<const std::byte> bytes);
 
-  /// Takes in all that another one took. @throws InvalidArgument if that was made for other reductions or options.
+  /// Takes in all that another one took. Like `add`, it changes nothing if memory runs out. @throws InvalidArgument if
+  /// that was made for other reductions or options.
   void merge(const Reducer& other);
-  /// The same; elements kept for percentiles are moved instead of copied, and the other one is left as made anew.
+  /// The same; elements kept for percentiles are moved instead of copied, and the other one, if it is not this, is left
+  /// as made anew.
   void merge(Reducer&& other);
 
   /// The result so far. @throws InvalidArgument if the constructor was not told of it.

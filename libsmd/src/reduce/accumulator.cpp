@@ -52,6 +52,10 @@ Int128 smallest_size(const std::byte* source, std::size_t n) {
   return static_cast<Int128>(least);
 }
 
+// Of two zeros -0.0 is the lesser.
+double lesser(double a, double b) { return b < a || (b == a && std::signbit(b)) ? b : a; }
+double greater(double a, double b) { return b > a || (b == a && !std::signbit(b)) ? b : a; }
+
 struct Signs {
   bool negative = false;  // some element has a sign
   bool positive = false;  // some has none
@@ -118,6 +122,10 @@ void Accumulator::clear() noexcept {
 }
 
 void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
+  // First, because memory may run out: then nothing is changed.
+  if (n > 0 && groups_.values && !is_complex(type)) {
+    kept_.append(type, source, n);
+  }
   // Of no elements too: a sum of no floats is the real number 0.
   integers_ = integers_ && !is_floating(type) && !is_complex(type);
   complex_ = complex_ || is_complex(type);
@@ -125,9 +133,6 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
     return;
   }
   const std::size_t item = item_size(type);
-  if (groups_.values && !is_complex(type)) {
-    fits_float(type) ? kept_.narrow.append(type, source, n) : kept_.wide.append(type, source, n);
-  }
   std::size_t start = 0;
   const bool sums = groups_.any_sum();
   const bool others = groups_.signs || groups_.product || groups_.abs_min;
@@ -365,7 +370,7 @@ void Accumulator::add_order(const double* values, std::size_t n, const BlockRang
 void Accumulator::add_extremes(const BlockRange& range, const std::byte* source, std::size_t n, std::size_t item) {
   double min = range.min;
   double max = range.max;
-  // Which of two equal zeros a minimum gives is chance; make it -0.0, and the maximum +0.0.
+  // Which of two zeros the kernels give is chance; make it -0.0, and the maximum +0.0.
   const bool low_zero = min == 0 && !(min_ < 0);
   const bool high_zero = max == 0 && !(max_ > 0);
   if (low_zero || high_zero) {
@@ -377,12 +382,8 @@ void Accumulator::add_extremes(const BlockRange& range, const std::byte* source,
       max = signs.positive ? 0.0 : -0.0;
     }
   }
-  if (min < min_ || (min == min_ && std::signbit(min))) {
-    min_ = min;
-  }
-  if (max > max_ || (max == max_ && !std::signbit(max))) {
-    max_ = max;
-  }
+  min_ = lesser(min_, min);
+  max_ = greater(max_, max);
 }
 
 void Accumulator::add_floats(Precision precision, const double* values, std::size_t n, const BlockRange& range) {
@@ -419,8 +420,8 @@ void Accumulator::add_integer_order(Int128 min, Int128 max, Int128 abs_min) {
   min_integer_ = first ? min : std::min(min, min_integer_);
   max_integer_ = first ? max : std::max(max, max_integer_);
   abs_min_integer_ = first ? abs_min : std::min(abs_min, abs_min_integer_);
-  min_ = std::min(min_, static_cast<double>(min));
-  max_ = std::max(max_, static_cast<double>(max));
+  min_ = lesser(min_, static_cast<double>(min));
+  max_ = greater(max_, static_cast<double>(max));
   abs_min_ = std::min(abs_min_, static_cast<double>(abs_min));
 }
 
@@ -631,14 +632,15 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
   }
 }
 
+// What may want memory comes first: nothing is changed if there is none.
 void Accumulator::merge(const Accumulator& other) {
-  merge_figures(other);
   kept_.append(other.kept_);
+  merge_figures(other);
 }
 
 void Accumulator::merge(Accumulator&& other) {
-  merge_figures(other);
   kept_.append(std::move(other.kept_));
+  merge_figures(other);
   other.clear();
 }
 
@@ -660,12 +662,8 @@ void Accumulator::merge_figures(const Accumulator& other) {
   negative_ += other.negative_;
   integers_ = integers_ && other.integers_;
   complex_ = complex_ || other.complex_;
-  if (other.min_ < min_ || (other.min_ == min_ && std::signbit(other.min_))) {
-    min_ = other.min_;
-  }
-  if (other.max_ > max_ || (other.max_ == max_ && !std::signbit(other.max_))) {
-    max_ = other.max_;
-  }
+  min_ = lesser(min_, other.min_);
+  max_ = greater(max_, other.max_);
   abs_min_ = std::min(abs_min_, other.abs_min_);
   sum_.add(other.sum_);
   abs_sum_ = reduce::add(abs_sum_, other.abs_sum_);

@@ -56,7 +56,7 @@ class Accumulator {
   void merge(const Accumulator& other);
   /// The same; kept elements move.
   void merge(Accumulator&& other);
-  /// As if made anew; memory for kept elements stays.
+  /// As if made anew; some memory for kept elements stays.
   void clear() noexcept;
 
   Groups groups_;

@@ -2,21 +2,22 @@
 #include "reduce/kept_elements.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <iterator>
+#include <span>
 #include <utility>
 
 namespace smd::detail::reduce {
 
 template <class T>
 void KeptElements<T>::append(Dtype type, const std::byte* source, std::size_t n) {
-  Elements<T>(type, source, n).each_part(0, n, [this](const std::byte* part, std::size_t size) { append(part, size); });
+  append_all(Elements<T>(type, source, n));
 }
 
 template <class T>
 void KeptElements<T>::append(const KeptElements& other) {
-  const Elements<T> all = other.elements();
-  all.each_part(0, all.size(), [this](const std::byte* part, std::size_t size) { append(part, size); });
+  append_all(other.elements());
 }
 
 template <class T>
@@ -28,13 +29,23 @@ void KeptElements<T>::append(KeptElements&& other) {
   if (other.empty()) {
     return;
   }
-  const std::vector<T> last = std::move(other.pieces_.back());
-  other.pieces_.pop_back();
+  std::vector<std::vector<T>>& pieces = other.pieces_;
+  pieces_.reserve(pieces_.size() + pieces.size());  // nothing can fail after the next line
+  append_all(Elements<T>(std::span(pieces).last(1)));
   // Before the last one, which need not be whole.
-  pieces_.insert(pieces_.end() - 1, std::make_move_iterator(other.pieces_.begin()),
-                 std::make_move_iterator(other.pieces_.end()));
-  other.pieces_.clear();
-  append(reinterpret_cast<const std::byte*>(last.data()), last.size());
+  pieces_.insert(pieces_.end() - 1, std::make_move_iterator(pieces.begin()), std::make_move_iterator(pieces.end() - 1));
+  pieces.clear();
+}
+
+template <class T>
+void KeptElements<T>::append_all(const Elements<T>& elements) {
+  const std::size_t before = size();
+  try {
+    elements.each_part(0, elements.size(), [this](const std::byte* part, std::size_t n) { append(part, n); });
+  } catch (...) {
+    cut(before);
+    throw;
+  }
 }
 
 template <class T>
@@ -59,11 +70,41 @@ void KeptElements<T>::append(const std::byte* values, std::size_t n) {
 }
 
 template <class T>
-void KeptElements<T>::clear() noexcept {
-  if (!pieces_.empty()) {
-    pieces_.erase(pieces_.begin() + 1, pieces_.end());
-    pieces_.front().clear();
+void KeptElements<T>::cut(std::size_t size) noexcept {
+  constexpr std::size_t piece_size = Elements<T>::piece_size;
+  const std::size_t pieces = std::max<std::size_t>((size + piece_size - 1) / piece_size, 1);
+  if (pieces_.size() > pieces) {
+    pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(pieces), pieces_.end());
   }
+  if (pieces_.size() == pieces) {
+    pieces_.back().resize(size - (pieces - 1) * piece_size);
+  }
+}
+
+template <class T>
+void KeptElements<T>::clear() noexcept {
+  cut(0);
+}
+
+void KeptForPercentiles::append(const KeptForPercentiles& other) {
+  const std::size_t before = narrow.size();
+  narrow.append(other.narrow);
+  try {
+    wide.append(other.wide);
+  } catch (...) {
+    narrow.cut(before);
+    throw;
+  }
+}
+
+void KeptForPercentiles::append(KeptForPercentiles&& other) {
+  if (!other.narrow.empty() && !other.wide.empty()) {
+    append(std::as_const(other));  // what was moved could not be given back
+  } else {
+    narrow.append(std::move(other.narrow));
+    wide.append(std::move(other.wide));
+  }
+  other.clear();
 }
 
 template class KeptElements<float>;

@@ -6,7 +6,6 @@
 #include "reduce/elements.hpp"
 
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 namespace smd::detail::reduce {
@@ -15,11 +14,14 @@ namespace smd::detail::reduce {
 template <class T>
 class KeptElements {
  public:
+  /// If memory runs out, all that append something leave everything as it was.
   /// @param source `n` elements of a real storage type, not necessarily aligned.
   void append(Dtype type, const std::byte* source, std::size_t n);
   void append(const KeptElements& other);
   /// The same without a copy of most; the order changes.
   void append(KeptElements&& other);
+  /// Keeps the first `size` of them.
+  void cut(std::size_t size) noexcept;
   /// Memory of the first piece stays.
   void clear() noexcept;
 
@@ -27,7 +29,10 @@ class KeptElements {
   /// Valid until the next change.
   [[nodiscard]] Elements<T> elements() const noexcept { return Elements<T>(pieces_); }
 
+  [[nodiscard]] std::size_t size() const noexcept { return elements().size(); }
+
  private:
+  void append_all(const Elements<T>& elements);
   void append(const std::byte* values, std::size_t n);
 
   std::vector<std::vector<T>> pieces_;
@@ -41,11 +46,11 @@ struct KeptForPercentiles {
   KeptElements<float> narrow;
   KeptElements<double> wide;
 
-  template <class Other>
-  void append(Other&& other) {
-    narrow.append(std::forward<Other>(other).narrow);
-    wide.append(std::forward<Other>(other).wide);
+  void append(Dtype type, const std::byte* source, std::size_t n) {
+    fits_float(type) ? narrow.append(type, source, n) : wide.append(type, source, n);
   }
+  void append(const KeptForPercentiles& other);
+  void append(KeptForPercentiles&& other);
   void clear() noexcept {
     narrow.clear();
     wide.clear();

@@ -47,7 +47,7 @@ struct Ties {
 template <class T>
 Ties ties_of(const Elements<T>& elements, bool magnitude, T value) {
   Ties ties;
-  Scratch out((Elements<T>::longest_part + rank_padding) * sizeof(T));
+  Scratch out((std::min(Elements<T>::longest_part, elements.size()) + rank_padding) * sizeof(T));
   elements.each_part(0, elements.size(), [&](const std::byte* part, std::size_t n) {
     std::size_t equal = 0;
     ties.below += between(part, n, magnitude, Bounds<T>{value, value}, reinterpret_cast<T*>(out.data()), equal);
@@ -155,7 +155,7 @@ std::optional<Neighbours<T>> neighbours(const Elements<T>& elements, bool magnit
   if (last || rank + 1 < ties.below + ties.equal) {
     return Neighbours<T>{bound, bound};
   }
-  if (!lower || bounds.from == bounds.to) {
+  if (!lower) {
     return std::nullopt;  // the next one was not looked for
   }
   return Neighbours<T>{bound, size > 0 ? neighbours(values, size, 0).at : bounds.to};

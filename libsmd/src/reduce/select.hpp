@@ -51,7 +51,8 @@ extern template class RankSearch<double>;
 /// Percentiles of elements in place: linear interpolation between the two elements (of `magnitude`: of their |x|)
 /// around each, as numpy.percentile in float64. NaN are passed over. Memory, of elements as float where
 /// that holds them, else as double: for each percentile looked for in passing an eighth of a million, a hundredth of
-/// a thousand million, half of few elements; as much again, once; all of them if a sample misleads.
+/// a thousand million, half of few elements; as much again, once; up to one and a half times all of them if a sample
+/// misleads.
 class Percentiles {
  public:
   /// @param source `n` elements of a real storage type, not necessarily aligned, which outlive this.

@@ -97,6 +97,8 @@ TEST_CASE("percentiles of long arrays") {
       {"about half zeros, the greatest", [&](std::size_t) { return std::min(random.number(), 0.0); }},
       {"each second zero, the least", [&](std::size_t i) { return i % 2 == 0 ? 0.0 : 1.0 + random.number(); }},
       {"each second zero, the greatest", [&](std::size_t i) { return i % 2 == 0 ? 0.0 : -1.0 - random.number(); }},
+      {"each second of the least size, below zero",
+       [&](std::size_t i) { return i % 2 == 0 ? -1 : 3 + random.number(); }},
       {"mostly alike", [&](std::size_t) { return random.below(9) == 0 ? random.number() : 0.25; }},
       {"rising", [](std::size_t i) { return static_cast<double>(i); }},
       {"one part unlike the other", [&](std::size_t i) { return random.number() + (i < 40000 ? 1e6 : 0); }},
@@ -204,6 +206,11 @@ TEST_CASE("percentiles of parts that are merged") {
     moved.merge(smd::Reducer(wanted, options));
     smd::Reducer twice(added);
     twice.merge(twice);
+    smd::Reducer same(added);
+    smd::Reducer& itself = same;
+    same.merge(std::move(itself));
+    CHECK(same.result(wanted[3]).low == 2 * count);  // NOLINT(bugprone-use-after-move): merged with itself
+    CHECK(same.result(wanted[1]).real == twice.result(wanted[1]).real);
     std::vector<double> sizes(all);
     std::transform(sizes.begin(), sizes.end(), sizes.begin(), [](double value) { return std::fabs(value); });
     std::sort(all.begin(), all.end());
