@@ -126,6 +126,24 @@ ViewKind view_from(const CommandLine& line) {
   return view;
 }
 
+// What chooses or changes elements was for those who made the shards.
+void check_merging(const ReduceCommandOptions& options, const CommandLine& line) {
+  if (options.slice) {
+    throw UsageError("--merge: shards hold no values to slice");
+  }
+  const auto refuse = [&line](std::string_view name) {
+    if (line.has(name)) {
+      throw UsageError("--merge takes shards as they are: give --" + std::string(name) + " where they are made");
+    }
+  };
+  for (const OptionSpec& option : SelectionOptions::table()) {
+    refuse(option.name);
+  }
+  for (const std::string_view name : {"source", "ddof", "nan"}) {
+    refuse(name);
+  }
+}
+
 void check(const ReduceCommandOptions& options, const CommandLine& line) {
   if (line.has("bins") && options.view != ViewKind::hist) {
     throw UsageError("--bins needs --hist");
@@ -157,8 +175,8 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
   if (options.merge && options.shard) {
     throw UsageError("--shard makes parts and --merge takes them: one at a time");
   }
-  if (options.merge && options.slice) {
-    throw UsageError("--merge: shards hold no values to slice");
+  if (options.merge) {
+    check_merging(options, line);
   }
 }
 
