@@ -49,8 +49,10 @@ class JsonFormat : public RowFormat {
   [[nodiscard]] bool rows_stand_alone() const override { return lines_; }
 
   void end() override {
-    if (!lines_) {
-      context_.out.write(any_ ? "\n]\n" : "[]\n");
+    if (!lines_ && any_) {
+      context_.out.write("\n]\n");
+    } else if (!lines_) {
+      context_.out.write_frame("[]\n");
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output_file.hpp"
 
+#include "diagnostics.hpp"
 #include "errors.hpp"
 #include "progress.hpp"
 #include "signals.hpp"
@@ -74,6 +75,8 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
     : kind_(std::exchange(other.kind_, Kind::discard)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       used_(std::exchange(other.used_, 0)),
+      flushed_(other.flushed_),
+      frame_(other.frame_),
       buffer_(std::move(other.buffer_)),
       path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
@@ -160,6 +163,7 @@ void OutputFile::write(std::span<const std::byte> bytes) {
 void OutputFile::flush() { write_out(buffer_.get(), std::exchange(used_, 0)); }
 
 void OutputFile::write_out(const char* bytes, std::size_t size) {
+  flushed_ += size;
   if (kind_ == Kind::memory) {
     text_.append(bytes, size);
     return;
@@ -206,6 +210,15 @@ void OutputFile::close() {
   }
   forget_on_signal(temporary_);
   temporary_.clear();
+}
+
+void OutputFile::close(const Diagnostics& messages) {
+  const ExitStatus status = messages.status();
+  const bool failed = status == ExitStatus::usage || status == ExitStatus::unreadable || status == ExitStatus::damaged;
+  if (failed && !temporary_.empty() && flushed_ + used_ == frame_) {
+    return;  // what is not closed is removed
+  }
+  close();
 }
 
 bool OutputFile::is_terminal() const noexcept { return descriptor_ >= 0 && tool::is_terminal(descriptor_); }

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace smd::tool {
+
+class Diagnostics;
 
 /// Where results go: standard output, or a file that appears under its name only once it is whole (a temporary in the
 /// same folder, renamed by `close`, removed on failure and on SIGINT and SIGTERM). Buffered; not thread-safe.
@@ -47,11 +50,19 @@ class OutputFile {
   }
   void advance(const char* end) noexcept { used_ = static_cast<std::size_t>(end - buffer_.get()); }
 
+  /// Text around rows of which there are none, such as `[]`: it does not count as something written.
+  void write_frame(std::string_view text) {
+    frame_ += text.size();
+    write(text);
+  }
+
   void flush();
   /// What was written to memory so far, in exchange for a text whose room is to be used again.
   void take_text(std::string& text);
   /// Flushes, and puts a file in its place. Standard output is closed by `run_command`, which reports failure.
   void close();
+  /// The same; but if nothing was written because of a failure (status 2, 3 or 4), a file that is there already stays.
+  void close(const Diagnostics& messages);
 
   [[nodiscard]] bool is_terminal() const noexcept;
   /// True if nothing that is written is kept.
@@ -67,6 +78,8 @@ class OutputFile {
   Kind kind_;
   int descriptor_ = -1;
   std::size_t used_ = 0;
+  std::uint64_t flushed_ = 0;
+  std::uint64_t frame_ = 0;
   std::unique_ptr<char[]> buffer_;
   std::string path_;
   std::string temporary_;

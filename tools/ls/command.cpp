@@ -74,7 +74,7 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
   if (options_.following.follow) {
     found = view->follow(all_operands(options_.operands, output.null_separated), rows, messages);
     rows.finish();
-    out.close();
+    out.close(messages);
     return found || messages.status() == ExitStatus::timed_out ? ExitStatus::yes : ExitStatus::no;
   }
   for_each_operand(options_.operands, output.null_separated, [&](const std::string& operand) {
@@ -83,7 +83,7 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
     return !(output.quiet && messages.status() == ExitStatus::unreadable);
   });
   rows.finish();
-  out.close();
+  out.close(messages);
   return found ? ExitStatus::yes : ExitStatus::no;
 }
 

@@ -170,7 +170,7 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
   OutputFile out = options_.output.open();
   if (options_.merge) {
     const bool found = merge_shards(operands, out, options_, messages);
-    out.close();
+    out.close(messages);
     return found ? ExitStatus::yes : ExitStatus::no;
   }
   const bool several = may_be_several(options_.operands);
@@ -188,7 +188,7 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
       work.end_step();
     });
     work.finish();
-    out.close();
+    out.close(messages);
     if (!found && messages.status() == ExitStatus::yes) {
       messages.warning("nothing is selected");
       return ExitStatus::no;
@@ -202,7 +202,7 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
     work = std::make_unique<ReduceWork>(out, options_, several, messages);
   }
   Runner(options_, *work, messages).run(operands);
-  out.close();
+  out.close(messages);
   return ExitStatus::yes;
 }
 

@@ -24,7 +24,7 @@ ExitStatus TensorCommand::run(Diagnostics& messages) {
   bool shown = false;
   if (options_.following.follow) {
     if (follow_values(options_, out, messages)) {
-      out.close();
+      out.close(messages);
     }
     return ExitStatus::yes;
   }
@@ -34,7 +34,7 @@ ExitStatus TensorCommand::run(Diagnostics& messages) {
   });
   // A file appears if it holds what was asked for, or the part of it that could be read.
   if (shown) {
-    out.close();
+    out.close(messages);
   }
   return ExitStatus::yes;
 }

@@ -160,7 +160,7 @@ ExitStatus WaitCommand::run(Diagnostics& messages) {
     return true;
   });
   rows.finish();
-  out.close();
+  out.close(messages);
   return ExitStatus::yes;
 }
 

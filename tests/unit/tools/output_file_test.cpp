@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/output_file.hpp"
 
+#include "common/diagnostics.hpp"
 #include "common/errors.hpp"
 #include "support/temp_dir.hpp"
 
@@ -10,6 +11,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 using smd::tool::OutputError;
 using smd::tool::OutputFile;
@@ -53,6 +55,31 @@ TEST_CASE("a file that is not closed leaves nothing, and the old one whole") {
     CHECK(files_in(dir) == 2);
   }
   CHECK(smd::test::read_file(path) == "old");
+  CHECK(files_in(dir) == 1);
+}
+
+TEST_CASE("a failure before anything was written leaves the old file, any other outcome does not") {
+  const smd::test::TempDir dir;
+  const auto after = [&](smd::tool::ExitStatus status, std::string_view frame, std::string_view text) {
+    const std::string path = dir.write("out", "old");
+    smd::tool::Diagnostics messages("test");
+    messages.raise(status);
+    OutputFile out = OutputFile::file(path);
+    out.write(text);
+    out.write_frame(frame);
+    out.close(messages);
+    return smd::test::read_file(path);
+  };
+  using smd::tool::ExitStatus;
+  for (const ExitStatus status : {ExitStatus::usage, ExitStatus::unreadable, ExitStatus::damaged}) {
+    CHECK(after(status, "", "") == "old");
+    CHECK(after(status, "[]\n", "") == "old");
+    CHECK(after(status, "", "new") == "new");
+  }
+  for (const ExitStatus status : {ExitStatus::yes, ExitStatus::no, ExitStatus::timed_out}) {
+    CHECK(after(status, "", "").empty());
+    CHECK(after(status, "[]\n", "") == "[]\n");
+  }
   CHECK(files_in(dir) == 1);
 }
 
