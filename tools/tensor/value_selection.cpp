@@ -275,8 +275,9 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
   if (!own && !tensors.empty()) {
     selection.steps = select_steps(trial, options.selection, spec, messages);
   }
+  const std::set<std::string_view> all_named(names.begin(), names.end());
   for (const std::string& name : tensors) {
-    const bool named = std::find(names.begin(), names.end(), name) != names.end();
+    const bool named = all_named.contains(name);
     if (own) {
       if (!named && !has_own_steps(trial, options, name, Having::value)) {
         selection.without_values.insert(name);

@@ -5,6 +5,7 @@
 #include <smd/trial.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <vector>
 
@@ -225,17 +226,75 @@ class ByRank {
   std::vector<Found> sorted_;
 };
 
+/// The tensors that a query asks for. A few are looked up in each list of what was saved: whoever asks for all tensors,
+/// one after the other, is not to pay for looking at all of them each time.
+class WantedTensors {
+ public:
+  WantedTensors(const detail::trial::Catalog& catalog, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (const std::uint32_t id = catalog.tensors().find(name); id != no_id) {
+        ids_.push_back(id);
+      }
+    }
+    few_ = !names.empty() && ids_.size() <= few;
+    if (few_) {
+      std::sort(ids_.begin(), ids_.end());
+      ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
+      return;
+    }
+    set_.assign(catalog.tensors().size(), names.empty());
+    for (const std::uint32_t id : ids_) {
+      set_[id] = true;
+    }
+  }
+
+  /// Those that a list has items of, each once, ascending.
+  void collect(const detail::trial::ItemList& list, std::vector<std::uint32_t>& tensors) const {
+    tensors.clear();
+    if (few_) {
+      std::copy_if(ids_.begin(), ids_.end(), std::back_inserter(tensors),
+                   [&](std::uint32_t id) { return !list.of(id).empty(); });
+      return;
+    }
+    for (const Item& item : list.items) {
+      if (set_[item.tensor] && (tensors.empty() || tensors.back() != item.tensor)) {
+        tensors.push_back(item.tensor);
+      }
+    }
+  }
+
+  /// Calls visit(id) for those that a list has shapes of, ascending.
+  template <class Visit>
+  void for_each_shape(const ShapeList& list, const Visit& visit) const {
+    if (few_) {
+      for (const std::uint32_t id : ids_) {
+        if (list.of(id) != nullptr) {
+          visit(id);
+        }
+      }
+      return;
+    }
+    for (const ShapeList::Saved& saved : list.shapes) {
+      if (set_[saved.tensor]) {
+        visit(saved.tensor);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t few = 8;
+
+  bool few_ = false;
+  std::vector<std::uint32_t> ids_;  // ascending if few
+  detail::trial::TensorSet set_;    // by id, if not few
+};
+
 }  // namespace
 
 void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(const TensorEntry&)>& visit) const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   const detail::trial::Catalog& catalog = snapshot->catalog;
-  detail::trial::TensorSet wanted(catalog.tensors().size(), query.tensors.empty());
-  for (const std::string& name : query.tensors) {
-    if (const std::uint32_t id = catalog.tensors().find(name); id != no_id) {
-      wanted[id] = true;
-    }
-  }
+  const WantedTensors wanted(catalog, query.tensors);
   const auto wants_worker = [&](std::string_view worker) {
     return query.workers.empty() ||
            std::find(query.workers.begin(), query.workers.end(), worker) != query.workers.end();
@@ -268,25 +327,20 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
       Wanted& of_list = lists[r];
       if (const std::uint32_t list = catalog.item_list_id(row); of_list.list != list) {
         of_list.list = list;
-        of_list.tensors.clear();
-        for (const Item& item : catalog.items(row).items) {
-          if (wanted[item.tensor] && (of_list.tensors.empty() || of_list.tensors.back() != item.tensor)) {
-            of_list.tensors.push_back(item.tensor);
-          }
-        }
+        wanted.collect(catalog.items(row), of_list.tensors);
       }
       for (const std::uint32_t tensor : of_list.tensors) {
         found.push_back({catalog.tensor_rank()[tensor], r, tensor});
       }
       if (const ShapeList* const shapes = catalog.shapes(row)) {
-        for (const ShapeList::Saved& saved : shapes->shapes) {
-          if (wanted[saved.tensor] && catalog.items(row).of(saved.tensor).empty()) {
-            found.push_back({catalog.tensor_rank()[saved.tensor], r, saved.tensor});
+        wanted.for_each_shape(*shapes, [&](std::uint32_t tensor) {
+          if (catalog.items(row).of(tensor).empty()) {
+            found.push_back({catalog.tensor_rank()[tensor], r, tensor});
           }
-        }
+        });
       }
     }
-    by_rank.sort(found, wanted.size());
+    by_rank.sort(found, catalog.tensors().size());
     for (std::size_t i = 0; i < found.size(); ++i) {
       const bool same_tensor = i + 1 < found.size() && found[i + 1].tensor == found[i].tensor;
       if (same_tensor && rows[found[i + 1].row].file.worker == rows[found[i].row].file.worker) {
