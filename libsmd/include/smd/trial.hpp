@@ -274,8 +274,8 @@ class SMD_EXPORT Trial {
 
   /// Opens a trial that need not be there yet: waits for its directory and the first collections file. Nothing if that
   /// took too long or was stopped (`outcome`, if given, says which).
-  /// @throws as `open`, but for what waiting may mend; NotFound only if the deadline had passed before the first look,
-  /// MissingCollectionFiles only if the job has ended.
+  /// @throws as `open`, but for what waiting may mend; NotFound only if the deadline had passed before the first look
+  /// or something else than a directory is there, MissingCollectionFiles only if the job has ended.
   static std::optional<Trial> open_when_there(const std::string& path, const TrialOptions& options,
                                               const WaitOptions& wait, WaitOutcome* outcome = nullptr);
   /// Waits until all these steps are `AVAILABLE`. Never `WaitOutcome::ended`. Refreshes the trial; leaves automatic

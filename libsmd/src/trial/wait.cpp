@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -119,6 +121,13 @@ struct BirthWatch {
   }
 };
 
+// Something else than a folder is there: waiting does not mend that.
+bool is_no_folder(const std::string& path) {
+  std::error_code unknown;
+  const std::filesystem::file_status status = std::filesystem::status(path, unknown);
+  return !is_remote_path(path) && std::filesystem::exists(status) && !std::filesystem::is_directory(status);
+}
+
 }  // namespace
 
 std::optional<Trial> Trial::open_when_there(const std::string& path, const TrialOptions& options,
@@ -142,7 +151,7 @@ std::optional<Trial> Trial::open_when_there(const std::string& path, const Trial
         throw;
       }
     } catch (const ReadError& error) {
-      if (error.problem.kind != ProblemKind::not_found || (last_try && !waited)) {
+      if (error.problem.kind != ProblemKind::not_found || (last_try && !waited) || is_no_folder(path)) {
         throw;
       }
       folder_there = false;

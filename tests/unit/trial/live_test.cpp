@@ -429,6 +429,8 @@ TEST_CASE("a trial that is not there yet can be opened when it is") {
   WaitOutcome outcome = WaitOutcome::reached;
   const auto past = std::chrono::steady_clock::now();
   CHECK_THROWS_AS((void)Trial::open_when_there(dir / "none", {}, {.deadline = past}), ReadError);
+  dir.write("file", "");
+  CHECK_THROWS_AS((void)Trial::open_when_there(dir / "file", {}, {}), ReadError);
   dir.make_dir("empty/index");
   CHECK_FALSE(Trial::open_when_there(dir / "empty", {}, {.deadline = past}, &outcome));
   CHECK(outcome == WaitOutcome::timed_out);
