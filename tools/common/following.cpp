@@ -8,6 +8,7 @@
 #include "side_by_side.hpp"
 #include "text.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <smd/follow.hpp>
 #include <utility>
@@ -54,23 +55,21 @@ class Following {
 
  private:
   void follow(std::size_t operand, const std::string& path, std::string_view hint) {
-    const std::vector<StepRange> ranges = this->ranges();
     with_trial(
-        path, setup_.reading.trial_options(ranges.front()), messages_,
-        [&](Trial& trial) {
-          for (std::size_t i = 1; i < ranges.size(); ++i) {
-            trial.cover(ranges[i]);
-          }
-          follow(operand, trial);
-        },
-        hint);
+        path, setup_.reading.trial_options(range()), messages_, [&](Trial& trial) { follow(operand, trial); }, hint);
   }
 
-  // What counts from an end is told by the steps that are there.
-  [[nodiscard]] std::vector<StepRange> ranges() const {
+  // What counts from an end is told by the steps that are there. That a step was skipped is told by a later one.
+  [[nodiscard]] StepRange range() const {
     const StepSpec& spec = setup_.selection.steps ? *setup_.selection.steps : setup_.fallback;
-    return spec.all() || spec.need().kind == StepNeed::Kind::windows ? ranges_to_read(spec, setup_.selection.modes)
-                                                                     : std::vector<StepRange>{StepRange()};
+    const std::vector<Mode>& modes = setup_.selection.modes;
+    if (spec.all() || spec.need().kind != StepNeed::Kind::windows || modes != std::vector{Mode::global}) {
+      return {};
+    }
+    const std::vector<StepNeed::Window> windows = spec.need().windows;
+    const auto least = std::min_element(windows.begin(), windows.end(),
+                                        [](const auto& a, const auto& b) { return a.first < b.first; });
+    return least == windows.end() ? StepRange() : StepRange::between(GlobalStep(least->first), std::nullopt);
   }
 
   void follow(std::size_t operand, Trial& trial) {
