@@ -7,6 +7,9 @@ namespace smd::tool {
 
 namespace {
 
+// smd-save neither waits nor reads from S3.
+constexpr std::string_view readers = "ls tensor reduce rule wait";
+
 constexpr std::array<EnvironmentVariable, 21> variables = {{
     {"NO_COLOR", "If not empty, nothing is coloured, unless --color=always says so."},
     {"TERM", "If it is dumb, nothing is coloured, unless --color=always says so."},
@@ -24,26 +27,30 @@ constexpr std::array<EnvironmentVariable, 21> variables = {{
      "them counts as complete; default 1000."},
     {"SMDEBUG_TRAINING_END_DELAY_REFRESH",
      "While waiting: for how many seconds nothing may have changed after the job's end marker appeared, before what is "
-     "not there counts as never saved; default 1."},
+     "not there counts as never saved; default 1.",
+     readers},
     {"SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT",
      "While waiting: how often to look again for an event file that an index file names and that is not there; "
-     "default 100."},
-    {"SMD_CACHE_DIR", "A folder that keeps what was read of trials on S3, as with --cache."},
-    {"AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN",
-     "Credentials for S3. They never come from options."},
-    {"AWS_PROFILE, AWS_DEFAULT_PROFILE", "The profile in the AWS files; --profile wins over it."},
-    {"AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE", "The AWS files; by default ~/.aws/config and ~/.aws/credentials."},
-    {"AWS_REGION, AWS_DEFAULT_REGION", "The region; --region wins over it."},
+     "default 100.",
+     readers},
+    {"SMD_CACHE_DIR", "A folder that keeps what was read of trials on S3, as with --cache.", readers},
+    {"AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN", "Credentials for S3. They never come from options.",
+     readers},
+    {"AWS_PROFILE, AWS_DEFAULT_PROFILE", "The profile in the AWS files; --profile wins over it.", readers},
+    {"AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE", "The AWS files; by default ~/.aws/config and ~/.aws/credentials.",
+     readers},
+    {"AWS_REGION, AWS_DEFAULT_REGION", "The region; --region wins over it.", readers},
     {"AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL_STS, AWS_ENDPOINT_URL_SAGEMAKER, AWS_ENDPOINT_URL, "
      "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
      "Where services are reached, in place of AWS's own addresses: those of one service, of all, and whether they are "
      "to "
-     "be disregarded (true). --endpoint-url wins over them."},
-    {"AWS_CA_BUNDLE", "A file of certificates to trust, in place of the system's."},
+     "be disregarded (true). --endpoint-url wins over them.",
+     readers},
+    {"AWS_CA_BUNDLE", "A file of certificates to trust, in place of the system's.", readers},
     {"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI, AWS_CONTAINER_CREDENTIALS_FULL_URI, AWS_CONTAINER_AUTHORIZATION_TOKEN, "
      "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE, AWS_EC2_METADATA_DISABLED, AWS_EC2_METADATA_SERVICE_ENDPOINT",
-     "Where credentials come from in a container or on an instance of EC2."},
-    {"AWS_MAX_ATTEMPTS", "How often a request is tried; default 3."},
+     "Where credentials come from in a container or on an instance of EC2.", readers},
+    {"AWS_MAX_ATTEMPTS", "How often a request is tried; default 3.", readers},
     {"SLURM_PROCID, SLURM_NTASKS, SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT, SLURM_ARRAY_TASK_MIN",
      "The place among the tasks or array members of a Slurm job, for --shard auto.", "reduce"},
     {"AWS_BATCH_JOB_ARRAY_INDEX, AWS_BATCH_JOB_ARRAY_SIZE", "The place in an AWS Batch array job, for --shard auto.",

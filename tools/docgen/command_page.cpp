@@ -110,6 +110,13 @@ void columns(Roff& page, const CommandDefinition& definition) {
   page.macro(".El");
 }
 
+// Assignments, such as NAME=VALUE, are not listed on standard input.
+bool takes_lists(const CommandDefinition& definition) {
+  return std::any_of(definition.operands.begin(), definition.operands.end(), [](const tool::OperandSpec& operand) {
+    return operand.repeats && operand.metavar.find('=') == std::string_view::npos;
+  });
+}
+
 bool reads(const CommandDefinition& definition, const tool::EnvironmentVariable& variable) {
   const std::string_view word = definition.name.substr(definition.name.find('-') + 1);
   std::string_view rest = variable.commands;
@@ -203,8 +210,10 @@ std::string command_page(const CommandDefinition& definition) {
   page.macro(".Pp");
   page.prose(
       "A TRIAL is the output directory of one training job, as a hook of Amazon SageMaker Debugger wrote it. Of a "
-      "directory that only holds debug-output, that is taken. A trial may still be written to. If it cannot be read, "
-      "that is said, and the others go on. The operand - stands for a list of operands on standard input, one a line.");
+      "directory that only holds debug-output, that is taken. A trial may still be written to." +
+      std::string(takes_lists(definition) ? " If it cannot be read, that is said, and the others go on. The operand - "
+                                            "stands for a list of operands on standard input, one a line."
+                                          : ""));
   options(page, definition);
   // FILES has its place by convention; sections of our own come before.
   const auto prose_sections = [&](bool files) {
