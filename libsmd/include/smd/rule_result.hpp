@@ -58,8 +58,8 @@ struct RuleResult {
   std::vector<std::string> warnings = {};                 ///< An unknown collection, a stop not performed, ….
   std::optional<ConfigurationErrorKind> error_kind = {};  ///< Set for a configuration error,
   std::string error_parameter = {};                       ///< with the parameter, if it concerns one.
-  std::vector<Problem> problems = {};                     ///< Needed records that could not be read.
-  double elapsed = 0;  ///< Seconds spent in the rule itself; reading is shared and not in it.
+  std::vector<Problem> problems = {};  ///< Needed records that could not be read; none that may still come.
+  double elapsed = 0;                  ///< Seconds spent in the rule itself; reading is shared and not in it.
 };
 
 }  // namespace smd

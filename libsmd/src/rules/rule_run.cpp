@@ -151,10 +151,8 @@ void RuleRun::judge_plan(StepContext& plan, const Window& window) {
   last_mode_ = plan.step().mode;
   last_mode_step_ = ModeStep(plan.step().mode_step);
   for (const StepContext::Ask& ask : plan.asks()) {
-    const Slot& slot = window[ask.slot];
-    if (slot.problem &&
-        std::find(result_.problems.begin(), result_.problems.end(), *slot.problem) == result_.problems.end()) {
-      result_.problems.push_back(*slot.problem);
+    if (const std::optional<Problem>& problem = window[ask.slot].problem) {
+      note_problem(*problem);
     }
   }
   StepView view(plan);
@@ -166,6 +164,14 @@ void RuleRun::judge_plan(StepContext& plan, const Window& window) {
   }
   sort_from(first);
   stopped_ = stopped_ || plan.done || (!options_->keep_going && !plan.findings.empty());
+}
+
+/// What is still to come is no trouble: its unit is passed over, as one that was not saved.
+void RuleRun::note_problem(const Problem& problem) {
+  if (problem.kind != ProblemKind::not_yet &&
+      std::find(result_.problems.begin(), result_.problems.end(), problem) == result_.problems.end()) {
+    result_.problems.push_back(problem);
+  }
 }
 
 void RuleRun::drop_plans() { plans_.clear(); }
@@ -201,6 +207,13 @@ void RuleRun::tick(double seconds, bool new_data) {
   stopped_ = stopped_ || (!options_->keep_going && result_.findings.size() > before);
 }
 
+/// The first problem that leaves the verdict open; null if none does. What is gone for good was as good as not saved.
+const Problem* RuleRun::unreadable() const {
+  const auto problem = std::find_if(result_.problems.begin(), result_.problems.end(),
+                                    [](const Problem& one) { return one.kind != ProblemKind::absent; });
+  return problem == result_.problems.end() ? nullptr : &*problem;
+}
+
 void RuleRun::finish(bool complete, bool ended) {
   if (rule_ == nullptr) {
     return;
@@ -221,9 +234,9 @@ void RuleRun::finish(bool complete, bool ended) {
   } else if (!result_.findings.empty()) {
     result_.status = RuleStatus::issues_found;
     result_.message = result_.findings.front().message;
-  } else if (!result_.problems.empty()) {
+  } else if (const Problem* const problem = unreadable()) {
     result_.status = RuleStatus::error;
-    result_.message = "a value it needs cannot be read: " + to_string(result_.problems.front());
+    result_.message = "a value it needs cannot be read: " + to_string(*problem);
   } else if (result_.steps_evaluated == 0) {
     result_.status = RuleStatus::not_evaluated;
     result_.message = nothing_judged();

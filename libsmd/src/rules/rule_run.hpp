@@ -70,6 +70,8 @@ class RuleRun {
 
  private:
   void judge_plan(StepContext& plan, const Window& window);
+  void note_problem(const Problem& problem);
+  [[nodiscard]] const Problem* unreadable() const;
   /// Calls what a rule does; an exception of it ends only this rule.
   template <class Call>
   void guarded(const Call& call);

@@ -190,6 +190,24 @@ TEST_CASE("a damaged record costs its unit, and the verdict says so") {
   CHECK(calm.message.starts_with("a value it needs cannot be read: events/"));
 }
 
+TEST_CASE("a missing event file costs its units and leaves a verdict; while the job runs it is no trouble") {
+  for (const bool running : {false, true}) {
+    CAPTURE(running);
+    RuleTrial trial(collections);
+    fill(trial, 2);
+    if (running) {
+      trial.running();
+    }
+    std::filesystem::remove(trial.builder().root() + "/" + events_path(1, "worker_0"));
+    const RuleResult result = trial.run("VanishingGradient", {{"threshold", "0"}});
+    CHECK(result.status == RuleStatus::no_issues_found);
+    CHECK(result.steps_evaluated == 1);
+    CHECK(result.steps_skipped == 1);
+    REQUIRE(result.problems.size() == (running ? 0 : 1));
+    CHECK((running || result.problems[0].kind == ProblemKind::absent));
+  }
+}
+
 /// Says what its parameter tells it to.
 class Misbehaving final : public Rule {
  public:
