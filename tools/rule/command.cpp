@@ -74,6 +74,7 @@ class Runner {
       visit(operand, [&](Trial& trial) {
         TrialJudge judge(judgement_, trial, operand, evaluation_options(judgement_, trial), nullptr);
         rule::explain(judge.evaluator(), operand, rows, messages_);
+        judge.report_refused();
       });
       return true;
     });

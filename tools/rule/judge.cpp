@@ -105,7 +105,7 @@ void TrialJudge::report_finished() {
   const std::vector<RuleResult>& results = evaluator_->results();
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!reported_[i] && results[i].status != RuleStatus::in_progress) {
-      report(results[i]);
+      report(i, results[i]);
       reported_[i] = true;
     }
   }
@@ -123,13 +123,30 @@ void TrialJudge::conclude(bool running) {
       result.status = RuleStatus::in_progress;
       result.message.clear();
     }
-    report(result);
+    report(i, result);
     reported_[i] = true;
   }
 }
 
-void TrialJudge::report(const RuleResult& result) {
+void TrialJudge::report_refused() {
+  const std::vector<RuleResult>& results = evaluator_->results();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    complain(i, results[i]);
+  }
+}
+
+/// What was wrong with a rule before any trial was looked at, or with its other trial, has been said.
+void TrialJudge::complain(std::size_t rule, const RuleResult& result) {
+  if (result.error_kind == ConfigurationErrorKind::bad_value && !judgement_.requests[rule].error) {
+    judgement_.messages.fail("Usage",
+                             (judgement_.several_trials ? name_ + ": " : "") + result.name + ": " + result.message,
+                             ExitStatus::usage);
+  }
+}
+
+void TrialJudge::report(std::size_t rule, const RuleResult& result) {
   Diagnostics& messages = judgement_.messages;
+  complain(rule, result);
   for (const std::string& warning : result.warnings) {
     messages.warning((judgement_.several_trials ? name_ + ": " : std::string()) + result.name + ": " + warning);
   }

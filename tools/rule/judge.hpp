@@ -46,11 +46,14 @@ class TrialJudge {
   void conclude(bool running = false);
   /// Reports the results of rules that want to see nothing more.
   void report_finished();
+  /// Says of which rules the trial showed that they are configured wrongly; status 2 if there are any.
+  void report_refused();
 
  private:
   void add(const RuleRequest& request);
   void found(std::size_t rule, const Finding& finding);
-  void report(const RuleResult& result);
+  void report(std::size_t rule, const RuleResult& result);
+  void complain(std::size_t rule, const RuleResult& result);
 
   const Judgement& judgement_;
   Trial& trial_;

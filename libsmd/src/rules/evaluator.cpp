@@ -297,6 +297,7 @@ std::string what_is_read(const StepContext::Ask& ask, std::string_view reduction
 }  // namespace
 
 void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
+  impl_->changed = true;
   impl_->freeze();
   const detail::trial::Snapshot& snapshot = impl_->views.front().snapshot();
   for (const detail::trial::Step& step : snapshot.steps) {

@@ -65,9 +65,26 @@ template <class Call>
 void RuleRun::guarded(const Call& call) {
   try {
     call();
+  } catch (const MatchLimit& error) {
+    refuse(error);
   } catch (const std::exception& error) {
     failure_ = error.what();
     stopped_ = true;
+  }
+}
+
+/// Whether a pattern is too slow shows only on the trial's names. It is the configuration's mistake all the same.
+void RuleRun::refuse(const MatchLimit& error) {
+  stopped_ = true;
+  result_.status = RuleStatus::error;
+  result_.message = error.what();
+  result_.error_kind = ConfigurationErrorKind::bad_value;
+  for (const auto& [name, text] : result_.params) {
+    const std::vector<std::string>& items = rule_->parameters().list(name);
+    if (text == error.pattern || std::find(items.begin(), items.end(), error.pattern) != items.end()) {
+      result_.error_parameter = name;
+      return;
+    }
   }
 }
 
@@ -80,7 +97,7 @@ void RuleRun::begin(const TrialView& base, std::vector<const TrialView*> others)
 }
 
 void RuleRun::resolve() {
-  if (rule_ == nullptr) {
+  if (!active()) {
     return;
   }
   const Snapshot& snapshot = base_->snapshot();
@@ -90,8 +107,12 @@ void RuleRun::resolve() {
   }
   resolved_ = {snapshot.collections, snapshot.generation, snapshot.catalog.tensors().size()};
   sets_.clear();
-  for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
-    sets_.push_back(base_->resolve(selection));
+  try {
+    for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
+      sets_.push_back(base_->resolve(selection));
+    }
+  } catch (const MatchLimit& error) {
+    refuse(error);
   }
   matched_.resize(base_->snapshot().catalog.tensors().size());
 }
@@ -215,7 +236,7 @@ const Problem* RuleRun::unreadable() const {
 }
 
 void RuleRun::finish(bool complete, bool ended) {
-  if (rule_ == nullptr) {
+  if (result_.error_kind) {  // of the configuration: nothing changes it
     return;
   }
   ended_ = ended;

@@ -4,6 +4,7 @@
 #include "rules/step_context.hpp"
 #include "rules/trial_view.hpp"
 
+#include <smd/error.hpp>
 #include <smd/evaluator.hpp>
 #include <smd/rule.hpp>
 #include <smd/rule_result.hpp>
@@ -75,6 +76,7 @@ class RuleRun {
   /// Calls what a rule does; an exception of it ends only this rule.
   template <class Call>
   void guarded(const Call& call);
+  void refuse(const MatchLimit& error);
   void matched(const StepContext& plan);
   [[nodiscard]] std::string nothing_judged() const;
   void note_missing_collections();

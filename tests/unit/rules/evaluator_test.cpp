@@ -190,6 +190,24 @@ TEST_CASE("a damaged record costs its unit, and the verdict says so") {
   CHECK(calm.message.starts_with("a value it needs cannot be read: events/"));
 }
 
+TEST_CASE("a pattern that is too slow for a name is a mistake of its rule only") {
+  RuleTrial trial(collections);
+  fill(trial);
+  trial.step(100, {{std::string(40, 'a') + "b", {0}}});
+  const Trial opened = trial.open();
+  Evaluator evaluator(opened, {.keep_going = true});
+  evaluator.add(make_rule("AllZero", {{"tensor_regex", "^b, ^(a+)+$"}}));
+  evaluator.add(make_rule("UnchangedTensor", {{"tensor_regex", "."}}));
+  evaluator.run();
+  const RuleResult& slow = evaluator.results()[0];
+  CHECK(slow.status == RuleStatus::error);
+  CHECK(slow.error_kind == ConfigurationErrorKind::bad_value);
+  CHECK(slow.error_parameter == "tensor_regex");
+  CHECK(slow.message.starts_with("pattern '^(a+)+$' needs too many steps"));
+  CHECK(slow.steps_skipped == 0);
+  CHECK(evaluator.results()[1].status == RuleStatus::issues_found);
+}
+
 TEST_CASE("a missing event file costs its units and leaves a verdict; while the job runs it is no trouble") {
   for (const bool running : {false, true}) {
     CAPTURE(running);
