@@ -61,7 +61,11 @@ std::vector<RuleRequest> requests_of(const std::string& file) {
   std::vector<RuleRequest> requests;
   try {
     for (RuleConfiguration& configuration : parse_rule_configurations(read_file(file))) {
-      requests.push_back({.configuration = std::move(configuration), .file = file, .error = {}});
+      RuleRequest& request =
+          requests.emplace_back(RuleRequest{.configuration = std::move(configuration), .file = file, .error = {}});
+      if (request.name().empty()) {  // records need one to tell it by
+        request.configuration.name = request.configuration.position;
+      }
     }
   } catch (const ConfigurationError& error) {
     RuleRequest request;

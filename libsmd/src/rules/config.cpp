@@ -86,7 +86,10 @@ RuleConfiguration read_entry(const Json& json, const std::string& position) {
   if (json.is_object()) {
     return read_configuration(json, position);
   }
-  throw bad_config(fmt::format("{}: a rule configuration is an object", position));
+  RuleConfiguration read;
+  read.position = position;
+  read.error = bad_config("a rule configuration is an object");
+  return read;
 }
 
 std::vector<RuleConfiguration> read_list(const Json& list, const std::string& position) {

@@ -39,6 +39,7 @@ TEST_CASE("every shape of document") {
   CHECK(names(wrapped) == "n=AllZero@DebugRuleConfiguration;");
   CHECK(names(R"({"TrainingJobName": "j", "DebugRuleConfigurations": [)" + one + "]}") ==
         "n=AllZero@DebugRuleConfigurations[0];");
+  CHECK(names("[" + one + ",42]") == "n=AllZero@[0];=@[1];");
   CHECK(names(R"({"Zero": )" + wrapped + R"(, "A": )" + wrapped + "}") ==
         "n=AllZero@Zero.DebugRuleConfiguration;n=AllZero@A.DebugRuleConfiguration;");
 }
@@ -54,6 +55,8 @@ TEST_CASE("what is no configuration is said with its place") {
   CHECK(wrong("") == "bad_config||line 1, column 1: not JSON");
   CHECK(wrong("[1e999]") == "bad_config||a number in it is beyond what a double can hold");
   CHECK(wrong("[3]") == "bad_config||[0]: a rule configuration is an object");
+  CHECK(wrong(R"({"DebugRuleConfigurations": [null]})") ==
+        "bad_config||DebugRuleConfigurations[0]: a rule configuration is an object");
 }
 
 TEST_CASE("a mistake in one configuration") {
