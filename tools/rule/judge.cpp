@@ -158,6 +158,10 @@ void TrialJudge::report(std::size_t rule, const RuleResult& result) {
     messages.raise(ExitStatus::no);
   } else if (result.status == RuleStatus::not_evaluated) {
     messages.raise(ExitStatus::nothing_evaluated);
+  } else if (result.status == RuleStatus::error && result.problems.empty() && !result.error_kind) {
+    // A rule of one's own that threw: there is no verdict.
+    messages.warning((judgement_.several_trials ? name_ + ": " : std::string()) + result.name + ": " + result.message);
+    messages.raise(ExitStatus::nothing_evaluated);
   }
   const Finding* const first = result.findings.empty() ? nullptr : &result.findings.front();
   reports_->result({RecordKind::result, name_, result, first});
