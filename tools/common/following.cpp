@@ -46,9 +46,8 @@ class Following {
       : setup_(setup), wait_(wait), interruption_(interruption), messages_(messages), visit_(visit) {}
 
   void run(const std::vector<std::string>& operands) {
-    side_by_side(operands.size(), interruption_, [&](std::size_t i) {
-      follow(i, operands[i], setup_.listed ? "" : hint_for(operands[i], operands));
-    });
+    side_by_side(operands.size(), interruption_,
+                 [&](std::size_t i) { follow(i, operands[i], setup_.listed ? "" : hint_for(operands[i], operands)); });
   }
 
   [[nodiscard]] bool visited() const noexcept { return visited_; }
