@@ -172,6 +172,10 @@ class StepSelector {
       messages_.fail("StepNotYetAvailable",
                      subject() + "no step" + where + " is complete; --incomplete shows those there are",
                      ExitStatus::no);
+    } else if (!tensor_.empty() && options_.worker) {
+      messages_.fail("InvalidWorker",
+                     quoted(*options_.worker) + " did not save " + quoted(tensor_) + " at any step" + where,
+                     ExitStatus::no);
     } else if (!tensor_.empty()) {
       messages_.fail("TensorUnavailableForStep", quoted(tensor_) + " was not saved at any step" + where,
                      ExitStatus::no);
