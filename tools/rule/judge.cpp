@@ -135,12 +135,15 @@ void TrialJudge::report_refused() {
   }
 }
 
+/// What a message about a result begins with.
+std::string TrialJudge::of(const RuleResult& result) const {
+  return (judgement_.several_trials ? name_ + ": " : std::string()) + result.name + ": ";
+}
+
 /// What was wrong with a rule before any trial was looked at, or with its other trial, has been said.
 void TrialJudge::complain(std::size_t rule, const RuleResult& result) {
   if (result.error_kind == ConfigurationErrorKind::bad_value && !judgement_.requests[rule].error) {
-    judgement_.messages.fail("Usage",
-                             (judgement_.several_trials ? name_ + ": " : "") + result.name + ": " + result.message,
-                             ExitStatus::usage);
+    judgement_.messages.fail("Usage", of(result) + result.message, ExitStatus::usage);
   }
 }
 
@@ -148,7 +151,7 @@ void TrialJudge::report(std::size_t rule, const RuleResult& result) {
   Diagnostics& messages = judgement_.messages;
   complain(rule, result);
   for (const std::string& warning : result.warnings) {
-    messages.warning((judgement_.several_trials ? name_ + ": " : std::string()) + result.name + ": " + warning);
+    messages.warning(of(result) + warning);
   }
   for (const Problem& problem : result.problems) {
     messages.report_once(problem, trial_.path());
@@ -160,7 +163,7 @@ void TrialJudge::report(std::size_t rule, const RuleResult& result) {
     messages.raise(ExitStatus::nothing_evaluated);
   } else if (result.status == RuleStatus::error && result.problems.empty() && !result.error_kind) {
     // A rule of one's own that threw: there is no verdict.
-    messages.warning((judgement_.several_trials ? name_ + ": " : std::string()) + result.name + ": " + result.message);
+    messages.warning(of(result) + result.message);
     messages.raise(ExitStatus::nothing_evaluated);
   }
   const Finding* const first = result.findings.empty() ? nullptr : &result.findings.front();

@@ -54,6 +54,7 @@ class TrialJudge {
   void found(std::size_t rule, const Finding& finding);
   void report(std::size_t rule, const RuleResult& result);
   void complain(std::size_t rule, const RuleResult& result);
+  [[nodiscard]] std::string of(const RuleResult& result) const;
 
   const Judgement& judgement_;
   Trial& trial_;

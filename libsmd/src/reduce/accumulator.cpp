@@ -3,7 +3,6 @@
 
 #include "reduce/block_moments.hpp"
 #include "reduce/doubles.hpp"
-#include "reduce/elements.hpp"
 #include "reduce/integer_moments.hpp"
 #include "reduce/kernels.hpp"
 #include "reduce/wide_squares.hpp"
@@ -464,7 +463,7 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
   const Int128 max = integer_from(is_signed, bits.max);
   const bool mixed = min < 0 && max > 0;
   Int128 abs_min = 0;
-  if (groups_.abs_min && abs_min_ != 0) {
+  if ((groups_.abs_min && abs_min_ != 0) || (groups_.abs_moments && mixed)) {
     abs_min = mixed ? smallest_size(source, n) : (max <= 0 ? -max : min);
   }
   add_integer_order(min, max, abs_min);
@@ -481,7 +480,7 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
     }
   }
   const bool magnitudes = groups_.magnitudes || groups_.abs_moments;
-  if (!groups_.sum && !groups_.moments && !magnitudes) {
+  if (!groups_.any_sum()) {
     return;
   }
   constexpr Int128 word = Int128{1} << 32;
@@ -517,7 +516,8 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
   const Moments block = distances(false, min, max, sum);
   Moments abs_block;
   if (groups_.abs_moments) {
-    abs_block = mixed ? distances(true, 0, std::max(-min, max), abs_sum) : Moments{n, to_pair(abs_sum), block.squares};
+    abs_block =
+        mixed ? distances(true, abs_min, std::max(-min, max), abs_sum) : Moments{n, to_pair(abs_sum), block.squares};
   }
   merge_moments(block, sum, abs_block, abs_sum);
 }

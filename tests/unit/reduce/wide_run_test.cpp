@@ -4,6 +4,7 @@
 #include <smd/reduction.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -105,6 +106,30 @@ TEST_CASE("long runs of 64-bit integers") {
       CAPTURE(size);
       check(Dtype::int64, std::vector<std::uint64_t>(20000, (std::uint64_t{1} << size) - 1), true);
       check(Dtype::int64, std::vector<std::uint64_t>(20000, std::uint64_t{1} << size), true);
+    }
+  });
+}
+
+TEST_CASE("integers of both signs whose sizes lie close together") {
+  // |x| is b, b + 1, …, b + n - 1: the mean squared distance of these from their mean is (n^2 - 1) / 12.
+  constexpr std::int64_t b = 5'000'000'000'000'000'000;
+  const auto abs_variance = *smd::parse_reduction("abs_variance");
+  smd_test::with_each_instruction_set([&] {
+    for (const std::int64_t n : {2, 6, 2047, 2048, 5000}) {
+      CAPTURE(n);
+      std::vector<std::int64_t> values;
+      for (std::int64_t i = 0; i < n; ++i) {
+        values.push_back(i % 3 == 0 ? -b - i : b + i);
+      }
+      const auto bytes = std::as_bytes(std::span(values));
+      const double expected = static_cast<double>(n * n - 1) / 12;
+      smd::Reducer whole({&abs_variance, 1});
+      whole.add(Dtype::int64, bytes);
+      CHECK(smd_test::ulps(whole.result(abs_variance).real, expected) <= 2);
+      smd::Reducer split({&abs_variance, 1});
+      split.add(Dtype::int64, bytes.first(bytes.size() / 24 * 8));
+      split.add(Dtype::int64, bytes.subspan(bytes.size() / 24 * 8));
+      CHECK(smd_test::ulps(split.result(abs_variance).real, expected) <= 2);
     }
   });
 }
