@@ -23,12 +23,17 @@ WORKERS = 'pt_two_workers'
 NON_FINITE = {'NaN': math.nan, 'Infinity': math.inf, '-Infinity': -math.inf}
 
 
-def run(*arguments, status=0, environment=None):
+def run_and_hear(*arguments, status=0, environment=None):
+    """Standard output, and the lines on standard error."""
     done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
                           env={**ENVIRONMENT, **(environment or {})})
     if done.returncode != status:
         raise AssertionError(f'{" ".join(arguments)}: {done.returncode}, not {status}: {done.stderr.decode()}')
-    return done.stdout
+    return done.stdout, done.stderr.decode().splitlines()
+
+
+def run(*arguments, **more):
+    return run_and_hear(*arguments, **more)[0]
 
 
 def reduce(trial, *options, **more):
@@ -271,6 +276,45 @@ class Shards(unittest.TestCase):
             run('smd-reduce', trial, '--jsonl', '-o', other)
             run('smd-reduce', '--merge', other, status=2)  # no shard
             run('smd-reduce', '--merge', os.path.join(folder, 'absent'), status=3)
+
+    def refused(self, *files):
+        lines = run_and_hear('smd-reduce', '--merge', *files, status=2)[1]
+        self.assertEqual(lines[-1], "Try 'smd-reduce --help'.")
+        return lines[-2]
+
+    def test_parts_of_another_whole(self):
+        """Pooled rows do not show by themselves that they are of the same elements."""
+        steps = int(run('smd-ls', os.path.join(TRIALS, REAL), '--summary', '--get', 'steps'))
+        options = [os.path.join(TRIALS, REAL), '-r', 'count', '--by', '']
+        with tempfile.TemporaryDirectory() as folder:
+            first, second = self.shards(folder, 2, *options)
+            for twice in ((first, second, first), (second, second)):
+                self.assertIn('has this row already', self.refused(*twice))
+            both = os.path.join(folder, 'both')
+            with open(both, 'wb') as out:
+                for file in (first, second, first):
+                    with open(file, 'rb') as part:
+                        out.write(part.read())
+            self.assertIn(f'{both}: line 3: part 1 of 2 has this row already', self.refused(both))
+            another = os.path.join(folder, 'another')
+            run('smd-reduce', *options, '--shard', '2/3', '--jsonl', '-o', another)
+            self.assertIn('a part of 3, the first is one of 2', self.refused(first, another))
+            run('smd-reduce', *options, '-s', ':-1', '--shard', '2/2', '--jsonl', '-o', another)
+            self.assertIn(f'a part of {steps - 1} steps', self.refused(first, another))
+
+    def test_parts_that_are_not_there(self):
+        options = [os.path.join(TRIALS, REAL), '-r', 'count', '--by', '']
+        steps = int(run('smd-ls', os.path.join(TRIALS, REAL), '--summary', '--get', 'steps'))
+        with tempfile.TemporaryDirectory() as folder:
+            files = self.shards(folder, steps + 2, *options)  # the last two have nothing to do
+            self.assertEqual(run_and_hear('smd-reduce', '--merge', *files)[1], [])
+            self.assertEqual(run_and_hear('smd-reduce', '--merge', *files[:steps])[1], [])
+            self.assertEqual(run('smd-reduce', '--merge', *reversed(files)), run('smd-reduce', '--merge', *files))
+            lines = run_and_hear('smd-reduce', '--merge', *files[1:2], *files[3:steps])[1]
+            self.assertEqual(lines, [f"smd-reduce: warning: '{options[0]}': no row of parts 1, 3 of {steps + 2}: "
+                                     'figures are of the others'])
+            run('smd-reduce', '--merge', '--strict', *files[1:], status=1)
+            run('smd-reduce', '--merge', '--strict', *files)
 
     def test_places_of_schedulers(self):
         options = ('--jsonl', '-r', 'mean,count')

@@ -3,17 +3,15 @@
 
 #include "common/errors.hpp"
 #include "common/text.hpp"
-#include "partial_text.hpp"
+#include "parts_seen.hpp"
 #include "reduction_list.hpp"
 #include "result_view.hpp"
+#include "shard_row.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -21,80 +19,6 @@
 namespace smd::tool::reduce {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-struct ShardRow {
-  std::string source;
-  std::string mode;
-  std::int64_t mode_step = 0;
-  std::vector<Figure> figures;
-  Partial partial;
-};
-
-/// What all rows have: read from the first.
-struct Layout {
-  By by{false, false, false};
-  std::vector<std::string> reductions;
-
-  bool operator==(const Layout&) const = default;
-};
-
-Layout layout_of(const Json& object) {
-  Layout layout;
-  bool after = false;
-  bool trial = false;
-  for (const auto& [key, value] : object.items()) {
-    if (!after) {
-      trial = trial || key == "trial";
-      layout.by.tensor = layout.by.tensor || key == "tensor";
-      layout.by.step = layout.by.step || key == "step";
-      layout.by.worker = layout.by.worker || key == "worker";
-      after = key == "source";
-    } else if (key != "partial") {
-      layout.reductions.push_back(key);
-    }
-  }
-  if (!after || !trial || layout.reductions.empty() || !object.contains("partial") || !object.contains("count")) {
-    throw InvalidValue("not a row of a shard: make shards with --shard and --jsonl, without --columns");
-  }
-  return layout;
-}
-
-Figure figure_of(const Json& value) {
-  switch (value.type()) {
-    case Json::value_t::null:
-      return {};
-    case Json::value_t::boolean:
-      return Figure(value.get<bool>());
-    case Json::value_t::number_integer:
-      // Zero with a sign is one of floating point.
-      return value.get<std::int64_t>() == 0 ? Figure(-0.0) : Figure(value.get<std::int64_t>());
-    case Json::value_t::number_unsigned:
-      return Figure(value.get<std::uint64_t>());
-    case Json::value_t::number_float:
-      return Figure(value.get<double>());
-    case Json::value_t::string: {
-      const auto& text = value.get_ref<const std::string&>();
-      constexpr double infinity = std::numeric_limits<double>::infinity();
-      if (text == "NaN") {
-        return Figure(std::numeric_limits<double>::quiet_NaN());
-      }
-      if (text == "Infinity" || text == "-Infinity") {
-        return Figure(text.front() == '-' ? -infinity : infinity);
-      }
-      break;
-    }
-    case Json::value_t::array:
-      if (value.size() == 2 && !value[0].is_array() && !value[1].is_array()) {
-        return Figure(std::complex<double>(figure_of(value[0]).number(), figure_of(value[1]).number()));
-      }
-      break;
-    default:
-      break;
-  }
-  throw InvalidValue("a figure is no number");
-}
 
 class Merger {
  public:
@@ -107,6 +31,7 @@ class Merger {
                      ExitStatus::unreadable);
       return;
     }
+    ++files_;
     std::string line;
     for (std::size_t number = 1; std::getline(file, line); ++number) {
       if (line.empty()) {
@@ -116,7 +41,7 @@ class Merger {
         add(line);
       } catch (const InvalidValue& error) {
         throw UsageError(path + ": line " + std::to_string(number) + ": " + error.what());
-      } catch (const Json::exception&) {
+      } catch (const ShardLine::exception&) {
         throw UsageError(path + ": line " + std::to_string(number) + ": not a JSON object of a shard");
       }
     }
@@ -127,6 +52,7 @@ class Merger {
 
   bool show(OutputFile& out) {
     check_wanted();
+    tell_missing();
     const ResultContext context{
         out, options_, messages_, wanted_, layout_ ? layout_->by : options_.by, trials_.size() > 1};
     const std::unique_ptr<ResultView> view = make_result_view(context);
@@ -135,7 +61,7 @@ class Merger {
       const auto& [of_trial, step, tensor, worker] = key;
       if (trial != of_trial + 1) {
         trial = of_trial + 1;
-        view->set_trial(trials_[of_trial]);
+        view->set_trial(trials_[of_trial].name);
       }
       ResultRow row;
       row.tensor = tensor;
@@ -157,6 +83,10 @@ class Merger {
   }
 
  private:
+  struct TrialParts {
+    std::string name;
+    PartsSeen parts;
+  };
   using Key = std::tuple<std::size_t, std::int64_t, std::string, std::string>;
 
   static Mode parse_mode(const std::string& text) {
@@ -169,8 +99,8 @@ class Merger {
   }
 
   void add(const std::string& line) {
-    const Json object = Json::parse(line);
-    const Layout layout = layout_of(object);
+    const ShardLine object = ShardLine::parse(line);
+    const ShardLayout layout = ShardLayout::of(object);
     const std::optional<Partial> partial = parse_partial(object.at("partial").get<std::string>());
     if (!partial) {
       throw InvalidValue("`partial` is not what --shard writes");
@@ -185,12 +115,13 @@ class Merger {
     }
     const auto trial = object.at("trial").get<std::string>();
     std::size_t at = 0;
-    while (at < trials_.size() && trials_[at] != trial) {
+    while (at < trials_.size() && trials_[at].name != trial) {
       ++at;
     }
     if (at == trials_.size()) {
-      trials_.push_back(trial);
+      trials_.push_back({trial, {}});
     }
+    trials_[at].parts.add(partial->shard, partial->steps, files_);
     ShardRow row;
     Key key{at, 0, {}, {}};
     if (layout.by.step) {
@@ -206,7 +137,7 @@ class Merger {
     }
     row.source = object.at("source").is_null() ? std::string() : object.at("source").get<std::string>();
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      const Json& value = object.at(wanted_[i].name);
+      const ShardLine& value = object.at(wanted_[i].name);
       row.figures.push_back(beyond_64_bits(value, *partial, i) ? exact(*partial, *wanted_[i].reduction)
                                                                : figure_of(value));
     }
@@ -216,15 +147,43 @@ class Merger {
     }
     first_options_ = partial->options;
     row.partial = *partial;
+    // By their parts, so that the same comes out whatever order they are given in.
     std::vector<ShardRow>& rows = rows_[std::move(key)];
-    if (!rows.empty() && layout.by.step) {
-      throw InvalidValue("a second row of the same step, tensor and worker: is a shard given twice?");
+    const std::uint64_t part = partial->shard.index;
+    const auto place = std::lower_bound(rows.begin(), rows.end(), part, [](const ShardRow& other, std::uint64_t index) {
+      return other.partial.shard.index < index;
+    });
+    if (place != rows.end() && (place->partial.shard.index == part || layout.by.step)) {
+      throw InvalidValue("part " + std::to_string(part) + " of " + std::to_string(partial->shard.count) +
+                         " has this row already: is a shard given twice?");
     }
-    rows.push_back(std::move(row));
+    rows.insert(place, std::move(row));
+  }
+
+  // What is not there is in no figure.
+  void tell_missing() {
+    for (const TrialParts& trial : trials_) {
+      const std::vector<std::uint64_t> missing = trial.parts.missing(files_);
+      if (missing.empty()) {
+        continue;
+      }
+      constexpr std::size_t most_named = 5;
+      std::string numbers;
+      for (std::size_t i = 0; i < std::min(missing.size(), most_named); ++i) {
+        numbers += (i == 0 ? "" : ", ") + std::to_string(missing[i]);
+      }
+      messages_.warning(
+          tool::quoted(trial.name) + ": no row of part" + (missing.size() > 1 ? "s " : " ") + numbers +
+          (missing.size() > most_named ? " and " + std::to_string(missing.size() - most_named) + " more" : "") +
+          " of " + std::to_string(trial.parts.count()) + ": figures are of the others");
+      if (options_.strict) {
+        messages_.raise(ExitStatus::no);
+      }
+    }
   }
 
   // Integers that only the partial has in full.
-  [[nodiscard]] bool beyond_64_bits(const Json& value, const Partial& partial, std::size_t figure) const {
+  [[nodiscard]] bool beyond_64_bits(const ShardLine& value, const Partial& partial, std::size_t figure) const {
     if (!value.is_number_float() || partial.how[figure] != 'c' || !partial.data || !partial.data->integers) {
       return false;
     }
@@ -238,7 +197,7 @@ class Merger {
     return Figure::of(reducer.result(reduction));
   }
 
-  void begin(const Layout& layout, std::size_t figures) {
+  void begin(const ShardLayout& layout, std::size_t figures) {
     layout_ = layout;
     std::vector<std::string> names = layout.reductions;
     if (names.size() == figures + 1 && names.back() == "count") {
@@ -318,10 +277,11 @@ class Merger {
 
   const ReduceCommandOptions& options_;
   Diagnostics& messages_;
-  std::optional<Layout> layout_;
+  std::optional<ShardLayout> layout_;
   std::optional<ReduceOptions> first_options_;
   std::vector<Wanted> wanted_;
-  std::vector<std::string> trials_;
+  std::vector<TrialParts> trials_;
+  std::size_t files_ = 0;
   std::map<Key, std::vector<ShardRow>> rows_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partial_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -8,7 +9,17 @@ namespace smd::tool::reduce {
 
 namespace {
 
-constexpr std::string_view version = "1";
+constexpr std::string_view version = "2";
+
+// Calls visit for each number that tells the part, in the order of the text.
+template <class Data, class Visit>
+void for_each_place(Data& partial, Visit&& visit) {
+  visit(partial.shard.index);
+  visit(partial.shard.count);
+  visit(partial.steps.count);
+  visit(partial.steps.first);
+  visit(partial.steps.last);
+}
 
 // Calls visit for each number of a PartialReduction, in the order of the text.
 template <class Data, class Visit>
@@ -39,11 +50,11 @@ void for_each_number(Data& data, Visit&& visit) {
   visit(data.prod_exponent);
 }
 
+void skip_spaces(std::string_view& text) { text.remove_prefix(std::min(text.find_first_not_of(' '), text.size())); }
+
 template <class Number>
 bool read(std::string_view& text, Number& number) {
-  while (text.starts_with(' ')) {
-    text.remove_prefix(1);
-  }
+  skip_spaces(text);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || (end != text.data() + text.size() && *end != ' ')) {
     return false;
@@ -63,6 +74,13 @@ std::string_view word(std::string_view& text) {
 
 std::string to_text(const Partial& partial) {
   std::string text(version);
+  const auto append = [&text](const auto& number) {
+    std::array<char, 32> digits;
+    const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+    text += ' ';
+    text.append(digits.data(), end);
+  };
+  for_each_place(partial, append);
   text += ' ';
   text += partial.how;
   text += partial.options.nan == NanPolicy::omit ? " omit " : " propagate ";
@@ -71,12 +89,7 @@ std::string to_text(const Partial& partial) {
     return text + " complex";
   }
   text += partial.data->integers ? " integers" : " reals";
-  for_each_number(*partial.data, [&text](const auto& number) {
-    std::array<char, 32> digits;
-    const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
-    text += ' ';
-    text.append(digits.data(), end);
-  });
+  for_each_number(*partial.data, append);
   return text;
 }
 
@@ -85,16 +98,21 @@ std::optional<Partial> parse_partial(std::string_view text) {
   if (word(text) != version) {
     return std::nullopt;
   }
+  bool good = true;
+  const auto take = [&](auto& number) { good = good && read(text, number); };
+  for_each_place(partial, take);
+  if (!good || partial.shard.index < 1 || partial.shard.index > partial.shard.count) {
+    return std::nullopt;
+  }
+  skip_spaces(text);
   partial.how = word(text);
   const std::string_view nan = word(text);
   if (partial.how.find_first_not_of("cs-") != std::string::npos || (nan != "omit" && nan != "propagate")) {
     return std::nullopt;
   }
   partial.options.nan = nan == "omit" ? NanPolicy::omit : NanPolicy::propagate;
-  bool good = read(text, partial.options.ddof);
-  while (text.starts_with(' ')) {
-    text.remove_prefix(1);
-  }
+  take(partial.options.ddof);
+  skip_spaces(text);
   const std::string_view kind = word(text);
   if (kind == "complex" && good && text.empty()) {
     return partial;
@@ -102,7 +120,7 @@ std::optional<Partial> parse_partial(std::string_view text) {
   good = good && (kind == "integers" || kind == "reals");
   PartialReduction& data = partial.data.emplace();
   data.integers = kind == "integers";
-  for_each_number(data, [&](auto& number) { good = good && read(text, number); });
+  for_each_number(data, take);
   if (!good || !text.empty()) {
     return std::nullopt;
   }

@@ -6,11 +6,16 @@
 #include <string>
 #include <string_view>
 
+#include "shard.hpp"
+
 namespace smd::tool::reduce {
 
-/// What a shard's row says beside its figures, so that rows can be pooled: how each figure was come by (`c` computed,
-/// `s` saved, `-` missing), the options of those computed, and what is known of their elements.
+/// What a shard's row says beside its figures, so that rows can be pooled: which part of what it is, how each figure
+/// was come by (`c` computed, `s` saved, `-` missing), the options of those computed, and what is known of their
+/// elements.
 struct Partial {
+  Shard shard;
+  ShardedSteps steps;
   std::string how;
   ReduceOptions options;
   std::optional<PartialReduction> data;  ///< None of complex numbers.

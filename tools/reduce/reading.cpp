@@ -440,6 +440,8 @@ class TrialReducer {
     row.source = saved && computed ? "mixed" : saved ? "saved" : computed ? "computed" : "";
     if (options_.shard) {
       Partial partial;
+      partial.shard = *options_.shard;
+      partial.steps = session_.sharded;
       partial.how = how;
       partial.options = options_.reduce;
       partial.data = group.partial;

@@ -334,6 +334,8 @@ bool RowMaker::fill(std::size_t index, ResultRow& row) {
   row.figures = figures;
   if (options_.shard) {
     Partial partial;
+    partial.shard = *options_.shard;
+    partial.steps = session_.sharded;
     for (std::size_t i = 0; i < figures.size(); ++i) {
       partial.how += figures[i].missing() ? '-' : from.plan->how[i] == How::saved ? 's' : 'c';
     }

@@ -31,6 +31,7 @@ Session select(Trial& trial, const std::string& name, const ReduceCommandOptions
   }
   session.tensors = select_tensors(trial, options.selection, messages);
   if (options.shard) {
+    session.sharded = {session.steps.size(), session.steps.front().step.value, session.steps.back().step.value};
     const auto [begin, end] = options.shard->range(session.steps.size());
     session.steps = {session.steps.begin() + static_cast<std::ptrdiff_t>(begin),
                      session.steps.begin() + static_cast<std::ptrdiff_t>(end)};

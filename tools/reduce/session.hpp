@@ -20,6 +20,7 @@ struct Session {
   std::string name;  ///< As given.
   std::vector<std::string> tensors;
   std::vector<SelectedStep> steps;
+  ShardedSteps sharded = {};  ///< If `steps` are a shard's: of which they are.
 
   [[nodiscard]] bool empty() const noexcept { return tensors.empty() || steps.empty(); }
   /// Calls `visit` for the entries of which there is more than a shape, in the promised order.

@@ -21,4 +21,13 @@ struct Shard {
   [[nodiscard]] std::pair<std::size_t, std::size_t> range(std::size_t things) const noexcept;
 };
 
+/// The steps of which a shard took its part. Shards go together if these are the same: a job may have gone on saving.
+struct ShardedSteps {
+  std::uint64_t count = 0;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+
+  bool operator==(const ShardedSteps&) const = default;
+};
+
 }  // namespace smd::tool::reduce

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "shard.hpp"
+
+namespace smd::tool::reduce {
+
+/// Which parts of one trial were given: they must be of the same whole, and there should be all of them.
+class PartsSeen {
+ public:
+  /// Takes note of a row.
+  /// @throws InvalidValue if it goes not with the ones before.
+  void add(const Shard& shard, const ShardedSteps& steps, std::size_t file);
+
+  /// The parts that had steps to take but are not in any of so many files. None if as many files had no row as there
+  /// are parts without one: also a part whose steps have nothing that was selected has none.
+  [[nodiscard]] std::vector<std::uint64_t> missing(std::size_t files) const;
+  /// How many parts there are of the whole.
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+
+ private:
+  std::uint64_t count_ = 0;
+  ShardedSteps steps_;
+  std::set<std::uint64_t> parts_;
+  std::set<std::size_t> files_;
+};
+
+}  // namespace smd::tool::reduce
