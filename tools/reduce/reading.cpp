@@ -4,8 +4,8 @@
 #include "common/progress.hpp"
 #include "common/text.hpp"
 #include "findings.hpp"
-#include "partial_text.hpp"
 #include "plan.hpp"
+#include "row_source.hpp"
 #include "single_rows.hpp"
 #include "value_sink.hpp"
 
@@ -413,22 +413,16 @@ class TrialReducer {
 
   void show(Group& group) {
     finish(group);
-    bool saved = false;
-    bool computed = false;
     bool damaged = false;
-    std::string how;
-    for (std::size_t i = 0; i < group.figures.size(); ++i) {
-      if (!group.failed.empty() && group.failed[i]) {
+    for (std::size_t i = 0; i < group.failed.size(); ++i) {
+      if (group.failed[i]) {
         // A part of the whole would be taken for the whole.
         group.figures[i] = Figure();
         damaged = true;
       }
-      const bool there = !group.figures[i].missing();
-      saved = saved || (there && group.plan->how[i] == How::saved);
-      computed = computed || (there && group.plan->how[i] == How::computed);
-      how += !there ? '-' : group.plan->how[i] == How::saved ? 's' : 'c';
     }
-    if (damaged && !saved && !computed) {
+    const RowSource source(group.figures, *group.plan);
+    if (damaged && source.nothing()) {
       return;
     }
     ResultRow row;
@@ -437,21 +431,11 @@ class TrialReducer {
     row.step = GlobalStep(std::get<0>(group.key));
     row.mode = group.mode;
     row.mode_step = group.mode_step;
-    row.source = saved && computed ? "mixed" : saved ? "saved" : computed ? "computed" : "";
-    if (options_.shard) {
-      Partial partial;
-      partial.shard = *options_.shard;
-      partial.steps = session_.sharded;
-      partial.how = how;
-      partial.options = options_.reduce;
-      partial.data = group.partial;
-      if (!partial.data && !computed) {
-        partial.data.emplace();  // nothing but saved figures
-      }
-      row.count = partial.data ? partial.data->count : 0;
-      row.partial = to_text(partial);
-    }
+    row.source = source.text();
     row.figures = group.figures;
+    if (options_.shard) {
+      source.tell_part(row, session_, options_, group.partial);
+    }
     view_.row(row);
   }
 

@@ -2,7 +2,7 @@
 #include "row_maker.hpp"
 
 #include "common/text.hpp"
-#include "partial_text.hpp"
+#include "row_source.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -313,16 +313,12 @@ void RowMaker::fail(const Record& record) {
 bool RowMaker::fill(std::size_t index, ResultRow& row) {
   const Row& from = rows_[index];
   const std::span<const Figure> figures = figures_of(index);
-  bool saved = false;
-  bool computed = false;
   bool damaged = false;
-  for (std::size_t i = 0; i < figures.size(); ++i) {
-    const bool there = !figures[i].missing();
-    saved = saved || (there && from.plan->how[i] == How::saved);
-    computed = computed || (there && from.plan->how[i] == How::computed);
-    damaged = damaged || (!failed_.empty() && failed_[index * wanted_.size() + i]);
+  for (std::size_t i = 0; i < figures.size() && !failed_.empty(); ++i) {
+    damaged = damaged || failed_[index * wanted_.size() + i];
   }
-  if (damaged && !saved && !computed) {
+  const RowSource source(figures, *from.plan);
+  if (damaged && source.nothing()) {
     return false;
   }
   row.tensor = from.tensor;
@@ -330,22 +326,10 @@ bool RowMaker::fill(std::size_t index, ResultRow& row) {
   row.step = from.step;
   row.mode = from.mode;
   row.mode_step = from.mode_step;
-  row.source = saved && computed ? "mixed" : saved ? "saved" : computed ? "computed" : "";
+  row.source = source.text();
   row.figures = figures;
   if (options_.shard) {
-    Partial partial;
-    partial.shard = *options_.shard;
-    partial.steps = session_.sharded;
-    for (std::size_t i = 0; i < figures.size(); ++i) {
-      partial.how += figures[i].missing() ? '-' : from.plan->how[i] == How::saved ? 's' : 'c';
-    }
-    partial.options = options_.reduce;
-    partial.data = partials_[index];
-    if (!partial.data && !computed) {
-      partial.data.emplace();  // nothing but saved figures
-    }
-    row.count = partial.data ? partial.data->count : 0;
-    row.partial = to_text(partial);
+    source.tell_part(row, session_, options_, partials_[index]);
   }
   return true;
 }

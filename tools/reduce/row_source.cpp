@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "row_source.hpp"
+
+#include "partial_text.hpp"
+
+namespace smd::tool::reduce {
+
+RowSource::RowSource(std::span<const Figure> figures, const Plan& plan) : figures_(figures), plan_(plan) {
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const bool there = !figures[i].missing();
+    saved_ = saved_ || (there && plan.how[i] == How::saved);
+    computed_ = computed_ || (there && plan.how[i] == How::computed);
+  }
+}
+
+std::string_view RowSource::text() const noexcept {
+  return saved_ && computed_ ? "mixed" : saved_ ? "saved" : computed_ ? "computed" : "";
+}
+
+void RowSource::tell_part(ResultRow& row, const Session& session, const ReduceCommandOptions& options,
+                          const std::optional<PartialReduction>& elements) const {
+  Partial partial;
+  partial.shard = *options.shard;
+  partial.steps = session.sharded;
+  for (std::size_t i = 0; i < figures_.size(); ++i) {
+    partial.how += figures_[i].missing() ? '-' : plan_.how[i] == How::saved ? 's' : 'c';
+  }
+  partial.options = options.reduce;
+  partial.data = elements;
+  if (!partial.data && !computed_) {
+    partial.data.emplace();  // nothing but saved figures
+  }
+  row.count = partial.data ? partial.data->count : 0;
+  row.partial = to_text(partial);
+}
+
+}  // namespace smd::tool::reduce
