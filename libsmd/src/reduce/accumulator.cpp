@@ -2,15 +2,12 @@
 #include "reduce/accumulator.hpp"
 
 #include "reduce/block_moments.hpp"
-#include "reduce/doubles.hpp"
 #include "reduce/integer_moments.hpp"
 #include "reduce/kernels.hpp"
-#include "reduce/wide_squares.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 namespace smd::detail::reduce {
 namespace {
@@ -34,21 +31,6 @@ bool odd_signs(const double* values, std::size_t n) {
     bits ^= std::bit_cast<std::uint64_t>(values[i]);
   }
   return (bits >> 63) != 0;
-}
-
-Int128 integer_from(bool is_signed, std::uint64_t bits) {
-  return is_signed ? Int128{static_cast<std::int64_t>(bits)} : static_cast<Int128>(bits);
-}
-
-// Least |x| of signed 64-bit integers.
-Int128 smallest_size(const std::byte* source, std::size_t n) {
-  std::uint64_t least = ~std::uint64_t{0};
-  for (std::size_t i = 0; i < n; ++i) {
-    std::uint64_t bits;
-    std::memcpy(&bits, source + i * sizeof bits, sizeof bits);
-    least = std::min(least, magnitude_of(bits));
-  }
-  return static_cast<Int128>(least);
 }
 
 // Of two zeros -0.0 is the lesser.
@@ -178,27 +160,6 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
   }
   for (; start < n; start += block_size) {
     add_block(type, source + start * item, std::min(block_size, n - start));
-  }
-}
-
-void Accumulator::add_bytes(Dtype type, const std::byte* source, std::size_t n) {
-  ByteSums sums;
-  kernels().stream_bytes(type == Dtype::int8, type == Dtype::boolean, source, n, sums);
-  count_ += n;
-  add_integer_order(sums.min, sums.max, 0);
-  sum_integer_ += sums.sum;
-  abs_sum_integer_ += sums.magnitude;
-  if (!groups_.moments) {
-    return;
-  }
-  // n * squares - sum^2 fits 64 bits, and n is a power of two: nothing is rounded.
-  const auto distances = [&sums, n](std::int64_t sum) {
-    const auto scaled = static_cast<double>(static_cast<std::int64_t>(n) * sums.square - sum * sum);
-    return Moments{n, {static_cast<double>(sum), 0}, {scaled / static_cast<double>(n), 0}};
-  };
-  moments_.merge(distances(sums.sum));
-  if (groups_.abs_moments) {
-    abs_moments_.merge(distances(sums.magnitude));
   }
 }
 
@@ -424,104 +385,6 @@ void Accumulator::add_integer_order(Int128 min, Int128 max, Int128 abs_min) {
   abs_min_ = std::min(abs_min_, static_cast<double>(abs_min));
 }
 
-// Of at most 32 bits: every sum of a block is exact in double.
-void Accumulator::add_integers(const double* values, std::size_t n, const BlockRange& range) {
-  double abs_min = 0;
-  if (groups_.abs_min && abs_min_ != 0) {
-    const bool mixed = range.min < 0 && range.max > 0;
-    abs_min = mixed ? kernels().smallest_magnitude(values, n) : std::min(std::fabs(range.min), std::fabs(range.max));
-  }
-  add_integer_order(static_cast<std::int64_t>(range.min), static_cast<std::int64_t>(range.max),
-                    static_cast<std::int64_t>(abs_min));
-  if (groups_.signs) {
-    kernels().count_zero_negative(values, n, zero_, negative_);
-  }
-  if (groups_.product) {
-    add_product(values, n, range);
-  }
-  if (!groups_.any_sum()) {
-    return;
-  }
-  const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
-  const BlockFigures figures =
-      block_figures(values, n, range, {0, largest > 0 ? exponent_above(largest) : 0}, groups_, nullptr);
-  sum_integer_ += static_cast<std::int64_t>(figures.moments.sum.hi);
-  abs_sum_integer_ += static_cast<std::int64_t>(figures.abs_moments.sum.hi);
-  if (groups_.moments) {
-    moments_.merge(figures.moments);
-  }
-  if (groups_.abs_moments) {
-    abs_moments_.merge(figures.abs_moments);
-  }
-}
-
-void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std::size_t n) {
-  const Kernels& kernel = kernels();
-  IntegerRange bits;
-  kernel.integer_range(is_signed, source, n, bits);
-  const Int128 min = integer_from(is_signed, bits.min);
-  const Int128 max = integer_from(is_signed, bits.max);
-  const bool mixed = min < 0 && max > 0;
-  Int128 abs_min = 0;
-  if ((groups_.abs_min && abs_min_ != 0) || (groups_.abs_moments && mixed)) {
-    abs_min = mixed ? smallest_size(source, n) : (max <= 0 ? -max : min);
-  }
-  add_integer_order(min, max, abs_min);
-  guess_.see(static_cast<double>(std::max(-min, max)));
-  alignas(64) double values[block_size + block_padding];
-  if (groups_.signs || groups_.product) {
-    round_integers(is_signed, source, n, values);
-    const BlockRange range = kernel.range(values, n);
-    if (groups_.signs) {
-      kernel.count_zero_negative(values, n, zero_, negative_);
-    }
-    if (groups_.product) {
-      add_product(values, n, range);
-    }
-  }
-  const bool magnitudes = groups_.magnitudes || groups_.abs_moments;
-  if (!groups_.any_sum()) {
-    return;
-  }
-  constexpr Int128 word = Int128{1} << 32;
-  std::uint64_t low = 0;
-  std::int64_t high = 0;
-  kernel.integer_sum(is_signed, false, source, n, low, high);
-  const Int128 sum = static_cast<Int128>(low) + high * word;
-  Int128 abs_sum = 0;
-  if (magnitudes && mixed) {
-    kernel.integer_sum(is_signed, true, source, n, low, high);
-    abs_sum = static_cast<Int128>(low) + high * word;
-  } else if (magnitudes) {
-    abs_sum = max <= 0 ? -sum : sum;
-  }
-  if (!groups_.moments) {
-    return merge_moments({}, sum, {}, abs_sum);
-  }
-  // Distances from the least element are exact integers, and exact as doubles unless they are large.
-  Groups squares;
-  squares.moments = true;
-  const auto distances = [&](bool magnitude, Int128 base, Int128 reach, Int128 total) {
-    if (reach - base > Int128{1} << 53) {
-      return Moments{n, to_pair(total),
-                     wide_squares(is_signed, magnitude, source, n, static_cast<std::uint64_t>(base))};
-    }
-    kernel.integer_decode(is_signed, magnitude, source, n, static_cast<std::uint64_t>(base), values);
-    const auto top = static_cast<double>(reach - base);
-    const BlockRange range = {0, top, 1, true};
-    Moments block = block_figures(values, n, range, {0, top > 0 ? exponent_above(top) : 0}, squares, nullptr).moments;
-    block.sum = to_pair(total);
-    return block;
-  };
-  const Moments block = distances(false, min, max, sum);
-  Moments abs_block;
-  if (groups_.abs_moments) {
-    abs_block =
-        mixed ? distances(true, abs_min, std::max(-min, max), abs_sum) : Moments{n, to_pair(abs_sum), block.squares};
-  }
-  merge_moments(block, sum, abs_block, abs_sum);
-}
-
 void Accumulator::add_product(const double* values, std::size_t n, const BlockRange& range) {
   const bool has_zero = range.min <= 0 && range.max >= 0 && kernels().smallest_magnitude(values, n) == 0;
   if (has_zero || product_.mantissa.hi == 0) {
@@ -543,93 +406,6 @@ void Accumulator::add_product(const double* values, std::size_t n, const BlockRa
   std::int64_t exponent = 0;
   kernels().product(values, n, static_cast<std::size_t>(900 / std::max(reach, 1)), high, low, exponent);
   product_.multiply_by(quick_two_sum(high, low), exponent);
-}
-
-void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n) {
-  alignas(64) double real[block_size + block_padding] = {};
-  alignas(64) double imaginary[block_size + block_padding] = {};
-  alignas(64) double modulus[block_size + block_padding] = {};
-  std::size_t left = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    double re;
-    double im;
-    if (type == Dtype::complex64) {
-      float parts[2];
-      std::memcpy(parts, source + i * sizeof parts, sizeof parts);
-      re = parts[0];
-      im = parts[1];
-    } else {
-      double parts[2];
-      std::memcpy(parts, source + i * sizeof parts, sizeof parts);
-      re = parts[0];
-      im = parts[1];
-    }
-    if (re == 0 && im == 0) {
-      zero_ += groups_.signs ? 1 : 0;
-    }
-    if (std::isfinite(re) && std::isfinite(im)) {
-      real[left] = re;
-      imaginary[left] = im;
-      modulus[left] = std::hypot(re, im);
-      if (std::isfinite(modulus[left])) {
-        ++left;
-        continue;
-      }
-      // Finite parts, infinite modulus: too large for sums of |x|, fine for the rest. Taken as infinite in all.
-    }
-    const bool nan = std::isnan(re) || std::isnan(im);
-    specials_.add(nan ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity());
-    if (nan && policy_ == NanPolicy::omit) {
-      continue;
-    }
-    // Sums go part by part: a NaN or infinite real part leaves the imaginary sum alone.
-    if (std::isfinite(re)) {
-      sum_.add(re);
-    } else {
-      real_specials_.add(re);
-    }
-    if (std::isfinite(im)) {
-      imaginary_sum_.add(im);
-    } else {
-      imaginary_specials_.add(im);
-    }
-  }
-  if (left == 0) {
-    return;
-  }
-  std::fill(real + left, real + std::min(left + block_padding, block_size + block_padding), 0.0);
-  std::fill(imaginary + left, imaginary + std::min(left + block_padding, block_size + block_padding), 0.0);
-  std::fill(modulus + left, modulus + std::min(left + block_padding, block_size + block_padding), 0.0);
-  const auto figures = [&](const double* values, ExactSum& sum) {
-    const BlockRange range = kernels().range(values, left);
-    const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
-    Grain grain;
-    if (largest > 0) {
-      grain = {std::max(exponent_above(range.smallest) - 53, -1074), exponent_above(largest)};
-    }
-    return block_figures(values, left, range, grain, groups_, &sum).moments;
-  };
-  const Moments re = figures(real, sum_);
-  const Moments im = figures(imaginary, imaginary_sum_);
-  ExactSum unused;
-  const Moments sizes = figures(modulus, unused);
-  if (groups_.moments) {
-    moments_.merge(re);
-    imaginary_moments_.merge(im);
-  }
-  if (groups_.magnitudes || groups_.abs_moments) {
-    abs_sum_ = reduce::add(abs_sum_, sizes.sum);
-  }
-  if (groups_.abs_moments) {
-    abs_moments_.merge(sizes);
-  }
-  const BlockRange range = kernels().range(modulus, left);
-  min_ = std::min(min_, range.min);  // of |x|: order of complex numbers themselves is refused
-  max_ = std::max(max_, range.max);
-  abs_min_ = std::min(abs_min_, range.min);
-  if (groups_.product) {
-    add_product(modulus, left, range);
-  }
 }
 
 // What may want memory comes first: nothing is changed if there is none.

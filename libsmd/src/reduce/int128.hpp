@@ -13,6 +13,11 @@ __extension__ using Uint128 = unsigned __int128;
 /// |x| of a signed integer's bits; that of the least one is 2^63, which fits.
 inline std::uint64_t magnitude_of(std::uint64_t bits) noexcept { return (bits >> 63) != 0 ? ~bits + 1 : bits; }
 
+/// The integer that 64 bits stand for.
+inline Int128 integer_from(bool is_signed, std::uint64_t bits) noexcept {
+  return is_signed ? Int128{static_cast<std::int64_t>(bits)} : static_cast<Int128>(bits);
+}
+
 /// Good to 106 bits.
 inline DoubleDouble to_pair(Int128 value) noexcept {
   const auto high = static_cast<double>(value);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reduce/accumulator.hpp"
+#include "reduce/block_moments.hpp"
+#include "reduce/kernels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace smd::detail::reduce {
+
+void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n) {
+  alignas(64) double real[block_size + block_padding] = {};
+  alignas(64) double imaginary[block_size + block_padding] = {};
+  alignas(64) double modulus[block_size + block_padding] = {};
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    double re;
+    double im;
+    if (type == Dtype::complex64) {
+      float parts[2];
+      std::memcpy(parts, source + i * sizeof parts, sizeof parts);
+      re = parts[0];
+      im = parts[1];
+    } else {
+      double parts[2];
+      std::memcpy(parts, source + i * sizeof parts, sizeof parts);
+      re = parts[0];
+      im = parts[1];
+    }
+    if (re == 0 && im == 0) {
+      zero_ += groups_.signs ? 1 : 0;
+    }
+    if (std::isfinite(re) && std::isfinite(im)) {
+      real[left] = re;
+      imaginary[left] = im;
+      modulus[left] = std::hypot(re, im);
+      if (std::isfinite(modulus[left])) {
+        ++left;
+        continue;
+      }
+      // Finite parts, infinite modulus: too large for sums of |x|, fine for the rest. Taken as infinite in all.
+    }
+    const bool nan = std::isnan(re) || std::isnan(im);
+    specials_.add(nan ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity());
+    if (nan && policy_ == NanPolicy::omit) {
+      continue;
+    }
+    // Sums go part by part: a NaN or infinite real part leaves the imaginary sum alone.
+    if (std::isfinite(re)) {
+      sum_.add(re);
+    } else {
+      real_specials_.add(re);
+    }
+    if (std::isfinite(im)) {
+      imaginary_sum_.add(im);
+    } else {
+      imaginary_specials_.add(im);
+    }
+  }
+  if (left == 0) {
+    return;
+  }
+  std::fill(real + left, real + std::min(left + block_padding, block_size + block_padding), 0.0);
+  std::fill(imaginary + left, imaginary + std::min(left + block_padding, block_size + block_padding), 0.0);
+  std::fill(modulus + left, modulus + std::min(left + block_padding, block_size + block_padding), 0.0);
+  const auto figures = [&](const double* values, ExactSum& sum) {
+    const BlockRange range = kernels().range(values, left);
+    const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
+    Grain grain;
+    if (largest > 0) {
+      grain = {std::max(exponent_above(range.smallest) - 53, -1074), exponent_above(largest)};
+    }
+    return block_figures(values, left, range, grain, groups_, &sum).moments;
+  };
+  const Moments re = figures(real, sum_);
+  const Moments im = figures(imaginary, imaginary_sum_);
+  ExactSum unused;
+  const Moments sizes = figures(modulus, unused);
+  if (groups_.moments) {
+    moments_.merge(re);
+    imaginary_moments_.merge(im);
+  }
+  if (groups_.magnitudes || groups_.abs_moments) {
+    abs_sum_ = reduce::add(abs_sum_, sizes.sum);
+  }
+  if (groups_.abs_moments) {
+    abs_moments_.merge(sizes);
+  }
+  const BlockRange range = kernels().range(modulus, left);
+  min_ = std::min(min_, range.min);  // of |x|: order of complex numbers themselves is refused
+  max_ = std::max(max_, range.max);
+  abs_min_ = std::min(abs_min_, range.min);
+  if (groups_.product) {
+    add_product(modulus, left, range);
+  }
+}
+
+}  // namespace smd::detail::reduce
