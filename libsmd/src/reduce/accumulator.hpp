@@ -6,6 +6,7 @@
 
 #include "reduce/block_moments.hpp"
 #include "reduce/exact_sum.hpp"
+#include "reduce/groups.hpp"
 #include "reduce/int128.hpp"
 #include "reduce/kept_elements.hpp"
 #include "reduce/moments.hpp"
@@ -18,21 +19,6 @@
 namespace smd::detail::reduce {
 
 struct BlockRange;
-
-/// Which groups of figures are wanted. Order and the count of special elements are always kept.
-struct Groups {
-  bool sum = false;          ///< The exact sum.
-  bool moments = false;      ///< Sum and squared distances.
-  bool magnitudes = false;   ///< Sum of |x|.
-  bool abs_moments = false;  ///< Squared distances of |x|.
-  bool abs_min = false;
-  bool product = false;
-  bool signs = false;   ///< How many are zero, how many negative.
-  bool values = false;  ///< Keep the elements.
-
-  bool operator==(const Groups&) const = default;
-  [[nodiscard]] bool any_sum() const noexcept { return sum || moments || magnitudes; }
-};
 
 /// How many elements, or parts of complex elements, are not finite.
 struct Specials {
