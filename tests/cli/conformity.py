@@ -54,11 +54,6 @@ def to_bytes(dtype, value):
     return struct.pack("<" + code * (len(numbers) // len(code)), *numbers), nan
 
 
-def integer(text):
-    """A number without point or exponent; -0 is one of floating point."""
-    return -0.0 if text == "-0" else int(text)
-
-
 class Check:
     def __init__(self, options):
         self.path = os.pathsep.join([*map(os.path.abspath, options.tools), os.environ["PATH"]])
@@ -80,7 +75,7 @@ class Check:
         return done.stdout
 
     def rows(self, environment, *command):
-        return [json.loads(line, parse_int=integer) for line in self.run(environment, *command).splitlines()]
+        return [json.loads(line) for line in self.run(environment, *command).splitlines()]
 
     def trial(self, name):
         with open(os.path.join(self.trials, name + SUFFIX), encoding="utf-8") as file:

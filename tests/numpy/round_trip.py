@@ -81,11 +81,6 @@ def unescape(text):
     return result
 
 
-def integer(text):
-    """Python would read -0 as an integer, which has no sign."""
-    return -0.0 if text == "-0" else int(text)
-
-
 class Check:
     def __init__(self, options):
         self.environment = {"PATH": os.pathsep.join([*map(os.path.abspath, options.tools), os.environ["PATH"]]),
@@ -144,7 +139,7 @@ class Check:
         texts = unpack_strings(raw) if value["dtype"] == "string" else None
         self.rows(f"{what}: tsv", self.tsv(select), truth, texts)
         self.rows(f"{what}: csv", self.csv(select), truth, texts)
-        self.json(f"{what}: json", json.loads(self.run("--json", *select), parse_int=integer), value, truth, texts)
+        self.json(f"{what}: json", json.loads(self.run("--json", *select)), value, truth, texts)
 
     def same(self, what, actual, expected):
         self.check(f"{what}: {actual.dtype} {actual.shape}, expected {expected.dtype} {expected.shape}",

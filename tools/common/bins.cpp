@@ -46,7 +46,7 @@ void write_numbers(OutputFile& out, const std::vector<Number>& numbers, int prec
     if (i != 0) {
       out.put(',');
     }
-    out.advance(write_number(out.room(number_chars), numbers[i], precision));
+    out.advance(write_json_number(out.room(number_chars), numbers[i], precision, NonFinite::string));
   }
   out.put(']');
 }

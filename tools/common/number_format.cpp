@@ -113,7 +113,11 @@ char* write_json_non_finite(char* out, double number, NonFinite style) noexcept 
 
 template <class Number>
 char* write_json_real(char* out, Number number, double as_double, int precision, NonFinite style) noexcept {
-  return std::isfinite(as_double) ? write_number(out, number, precision) : write_json_non_finite(out, as_double, style);
+  if (!std::isfinite(as_double)) {
+    return write_json_non_finite(out, as_double, style);
+  }
+  // Most readers take `-0` for the integer 0, and its sign is lost.
+  return as_double == 0 && std::signbit(as_double) ? write_literal(out, "-0.0") : write_number(out, number, precision);
 }
 
 template <class Real>

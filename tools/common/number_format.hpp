@@ -49,7 +49,8 @@ char* write_number(char* out, std::uint32_t number, int precision = 0) noexcept;
 /// How JSON shows NaN and infinities: as the strings "NaN", "Infinity", "-Infinity", or as null.
 enum class NonFinite : std::uint8_t { string, null };
 
-/// As `write_number`, but valid JSON: non-finite numbers as `style` says, complex as `[1.5, -2]`.
+/// As `write_number`, but valid JSON: non-finite numbers as `style` says, complex as `[1.5, -2]`, a zero with a
+/// sign as `-0.0`.
 char* write_json_number(char* out, float number, int precision, NonFinite style) noexcept;
 char* write_json_number(char* out, double number, int precision, NonFinite style) noexcept;
 char* write_json_number(char* out, Half number, int precision, NonFinite style) noexcept;

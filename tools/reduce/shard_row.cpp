@@ -35,7 +35,7 @@ Figure figure_of(const ShardLine& value) {
     case ShardLine::value_t::boolean:
       return Figure(value.get<bool>());
     case ShardLine::value_t::number_integer:
-      // Zero with a sign is one of floating point.
+      // `-0`, for which others than we may write `-0.0`: a zero of floating point.
       return value.get<std::int64_t>() == 0 ? Figure(-0.0) : Figure(value.get<std::int64_t>());
     case ShardLine::value_t::number_unsigned:
       return Figure(value.get<std::uint64_t>());

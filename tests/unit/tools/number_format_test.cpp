@@ -80,6 +80,11 @@ TEST_CASE("what is not finite, and complex numbers") {
   CHECK(number_text(std::complex<double>(0, -infinity)) == "0-infj");
   CHECK(json(std::complex<float>(1.5F, -2.0F)) == "[1.5, -2]");
   CHECK(json(std::complex<double>(nan, 1), NonFinite::null) == "[null, 1]");
+  CHECK(json(-0.0) == "-0.0");
+  CHECK(json(-0.0F) == "-0.0");
+  CHECK(json(Half{0x8000}) == "-0.0");
+  CHECK(json(BFloat16{0x8000}) == "-0.0");
+  CHECK(json(std::complex<double>(-0.0, 0.0)) == "[-0.0, 0]");
 }
 
 TEST_CASE("precision counts significant digits, as printf's %g") {
