@@ -29,7 +29,8 @@ constexpr std::array<OptionSpec, 14> output_table = {{
      .help = "write results to FILE, which appears once it is whole",
      .group = group::output,
      .kind = ValueKind::file,
-     .manual = "Write results to FILE. It appears, or is replaced, once it is whole; until then what was there stays."},
+     .manual = "Write results to FILE. It appears, or is replaced, once it is whole; until then what was there stays. "
+               "With -q it is written all the same."},
     {.name = "columns",
      .metavar = "A,B",
      .help = "print these columns (JSON: keys) in this order",
@@ -107,7 +108,7 @@ OutputOptions OutputOptions::from(const CommandLine& line) {
                   : color == "never" ? ColorChoice::never
                                      : ColorChoice::automatic;
   options.ascii = line.has("ascii") || !locale_is_utf8();
-  options.quiet = line.has("quiet");
+  options.quiet = line.has("quiet") && !options.file;
   return options;
 }
 

@@ -27,7 +27,7 @@ struct OutputOptions {
   NonFinite nonfinite = NonFinite::string;
   ColorChoice color = ColorChoice::automatic;
   bool ascii = false;  ///< --ascii, or the locale is not UTF-8.
-  bool quiet = false;
+  bool quiet = false;  ///< -q, and nobody takes the results: with -o they are written to the file all the same.
 
   /// -f -o --columns -H -0 -T --precision --nonfinite --color --ascii, and --json --jsonl --csv --tsv.
   static std::span<const OptionSpec> table() noexcept;
