@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output_options.hpp"
 
+#include "text.hpp"
+
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 namespace smd::tool {
@@ -69,6 +72,16 @@ constexpr std::array<OptionSpec, 14> output_table = {{
     {.name = "ascii", .help = "only ASCII in tables and messages", .group = group::output},
 }};
 
+std::vector<std::string> chosen_columns(const CommandLine& line) {
+  std::vector<std::string> columns = line.values("columns");
+  for (auto column = columns.begin(); column != columns.end(); ++column) {
+    if (std::find(columns.begin(), column, *column) != column) {  // an object of JSON has each key once
+      throw UsageError("--columns: " + quoted(*column) + " is given twice");
+    }
+  }
+  return columns;
+}
+
 std::string chosen_format(const CommandLine& line) {
   const GivenOption* last = line.last_of({"format", "json", "jsonl", "csv", "tsv"});
   if (last == nullptr) {
@@ -95,7 +108,7 @@ OutputOptions OutputOptions::from(const CommandLine& line) {
   if (!options.format_given) {
     options.format = options.to_terminal() ? "table" : "tsv";
   }
-  options.columns = line.values("columns");
+  options.columns = chosen_columns(line);
   options.header = !line.has("no-header");
   options.null_separated = line.has("null");
   options.with_trial = line.has("with-trial");
