@@ -30,7 +30,8 @@ class RowFormat;
 
 /// Prints rows of one table in the format asked for. Commands hand over whole rows and need not know the format.
 ///
-/// One column in `tsv` or `table` is a bare list: raw bytes (escaped on a terminal), no header, NUL between with -0.
+/// One column in `tsv` or `table` is a bare list: raw bytes (escaped on a terminal), no header, NUL between with -0. In
+/// `csv` it is not: its readers take the first line for the header, and names with commas need their quotes.
 class RowWriter {
  public:
   /// `several_trials` adds the trial column to text. `columns`, `options`, `out` and `messages` must outlive this.
