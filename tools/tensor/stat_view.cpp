@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
+#include <vector>
 
 namespace smd::tool::tensor {
 
@@ -47,19 +49,32 @@ void exact_extremes(const TensorView& view, Figures& figures) {
   figures.max = greatest;
 }
 
-template <class Real>
-Figures complex_figures(const TensorView& view) {
-  std::uint64_t nan = 0;
-  std::uint64_t inf = 0;
-  std::uint64_t zero = 0;
-  using Number = std::complex<Real>;
-  for (std::size_t at = 0; at < view.bytes().size(); at += sizeof(Number)) {
-    const auto number = load<Number>(view.bytes().data() + at);
-    nan += std::isnan(number.real()) || std::isnan(number.imag()) ? 1U : 0U;
-    inf += std::isinf(number.real()) || std::isinf(number.imag()) ? 1U : 0U;
-    zero += number.real() == 0 && number.imag() == 0 ? 1U : 0U;
+Cell cell_of(const ReducedValue& value) {
+  switch (value.kind) {
+    case ReducedValue::Kind::real:
+      return value.real;
+    case ReducedValue::Kind::complex:
+      return std::complex<double>(value.real, value.imaginary);
+    case ReducedValue::Kind::integer:
+      return value.low;  // a count
+    case ReducedValue::Kind::undefined:
+      break;
   }
-  return {.min = {}, .max = {}, .mean = {}, .std = {}, .nan = nan, .inf = inf, .zero = zero};
+  return {};
+}
+
+// Complex numbers have no order, so neither least nor greatest.
+Figures complex_figures(const TensorView& view) {
+  constexpr std::array<Reduction, 5> wanted = {
+      {{ReductionKind::mean}, {ReductionKind::std}, {ReductionKind::nan}, {ReductionKind::inf}, {ReductionKind::zero}}};
+  const std::vector<ReducedValue> of = reduce(view, wanted);
+  return {.min = {},
+          .max = {},
+          .mean = cell_of(of[0]),
+          .std = cell_of(of[1]),
+          .nan = cell_of(of[2]),
+          .inf = cell_of(of[3]),
+          .zero = cell_of(of[4])};
 }
 
 // The element, among 16-bit ones, that is this number: so that it prints as its type does.
@@ -91,11 +106,8 @@ Cell in_own_type(double number, const TensorView& view) {
 }
 
 Figures figures_of(const TensorView& view) {
-  if (view.dtype() == Dtype::complex64) {
-    return complex_figures<float>(view);
-  }
-  if (view.dtype() == Dtype::complex128) {
-    return complex_figures<double>(view);
+  if (view.dtype() == Dtype::complex64 || view.dtype() == Dtype::complex128) {
+    return complex_figures(view);
   }
   if (!is_real(view.dtype())) {
     return {};
