@@ -29,11 +29,12 @@ void append_string(std::vector<std::byte>& bytes, std::string_view text);
 using Owner = std::shared_ptr<const void>;
 
 /// The array of a `.npy` file's bytes: versions 1 to 3, both byte orders, C and Fortran order; Unicode strings.
-/// `where` names the file in errors. Without an owner of the bytes they are copied. @throws ReadError (Damaged) for
-/// anything else.
+/// `where` names the file in errors. Without an owner of the bytes they are copied. @throws ReadError: io for elements
+/// of another type, Damaged for anything else.
 [[nodiscard]] TensorValue parse_npy(std::string_view file, const std::string& where, const Owner& owner = nullptr);
 
-/// The arrays of a `.npz` file's bytes, by key, in the order in which they stand there. @throws ReadError (Damaged).
+/// The arrays of a `.npz` file's bytes, by key, in the order in which they stand there. @throws ReadError as
+/// `parse_npy`.
 [[nodiscard]] std::vector<std::pair<std::string, TensorValue>> parse_npz(std::string_view file,
                                                                          const std::string& where,
                                                                          const Owner& owner = nullptr);

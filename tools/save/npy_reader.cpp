@@ -20,6 +20,16 @@ namespace {
   throw ReadError({ProblemKind::damaged, where, {}, why});
 }
 
+/// The file may be whole, but holds what cannot be saved.
+[[noreturn]] void refuse_type(const std::string& where, std::string_view type) {
+  throw ReadError({ProblemKind::io,
+                   where,
+                   {},
+                   "elements of type " + std::string(type) +
+                       " cannot be saved: bool, int8 to int64, uint8 to uint64, float16 to float64, complex64, "
+                       "complex128 and str can; convert them with astype"});
+}
+
 /// What stands for `key` in the header, a Python dictionary literal as NumPy writes it.
 std::string_view header_value(std::string_view header, std::string_view key, const std::string& where) {
   const std::string quoted_key = "'" + std::string(key) + "':";
@@ -180,16 +190,23 @@ TensorValue parse_npy(std::string_view file, const std::string& where, const Own
   std::string changed;  // stands for them if they are not as they are kept; large arrays are not copied for nothing
 
   const std::string_view descr = header_value(header, "descr", where);
-  const std::size_t end = descr.size() > 4 && descr.front() == '\'' ? descr.find('\'', 1) : std::string_view::npos;
-  std::size_t size = 0;
-  if (end == std::string_view::npos || end < 4 ||
-      std::from_chars(descr.data() + 3, descr.data() + end, size).ptr != descr.data() + end) {
-    refuse(where, "its element type is not a simple one");
+  if (descr.starts_with('[')) {
+    refuse_type(where, "with fields");
   }
-  const std::string type(descr.substr(1, end - 1));
-  const std::optional<Dtype> dtype = dtype_of(type[1], size);
-  if (!dtype || std::string_view("<>|=").find(type[0]) == std::string_view::npos || size > (std::size_t{1} << 30)) {
-    refuse(where, "elements of type " + tool::quoted(type) + " cannot be saved");
+  const std::size_t end = descr.starts_with('\'') ? descr.find('\'', 1) : std::string_view::npos;
+  if (end == std::string_view::npos) {
+    refuse(where, "the header has no element type");
+  }
+  const std::string_view type = descr.substr(1, end - 1);
+  std::size_t size = 0;
+  bool sized = type.size() > 2 && std::string_view("<>|=").find(type[0]) != std::string_view::npos;
+  if (sized) {
+    const auto [rest, error] = std::from_chars(type.data() + 2, type.data() + type.size(), size);
+    sized = error == std::errc{} && rest == type.data() + type.size();
+  }
+  const std::optional<Dtype> dtype = sized ? dtype_of(type[1], size) : std::nullopt;
+  if (!dtype || size > (std::size_t{1} << 30)) {
+    refuse_type(where, tool::quoted(type.substr(0, 40)));
   }
   Array array{*dtype, parse_shape(header_value(header, "shape", where), where), {}};
   const std::size_t item = *dtype == Dtype::string ? 4 * size : item_size(*dtype);
