@@ -18,6 +18,24 @@ constexpr std::size_t batch_size = 16384;
 // Values up to this size are read whole and checked before the first byte is written.
 constexpr std::uint64_t checked_bytes = std::uint64_t{16} << 20;
 
+// A value that comes in blocks takes long enough to show that it comes.
+class ShowingProgress : public BlockSink {
+ public:
+  ShowingProgress(BlockSink& to, Progress& progress) : to_(to), progress_(progress) {}
+
+  void written(double wall_time) override { to_.written(wall_time); }
+  bool begin(Dtype dtype, const Shape& shape) override { return to_.begin(dtype, shape); }
+  bool block(std::span<const std::byte> bytes) override {
+    progress_.advance(0);
+    return to_.block(bytes);
+  }
+  [[nodiscard]] bool prefers_whole() const noexcept override { return to_.prefers_whole(); }
+
+ private:
+  BlockSink& to_;
+  Progress& progress_;
+};
+
 class ValueReader {
  public:
   ValueReader(const Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
@@ -80,11 +98,13 @@ class ValueReader {
     if (entry.value->length > checked_bytes && !options_.slice) {
       if (BlockSink* sink = view_.stream(key_of(entry)); sink != nullptr) {
         read_batch();
-        if (const std::optional<Problem> problem = trial_.read_blocks(*entry.value, entry.tensor, *sink)) {
+        ShowingProgress showing(*sink, progress_);
+        if (const std::optional<Problem> problem = trial_.read_blocks(*entry.value, entry.tensor, showing)) {
           report(key_of(entry), *problem);
         } else {
           shown_ = true;
         }
+        progress_.advance();
         return;
       }
     }
