@@ -11,6 +11,10 @@ namespace smd::tool {
 namespace {
 
 constexpr std::size_t help_column = 26;
+// What keeps sentences readable beside a column; if there is less room, they go below.
+constexpr std::size_t least_beside = 20;
+constexpr std::size_t option_below = 10;
+constexpr std::size_t example_below = 6;
 
 std::string heading(const OptionSpec& spec) {
   std::string text = spec.short_name == '\0' ? "      " : std::string("  -") + spec.short_name + ", ";
@@ -27,7 +31,7 @@ std::string heading(const OptionSpec& spec) {
 void append_entry(std::string& out, std::string_view left, std::string_view right, std::size_t column,
                   std::size_t width) {
   out += left;
-  std::string text = wrapped(right, std::max(width, column + 20), column);
+  std::string text = wrapped(right, width, column);
   if (left.size() + 2 <= column) {
     text.erase(0, left.size());
   } else {
@@ -41,13 +45,16 @@ void append_option(std::string& out, const OptionSpec& spec, const CommandDefini
   if (const std::string words = definition.words_beside(text, spec); !words.empty()) {
     text += ": " + words;
   }
-  append_entry(out, heading(spec), text, help_column, width);
+  append_entry(out, heading(spec), text, help_column + least_beside <= width ? help_column : option_below, width);
 }
 
 }  // namespace
 
 std::string help_text(const CommandDefinition& definition, std::size_t width) {
-  std::string out = "Usage: " + std::string(definition.name) + " " + std::string(definition.synopsis) + "\n";
+  constexpr std::string_view usage = "Usage:";
+  std::string out =
+      wrapped(std::string(definition.name) + " " + std::string(definition.synopsis), width, usage.size() + 1);
+  out.replace(0, usage.size(), usage);
   out += wrapped(definition.summary, width, 0);
   out += "\nExamples:\n";
   std::size_t longest = 0;
@@ -55,7 +62,7 @@ std::string help_text(const CommandDefinition& definition, std::size_t width) {
     longest = std::max(longest, example.command.size());
   }
   // A column that leaves room for a few words beside the longest command, or none at all.
-  const std::size_t column = longest + 28 <= width ? longest + 4 : 6;
+  const std::size_t column = longest + 28 <= width ? longest + 4 : example_below;
   for (const Example& example : definition.examples) {
     append_entry(out, "  " + std::string(example.command), example.purpose, column, width);
   }

@@ -72,7 +72,7 @@ std::span<const OptionSpec> LsOptions::table() noexcept {
        .group = group::view},
       {.name = "tree", .metavar = {}, .help = "names split at '/', with counts", .group = group::view},
       {.name = "steps", .metavar = {}, .help = "one line per step", .group = group::view},
-      {.name = "modes", .metavar = {}, .help = "one line per mode: train, eval, …", .group = group::view},
+      {.name = "modes", .metavar = {}, .help = "one line per mode, such as train", .group = group::view},
       {.name = "workers", .metavar = {}, .help = "one line per worker", .group = group::view},
       {.name = "collections",
        .metavar = {},

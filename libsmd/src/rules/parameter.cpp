@@ -72,7 +72,7 @@ std::string range_text(const ParameterSpec& spec) {
   const char* const less = spec.exclusive ? "<" : "<=";
   if (low && high) {
     text = spec.exclusive ? fmt::format("{} < x < {}", spec.at_least, spec.at_most)
-                          : fmt::format("{} … {}", spec.at_least, spec.at_most);
+                          : fmt::format("{} to {}", spec.at_least, spec.at_most);
   } else if (low) {
     text = fmt::format("{} {}", spec.exclusive ? ">" : ">=", spec.at_least);
   } else if (high) {

@@ -316,7 +316,7 @@ std::string RuleRun::nothing_judged() const {
                      wanted.empty() ? "what the rule needs" : wanted,
                      wanted.empty() ? "was saved" : "has what it needs", tensors.size(),
                      tensors.size() == 1 ? "tensor" : "tensors", names.empty() ? "" : ": ",
-                     names + (sorted.size() > 3 ? ", …" : ""));
+                     names + (sorted.size() > 3 ? ", ..." : ""));
 }
 
 }  // namespace smd::detail::rules

@@ -123,7 +123,7 @@ class StalledTrainingRule final : public Rule {
       return;
     }
     place.warn(parameters().has("training_job_name_prefix")
-                   ? fmt::format("StopTraining was asked for, of jobs named {}…, and was not performed: training "
+                   ? fmt::format("StopTraining was asked for, of jobs named {}..., and was not performed: training "
                                  "went on",
                                  printable(parameters().text("training_job_name_prefix")))
                    : "StopTraining was asked for and was not performed: no training_job_name_prefix says which job");

@@ -155,7 +155,7 @@ RuleDescription threshold_rule() {
           {{.name = "reduction",
             .help =
                 "what to measure: min, max, mean, std, variance, sum, prod, l1, l2, median, p99.9, rms, count, nan, "
-                "inf, zero, zero_fraction, …, also with abs_ in front",
+                "inf, zero, zero_fraction and the like, also with abs_ in front",
             .required = true},
            {.name = "abs",
             .type = ParameterType::boolean,

@@ -187,7 +187,7 @@ TEST_CASE("every option has a help text, a group, and names of its own") {
 }
 
 TEST_CASE("help keeps to the width") {
-  for (const std::size_t width : {60, 80, 120}) {
+  for (const std::size_t width : {40, 45, 46, 60, 80, 120}) {
     const std::string help = smd::tool::help_text(smd::tool::test::sample_definition(), width);
     std::size_t begin = 0;
     while (begin < help.size()) {
