@@ -39,16 +39,20 @@ constexpr std::array<Prose, 5> prose = {{
              "-s :, all. Steps are those of the trial, not of a tensor. SIGINT and SIGTERM end it after the step at "
              "hand: files are closed and put in their place."},
     {.title = "FORMATS",
-     .text = "table shows arrays as NumPy prints them; the text formats print one row per element, with its index.\n\n"
-             "npy holds one array; npz one for each value, under NAME, NAME@STEP or NAME@STEP@WORKER, the shortest "
-             "that is unique for that tensor; STEP is the global step. bfloat16 is written as float32, strings as "
-             "NumPy's <U (without NUL characters at their end), quantised types as their integers. A NUL in a name "
-             "becomes \\x00.\n\n"
-             "raw writes the elements' bytes, little-endian, in C order; several values follow one another. A string "
-             "is its length in 4 bytes, then its UTF-8 bytes. pgm is an 8-bit grey image of a value with two axes, "
-             "from its least to its greatest finite value; NaN is black.\n\n"
-             "npy and raw pass large values on while they are read: if a checksum then turns out wrong, the status "
-             "is 4 and what was written must not be used."},
+     .text =
+         "table shows arrays as NumPy prints them; the text formats print one row per element, with its index.\n\n"
+         "npy holds one array; npz one for each value, under NAME, NAME@STEP or NAME@STEP@WORKER, the shortest "
+         "that is unique for that tensor; STEP is the global step. With --stack it has two for each tensor, NAME and, "
+         "with the global steps, NAME@steps; if several workers are selected that saved it, two for each of these, "
+         "NAME@WORKER and NAME@WORKER@steps. Keys that would be the same are refused. bfloat16 is written as float32, "
+         "strings as "
+         "NumPy's <U (without NUL characters at their end), quantised types as their integers. A NUL in a name "
+         "becomes \\x00.\n\n"
+         "raw writes the elements' bytes, little-endian, in C order; several values follow one another. A string "
+         "is its length in 4 bytes, then its UTF-8 bytes. pgm is an 8-bit grey image of a value with two axes, "
+         "from its least to its greatest finite value; NaN is black.\n\n"
+         "npy and raw pass large values on while they are read: if a checksum then turns out wrong, the status "
+         "is 4 and what was written must not be used."},
     {.title = "HISTOGRAMS",
      .text = "Bins are those of numpy.histogram in double precision: of equal width, each without its upper bound but "
              "the last. Without bounds they reach from the least to the greatest finite value of each tensor value. "
