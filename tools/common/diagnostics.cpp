@@ -80,6 +80,11 @@ void Diagnostics::fail(const Error& error, std::string_view trial) {
   fail(error.tag(), text, status_of(error));
 }
 
+void Diagnostics::nothing(std::string_view tag, std::string_view text) {
+  raise(ExitStatus::no);
+  write(Level::warning, tag, text);
+}
+
 void Diagnostics::warning(std::string_view text) { write(Level::warning, "warning", text); }
 void Diagnostics::warning_once(std::string_view text) {
   {

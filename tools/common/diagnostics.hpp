@@ -46,6 +46,8 @@ class Diagnostics {
   /// A library error with its own tag, and the status that `status_of` gives it. `trial`, if not empty, is put before
   /// the text where the text does not name it.
   void fail(const Error& error, std::string_view trial = {});
+  /// Nothing to show, and why, under its stable tag; status 1. Shown unless -q: there the status answers.
+  void nothing(std::string_view tag, std::string_view text);
   void warning(std::string_view text);
   void warning_once(std::string_view text);  ///< Unless it was said before.
   void note(std::string_view text);          ///< Shown unless -q.

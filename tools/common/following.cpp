@@ -158,6 +158,11 @@ bool follow_trials(const std::vector<std::string>& operands, const FollowSetup& 
   const WaitOptions wait = setup.following.wait_options(interruption.token());
   Following following(setup, wait, interruption, messages, visit);
   following.run(operands);
+  if (!following.visited() && messages.status() == ExitStatus::yes && !interruption.asked()) {
+    for (const std::string& trial : operands) {
+      say_no_step_selected(trial, messages);
+    }
+  }
   return following.visited();
 }
 

@@ -70,8 +70,10 @@ class StepSelector {
       }
     }
     if (result.empty() && !told) {
+      if (tensor_.empty()) {
+        say_no_step_selected(trial_.name(), messages_);
+      }
       messages_.raise(ExitStatus::no);
-      messages_.info("no saved step is among those asked for");
     }
     return result;
   }

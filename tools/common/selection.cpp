@@ -81,6 +81,20 @@ bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnosti
   return false;
 }
 
+void say_nothing_selected(Diagnostics& messages) {
+  if (messages.status() == ExitStatus::yes) {
+    messages.nothing("TensorUnavailable",
+                     "nothing is selected: no tensor saved is among those asked for; smd-ls lists them");
+  }
+  messages.raise(ExitStatus::no);
+}
+
+void say_no_step_selected(std::string_view trial, Diagnostics& messages) {
+  messages.nothing(
+      "StepUnavailable",
+      std::string(trial) + ": nothing is selected: no step saved is among those asked for; smd-ls --steps lists them");
+}
+
 EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string> tensors,
                        std::span<const SelectedStep> steps) {
   EntryQuery query;

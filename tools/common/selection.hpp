@@ -73,7 +73,8 @@ using StepSource = std::function<std::vector<GlobalStep>(bool incomplete)>;
 ///
 /// What cannot be had is said, with status 1: no step saved yet, a mode not saved (names those that were), a single
 /// step that is not there (StepUnavailable, StepNotYetAvailable or NoMoreData, with the nearest saved steps and the
-/// mode in which that number does exist). The rest is returned. A trial without any step: message, nothing.
+/// mode in which that number does exist), that no step is among those asked for. The rest is returned. A trial without
+/// any step: message, nothing.
 [[nodiscard]] std::vector<SelectedStep> select_steps(Trial& trial, const SelectionOptions& options,
                                                      const StepSpec& fallback, Diagnostics& messages,
                                                      const StepSource& source = {}, std::string_view tensor = {});
@@ -93,6 +94,11 @@ using StepSource = std::function<std::vector<GlobalStep>(bool incomplete)>;
 /// Whether -w names a worker that the trial has (or none in particular); if not: InvalidWorker with the names,
 /// status 1.
 [[nodiscard]] bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnostics& messages);
+
+/// Says that none of the tensors saved is among those asked for, unless something was wrong before; status 1.
+void say_nothing_selected(Diagnostics& messages);
+/// The same of the steps of a trial, which `select_steps` and `follow_trials` say.
+void say_no_step_selected(std::string_view trial, Diagnostics& messages);
 
 /// An EntryQuery for these tensors and steps, with the options' worker choice (default: first by name).
 [[nodiscard]] EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string> tensors,

@@ -72,10 +72,13 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
   RowWriter rows(out, output, view->columns(), may_be_several(options_.operands), messages);
   bool found = false;
   if (options_.following.follow) {
-    found = view->follow(all_operands(options_.operands, output.null_separated), rows, messages);
+    const bool visited = view->follow(all_operands(options_.operands, output.null_separated), rows, messages);
     rows.finish();
     out.close(messages);
-    return found || messages.status() == ExitStatus::timed_out ? ExitStatus::yes : ExitStatus::no;
+    if (visited && rows.rows() == 0) {
+      say_nothing_selected(messages);
+    }
+    return ExitStatus::yes;
   }
   for_each_operand(options_.operands, output.null_separated, [&](const std::string& operand) {
     found = view->show(operand, rows, messages) || found;
@@ -84,6 +87,9 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
   });
   rows.finish();
   out.close(messages);
+  if (!found && options_.view->selects) {
+    say_nothing_selected(messages);
+  }
   return found ? ExitStatus::yes : ExitStatus::no;
 }
 

@@ -144,14 +144,9 @@ class Runner {
   }
 
   void process(const Session& session) {
-    if (!work_.process(session)) {
-      if (messages_.status() == ExitStatus::yes && !(options_.shard && session.steps.empty())) {
-        messages_.warning("nothing is selected");
-      }
-      // More shards than steps leave some with nothing to do.
-      if (!(options_.shard && session.steps.empty())) {
-        messages_.raise(ExitStatus::no);
-      }
+    // More shards than steps leave some with nothing to do.
+    if (!work_.process(session) && !(options_.shard && session.steps.empty())) {
+      say_nothing_selected(messages_);
     }
   }
 
@@ -182,16 +177,16 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
                             .reading = options_.reading,
                             .listed = lists_operands(options_.operands)};
     bool found = false;
-    follow_trials(operands, setup, messages, [&](std::size_t operand, Trial& trial, const SelectedStep& step) {
-      const Session session{trial, operands[operand], tensors_at(trial, options_.selection, step), {step}};
-      found = work.process(session) || found;
-      work.end_step();
-    });
+    const bool visited =
+        follow_trials(operands, setup, messages, [&](std::size_t operand, Trial& trial, const SelectedStep& step) {
+          const Session session{trial, operands[operand], tensors_at(trial, options_.selection, step), {step}};
+          found = work.process(session) || found;
+          work.end_step();
+        });
     work.finish();
     out.close(messages);
-    if (!found && messages.status() == ExitStatus::yes) {
-      messages.warning("nothing is selected");
-      return ExitStatus::no;
+    if (visited && !found) {
+      say_nothing_selected(messages);
     }
     return ExitStatus::yes;
   }

@@ -272,7 +272,9 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
   }
   const StepSpec spec = options.selection.steps.value_or(default_steps(options));
   const bool own = counts_from_end(spec) || !names.empty();
-  if (!own && !tensors.empty()) {
+  if (tensors.empty() && messages.status() == ExitStatus::yes) {
+    (void)select_steps(trial, options.selection, spec, messages);  // a mode or a step that is not there says more
+  } else if (!own) {
     selection.steps = select_steps(trial, options.selection, spec, messages);
   }
   const std::set<std::string_view> all_named(names.begin(), names.end());

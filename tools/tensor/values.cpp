@@ -188,10 +188,7 @@ void report_nothing(const ValueSelection& selection, bool found, Diagnostics& me
       messages.fail("TensorUnavailableForStep", text + "; try smd-reduce -r saved", ExitStatus::no);
     }
   } else if (!found) {
-    if (messages.status() == ExitStatus::yes) {
-      messages.warning("nothing is selected");
-    }
-    messages.raise(ExitStatus::no);
+    say_nothing_selected(messages);
   }
 }
 
@@ -234,21 +231,22 @@ bool follow_values(const TensorOptions& options, OutputFile& out, Diagnostics& m
                           .opened = [&](Trial& trial) {
                             view = make_view({out, options, messages, trial});
                           }};
-  follow_trials({options.trial}, setup, messages, [&](std::size_t, Trial& trial, const SelectedStep& step) {
-    selection.tensors = tensors_at(trial, options.selection, step);
-    selection.steps = {step};
-    if (!selection.tensors.empty()) {
-      ValueReader reader(trial, options, selection, *view, messages);
-      shown = reader.run() || shown;
-      found = reader.found() || found;
-    }
-    view->end_step();
-  });
+  const bool visited =
+      follow_trials({options.trial}, setup, messages, [&](std::size_t, Trial& trial, const SelectedStep& step) {
+        selection.tensors = tensors_at(trial, options.selection, step);
+        selection.steps = {step};
+        if (!selection.tensors.empty()) {
+          ValueReader reader(trial, options, selection, *view, messages);
+          shown = reader.run() || shown;
+          found = reader.found() || found;
+        }
+        view->end_step();
+      });
   if (!view) {
     return false;
   }
   view->finish();
-  if (!found && messages.status() == ExitStatus::yes) {
+  if (visited && !found && messages.status() == ExitStatus::yes) {
     report_nothing(selection, false, messages);
   }
   return shown || !options.binary();

@@ -137,7 +137,9 @@ TEST_CASE("steps that are not there") {
   outcome = select(digits, "100:200");
   CHECK(outcome.status == ExitStatus::no);
   CHECK(outcome.steps.empty());
-  CHECK(outcome.messages.empty());
+  CHECK(outcome.messages ==
+        "test: StepUnavailable: " + digits +
+            ": nothing is selected: no step saved is among those asked for; smd-ls --steps lists them\n");
 }
 
 TEST_CASE("tensors by name, pattern and collection") {
