@@ -44,12 +44,13 @@ class ReduceWork : public Work {
   }
   bool process(const Session& session) override {
     if (!view_) {
-      if (!session.empty()) {
+      const bool values = session.forms(options_).values;
+      if (values) {
         messages_.fail("TensorUnavailableForStep",
                        session.name + ": no reductions were saved of what is selected; try -r without saved",
                        ExitStatus::no);
       }
-      return !session.empty();
+      return values;
     }
     view_->set_trial(session.name);
     return reduce_trial(session, options_, wanted_, *view_, messages_);
@@ -146,7 +147,7 @@ class Runner {
   void process(const Session& session) {
     // More shards than steps leave some with nothing to do.
     if (!work_.process(session) && !(options_.shard && session.steps.empty())) {
-      say_nothing_selected(messages_);
+      say_nothing_found(session.name, session.forms(options_), messages_);
     }
   }
 
@@ -177,16 +178,18 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
                             .reading = options_.reading,
                             .listed = lists_operands(options_.operands)};
     bool found = false;
+    Forms forms;
     const bool visited =
         follow_trials(operands, setup, messages, [&](std::size_t operand, Trial& trial, const SelectedStep& step) {
           const Session session{trial, operands[operand], tensors_at(trial, options_.selection, step), {step}};
           found = work.process(session) || found;
+          forms = found ? forms : session.forms(options_);
           work.end_step();
         });
     work.finish();
     out.close(messages);
     if (visited && !found) {
-      say_nothing_selected(messages);
+      say_nothing_found(operands.front(), forms, messages);
     }
     return ExitStatus::yes;
   }

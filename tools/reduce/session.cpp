@@ -20,6 +20,31 @@ void Session::for_each_entry(const ReduceCommandOptions& options, std::span<cons
       query, [&](const TensorEntry& entry) { return (!entry.value && entry.reductions.empty()) || visit(entry); });
 }
 
+Forms Session::forms(const ReduceCommandOptions& options) const {
+  Forms forms;
+  if (!empty()) {
+    trial.for_each_entry(entry_query(options.selection, tensors, steps), [&](const TensorEntry& entry) {
+      forms.values = entry.value.has_value();
+      forms.reductions = forms.reductions || !entry.reductions.empty();
+      forms.shapes = forms.shapes || entry.shape.has_value();
+      return !forms.values;
+    });
+  }
+  return forms;
+}
+
+void say_nothing_found(std::string_view trial, const Forms& forms, Diagnostics& messages) {
+  if (messages.status() != ExitStatus::yes || forms.values || (!forms.reductions && !forms.shapes)) {
+    say_nothing_selected(messages);
+    return;
+  }
+  const std::string_view what = forms.reductions ? ": no values, only reductions, were saved of what is selected; "
+                                                   "smd-reduce -r saved prints them"
+                                                 : ": no values or reductions, only shapes, were saved of what is "
+                                                   "selected; smd-ls -l prints them";
+  messages.fail("TensorUnavailableForStep", std::string(trial) + std::string(what), ExitStatus::no);
+}
+
 Session select(Trial& trial, const std::string& name, const ReduceCommandOptions& options, Diagnostics& messages) {
   Session session{trial, name, {}, {}};
   if (!check_worker(trial, options.selection, messages)) {

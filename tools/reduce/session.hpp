@@ -14,6 +14,13 @@
 
 namespace smd::tool::reduce {
 
+/// In which forms something was saved.
+struct Forms {
+  bool values = false;
+  bool reductions = false;
+  bool shapes = false;
+};
+
 /// One trial, and what of it is selected.
 struct Session {
   const Trial& trial;
@@ -29,11 +36,17 @@ struct Session {
   void for_each_entry(const ReduceCommandOptions& options, std::span<const std::string> some_tensors,
                       std::span<const SelectedStep> some_steps,
                       const std::function<bool(const TensorEntry&)>& visit) const;
+  /// What there is of what is selected, for messages: all entries are looked at if none has a value.
+  [[nodiscard]] Forms forms(const ReduceCommandOptions& options) const;
 };
 
 /// Resolves names, steps and the shard; what is not there is said.
 [[nodiscard]] Session select(Trial& trial, const std::string& name, const ReduceCommandOptions& options,
                              Diagnostics& messages);
+
+/// Says that nothing of what is selected can be reduced as asked, and in which forms there is something, unless
+/// something was wrong before; status 1.
+void say_nothing_found(std::string_view trial, const Forms& forms, Diagnostics& messages);
 
 /// Reports why a record could not be read.
 void report(const Problem& problem, std::string_view tensor, GlobalStep step, const Trial& trial,

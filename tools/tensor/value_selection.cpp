@@ -62,6 +62,18 @@ bool has_own_steps(const Trial& trial, const TensorOptions& options, const std::
   return any;
 }
 
+bool has_reductions(const Trial& trial, const std::string& name) {
+  bool any = false;
+  EntryQuery query;
+  query.tensors = {name};
+  query.include_incomplete = true;
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    any = !entry.reductions.empty();
+    return !any;
+  });
+  return any;
+}
+
 // What a named tensor has in place of values, or by whom; all of the trial was read.
 void report_without_values(const Trial& trial, const TensorOptions& options, const std::string& name,
                            Diagnostics& messages) {
@@ -282,7 +294,7 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
     const bool named = all_named.contains(name);
     if (own) {
       if (!named && !has_own_steps(trial, options, name, Having::value)) {
-        selection.without_values.insert(name);
+        selection.without_values.emplace(name, has_reductions(trial, name));
         continue;
       }
       const std::vector<SelectedStep> chosen = steps_of(trial, options, name, messages);

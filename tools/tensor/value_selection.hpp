@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <smd/trial.hpp>
 #include <string>
 #include <string_view>
@@ -26,7 +25,8 @@ struct ValueSelection {
   /// Steps of each tensor; none: `steps` holds for all.
   std::map<std::string, std::vector<GlobalStep>, std::less<>> own_steps;
   std::map<std::string, NamedTensor, std::less<>> named;
-  std::set<std::string, std::less<>> without_values;  ///< Selected by patterns, but only reductions or shapes of them.
+  /// Selected by patterns, but there are only shapes of them, or reductions too: then true.
+  std::map<std::string, bool, std::less<>> without_values;
 
   [[nodiscard]] bool wants(std::string_view tensor, GlobalStep step) const;
 };

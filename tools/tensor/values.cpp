@@ -86,7 +86,8 @@ class ValueReader {
       }
       if (!entry.value) {
         if (!selection_.named.contains(entry.tensor)) {
-          selection_.without_values.emplace(entry.tensor);
+          bool& has_reductions = selection_.without_values.try_emplace(std::string(entry.tensor), false).first->second;
+          has_reductions = has_reductions || !entry.reductions.empty();
         }
         return true;
       }
@@ -179,15 +180,27 @@ class ValueReader {
 
 // Tensors chosen by patterns, not by name, may turn out to have no values.
 void report_nothing(const ValueSelection& selection, bool found, Diagnostics& messages) {
-  const std::vector<std::string> names(selection.without_values.begin(), selection.without_values.end());
-  if (!names.empty()) {
-    const std::string text = "no values, only reductions or shapes, were saved of " + quoted_list(names, 3);
-    if (found) {
-      messages.note(text + "; see smd-reduce -r saved");
-    } else {
-      messages.fail("TensorUnavailableForStep", text + "; try smd-reduce -r saved", ExitStatus::no);
+  const auto say = [&](bool reductions, const std::string& form, const std::string& command) {
+    std::vector<std::string> names;
+    for (const auto& [name, has_reductions] : selection.without_values) {
+      if (has_reductions == reductions) {
+        names.push_back(name);
+      }
     }
-  } else if (!found) {
+    if (names.empty()) {
+      return;
+    }
+    const std::string text =
+        "no values, only " + form + ", were saved of " + quoted_list(names, 3) + "; " + command + " prints them";
+    if (found) {
+      messages.note(text);
+    } else {
+      messages.fail("TensorUnavailableForStep", text, ExitStatus::no);
+    }
+  };
+  say(true, "reductions", "smd-reduce -r saved");
+  say(false, "shapes", "smd-ls -l");
+  if (!found && selection.without_values.empty()) {
     say_nothing_selected(messages);
   }
 }
