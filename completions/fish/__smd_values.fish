@@ -189,6 +189,17 @@ function __smd_values
                         echo $before$name=
                     end
                 end
+            case format_file
+                set -l typed (__smd_typed)
+                if string match -q '*=*' -- $typed
+                    set -l format (string match -r '^[^=]*=' -- $typed)
+                    set -l file (__smd_path (string replace -r '^[^=]*=' '' -- $typed))
+                    for path in $file*
+                        test -d $path; and echo -- $format$path/; or echo -- $format$path
+                    end
+                else
+                    printf '%s=\n' $argv[2..-1]
+                end
             case choice
                 printf '%s\n' $argv[2..-1]
         end

@@ -12,7 +12,7 @@ complete -c smd-rule -l check-config -d 'only check that rules and parameters ar
 complete -c smd-rule -s k -l keep-going -d 'go on after a step that triggered, and print every finding'
 complete -c smd-rule -l now -d 'the present, for StalledTrainingRule: seconds since 1970 or 2024-05-01T12:00:00Z (default: the clock)' -x
 complete -c smd-rule -l on-trigger -d 'run CMD by sh each time a rule triggers, with the finding as JSON on its standard input' -x
-complete -c smd-rule -l report -d 'write a further report of format F to FILE, which appears once it is whole; may be given again' -x
+complete -c smd-rule -l report -d 'write a further report of format F to FILE, which appears once it is whole; may be given again' -x -a '(__smd_values format_file text table tsv csv json jsonl junit tap github sagemaker)'
 complete -c smd-rule -l allow-empty -d 'status 0 instead of 5 if a rule had nothing to look at'
 complete -c smd-rule -l exit-zero -d 'status 0 instead of 1 and 5'
 complete -c smd-rule -s s -l step -d 'judge at these steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end' -x -a '(__smd_values ,step)'

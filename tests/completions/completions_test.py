@@ -238,6 +238,16 @@ class Completion(unittest.TestCase):
                     "TreeDepth.end_step")
         self.assertEqual(self.shell.tab("smd-rule run -r TreeDepth -p de")[-1], "depth=")
 
+    @unittest.skipUnless(any(os.path.exists(os.path.join(folder, "smd-rule")) for folder in BINS), "no smd-rule")
+    def test_reports(self):
+        self.offers("smd-rule run --report j", "json", "jsonl", "junit")
+        self.assertEqual(self.shell.tab("smd-rule run --report sage")[-1], "sagemaker=")
+        self.assertEqual(self.shell.tab("smd-rule run --report junit=onl")[-1], "junit=only/")
+
+    def test_saved_reductions(self):
+        self.offers("smd-save run -r abs_m", "abs_min", "abs_max", "abs_median", "abs_mean")
+        self.assertEqual(self.shell.tab("smd-save run --reduce min,varia")[-1], "min,variance")
+
     def test_trial_operand(self):
         self.assertEqual(self.shell.tab("smd-ls onl"), ["smd-ls", "only/"])
 

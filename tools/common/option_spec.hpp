@@ -20,8 +20,9 @@ enum class ValueKind : std::uint8_t {
   pattern,
   step,
   mode,
-  format,  ///< One of `CommandDefinition::formats`.
-  choice,  ///< One of `OptionSpec::choices`; anything else is refused when the line is parsed.
+  format,       ///< One of `CommandDefinition::formats`.
+  format_file,  ///< `FORMAT=FILE`, a format of `CommandDefinition::formats`.
+  choice,       ///< One of `OptionSpec::choices`; anything else is refused when the line is parsed.
   columns,
   number,
   duration,

@@ -74,6 +74,8 @@ std::string_view kind_word(ValueKind kind) noexcept {
       return "step";
     case ValueKind::mode:
       return "mode";
+    case ValueKind::format_file:
+      return "format_file";
     case ValueKind::format:
     case ValueKind::choice:
     case ValueKind::columns:
@@ -98,7 +100,8 @@ std::string_view kind_word(const OptionSpec& spec) noexcept {
 }
 
 std::vector<std::string_view> offered(const OptionSpec& spec, const tool::CommandDefinition& definition) {
-  const std::span<const std::string_view> words = spec.kind == ValueKind::format ? definition.formats : spec.choices;
+  const bool formats = spec.kind == ValueKind::format || spec.kind == ValueKind::format_file;
+  const std::span<const std::string_view> words = formats ? definition.formats : spec.choices;
   std::vector<std::string_view> all(words.begin(), words.end());
   if (spec.kind == ValueKind::columns && definition.columns != nullptr) {
     const auto add = [&all](const std::vector<std::string_view>& names) {

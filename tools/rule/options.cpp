@@ -91,7 +91,7 @@ constexpr std::array<OptionSpec, 15> own_options = {{
      .metavar = "F=FILE",
      .help = "write a further report of format F to FILE, which appears once it is whole; may be given again",
      .group = group::output,
-     .kind = ValueKind::text,
+     .kind = ValueKind::format_file,
      .repeat = Repeat::adds_up},
     {.name = "allow-empty", .help = "status 0 instead of 5 if a rule had nothing to look at", .group = rules_group},
     {.name = "exit-zero", .help = "status 0 instead of 1 and 5", .group = rules_group},

@@ -4,10 +4,14 @@
 #include "common/text.hpp"
 
 #include <smd/error.hpp>
+#include <smd/reduction.hpp>
 
 #include <array>
 #include <charconv>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace smd::tool::save {
 
@@ -79,6 +83,20 @@ constexpr std::array<OptionSpec, 15> own_options = {{
      .group = saving},
 }};
 
+/// What a hook can save: those of the library and the median, each also of |x|.
+std::span<const std::string_view> saved_reductions() {
+  static const auto names = [] {
+    std::vector<std::string> all(reduction_names.begin(), reduction_names.end());
+    all.emplace_back("median");
+    for (std::size_t i = 0, plain = all.size(); i < plain; ++i) {
+      all.push_back("abs_" + all[i]);
+    }
+    return all;
+  }();
+  static const std::vector<std::string_view> words(names.begin(), names.end());
+  return words;
+}
+
 Mode parse_mode_option(const std::string& text) {
   const std::optional<Mode> mode = parse_mode(text);
   if (!mode) {
@@ -125,7 +143,16 @@ Assignment Assignment::parse(const std::string& operand) {
   return assignment;
 }
 
-std::span<const OptionSpec> SaveOptions::table() noexcept { return own_options; }
+std::span<const OptionSpec> SaveOptions::table() noexcept {
+  static const auto options = [] {
+    auto all = own_options;
+    for (OptionSpec& spec : all) {
+      spec.choices = spec.name == "reduce" ? saved_reductions() : spec.choices;
+    }
+    return all;
+  }();
+  return options;
+}
 
 SaveOptions SaveOptions::from(const CommandLine& line) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
