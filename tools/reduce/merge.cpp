@@ -11,9 +11,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
+#include <system_error>
 #include <tuple>
 
 namespace smd::tool::reduce {
@@ -25,6 +27,13 @@ class Merger {
   Merger(const ReduceCommandOptions& options, Diagnostics& messages) : options_(options), messages_(messages) {}
 
   void read(const std::string& path) {
+    std::error_code unknown;
+    if (std::filesystem::is_directory(path, unknown)) {
+      messages_.fail("ReadError",
+                     tool::quoted(path) + " is a folder: --merge takes the JSON lines that --shard --jsonl wrote",
+                     ExitStatus::unreadable);
+      return;
+    }
     std::ifstream file(path, std::ios::binary);
     if (!file) {
       messages_.fail(errno == ENOENT ? "NotFound" : "ReadError", tool::quoted(path) + ": " + std::strerror(errno),
