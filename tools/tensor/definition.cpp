@@ -59,7 +59,8 @@ constexpr std::array<Prose, 5> prose = {{
              "NaN and infinities are in no bin; how many there are is said."},
     {.title = "STATISTICS",
      .text = "--stat computes in double precision over all elements; std divides by their number. min and max are in "
-             "the value's own type. With NaN among the elements, min, max, mean and std are nan. nan, inf and zero "
+             "the value's own type; complex numbers have none. With NaN among the elements, min, max, mean and std are "
+             "nan. nan, inf and zero "
              "are counts."},
 }};
 
