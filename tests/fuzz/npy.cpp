@@ -101,7 +101,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         break;
     }
   } catch (const ReadError& error) {
-    SMD_REQUIRE(error.problem.kind == ProblemKind::damaged && !error.problem.text.empty());
+    const ProblemKind kind = error.problem.kind;
+    SMD_REQUIRE((kind == ProblemKind::damaged || kind == ProblemKind::io) && !error.problem.text.empty());
   }
   return 0;
 }
