@@ -100,13 +100,15 @@ def path_refused(path):
 
 
 def value_absent(*steps):
+    """A missing file is told once, with the number of its records."""
     steps = steps or (1,)
     gone = [(name, step) for step in steps for name in ("a", "b")]
-    message = "TensorUnavailableForStep: *"
+    message = "TensorUnavailableForStep: 'a' at step {}{}: *: the event file is missing"
     return Case(
         values={key: None for key in gone}, check=4,
         check_rows=[row_about(f"events/{step:012}/{step:012}_worker_0.tfevents") for step in steps],
-        tensor=1, tensor_messages=[message] * len(gone), one=1, one_messages=[message])
+        tensor=1, tensor_messages=[message.format(step, " and 1 more record") for step in steps], one=1,
+        one_messages=[message.format(1, "")])
 
 
 def step_does_not_exist():
@@ -210,7 +212,7 @@ def table():
     # Its event file may still come. Nothing is damaged.
     late = "*NotYet*: *"
     cases["event_missing_running_last"] = Case(
-        values={("a", 2): None, ("b", 2): None}, check_rows=[], tensor=1, tensor_messages=[late, late], one=1,
+        values={("a", 2): None, ("b", 2): None}, check_rows=[], tensor=1, tensor_messages=[late], one=1,
         one_messages=[late], one_step=2)
     cases["event_truncated_first"] = record_refused("ab")
     cases["event_truncated_second"] = record_refused("b")

@@ -37,6 +37,15 @@ Level level_from_environment() noexcept {
   return Level::warning;
 }
 
+/// How messages name a file of a trial, or the trial itself.
+std::string place_of(std::string_view trial, std::string_view file) {
+  std::string place(trial);
+  if (!place.empty()) {
+    place += !file.empty() && file.front() != '/' ? "/" : ": ";
+  }
+  return place;
+}
+
 void write_all(int descriptor, std::string_view text) noexcept {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
@@ -100,11 +109,7 @@ void Diagnostics::info(std::string_view text) { write(Level::info, "info", text)
 void Diagnostics::debug(std::string_view text) { write(Level::debug, "debug", text); }
 
 void Diagnostics::report(const Problem& problem, std::string_view trial) {
-  std::string text(trial);
-  if (!text.empty()) {
-    text += !problem.file.empty() && problem.file.front() != '/' ? "/" : ": ";
-  }
-  text += to_string(problem);
+  const std::string text = place_of(trial, problem.file) + to_string(problem);
   switch (problem.kind) {
     case ProblemKind::damaged:
     case ProblemKind::not_found:
@@ -133,6 +138,50 @@ void Diagnostics::report_once(const Problem& problem, std::string_view trial) {
     }
   }
   report(problem, trial);
+}
+
+void Diagnostics::report_record(const Problem& problem, std::string_view trial, std::string_view record, Level level) {
+  const bool absent = problem.kind == ProblemKind::absent;
+  if (!absent && problem.kind != ProblemKind::not_yet) {
+    report(problem, trial);
+    return;
+  }
+  std::string_view tag = absent ? "TensorUnavailableForStep" : "StepNotYetAvailable";
+  if (level == Level::error) {
+    raise(ExitStatus::no);
+  } else {
+    level = absent ? level : Level::info;
+    tag = absent ? "warning" : "info";
+  }
+  const std::string place = place_of(trial, problem.file);
+  const std::lock_guard lock(mutex_);
+  Missing& missing =
+      missing_.try_emplace(place + problem.file, Missing{level, tag, place + to_string(problem), {}, 0}).first->second;
+  if (missing.records++ == 0) {
+    missing.record = record;
+  }
+}
+
+void Diagnostics::report_given_up(std::string_view trial, std::string_view file, std::string_view step) {
+  raise(ExitStatus::no);
+  const std::string place = place_of(trial, file) + std::string(file);
+  const std::lock_guard lock(mutex_);
+  missing_.try_emplace(place, Missing{Level::error, "TensorUnavailableForStep",
+                                      place + ": the event file, or its end, did not come", std::string(step), 0});
+}
+
+void Diagnostics::say_missing() {
+  std::map<std::string, Missing> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all.swap(missing_);
+  }
+  for (const auto& [file, missing] : all) {
+    const std::size_t more = missing.records > 1 ? missing.records - 1 : 0;
+    const std::string others =
+        more == 0 ? "" : " and " + std::to_string(more) + (more == 1 ? " more record" : " more records");
+    write(missing.level, missing.tag, missing.record + others + ": " + missing.place);
+  }
 }
 
 std::string Diagnostics::last_failure() { return last_failure_of_thread; }
@@ -185,6 +234,7 @@ void Diagnostics::write_line(Level level, std::string_view tag, std::string_view
 }
 
 void Diagnostics::finish() {
+  say_missing();
   const std::lock_guard lock(mutex_);
   for (const auto& [key, repeated] : repeats_) {
     if (repeated.count > shown_repeats) {

@@ -61,6 +61,18 @@ class Diagnostics {
   /// The same, unless it was said before.
   void report_once(const Problem& problem, std::string_view trial);
 
+  /// Why a record, say `'loss' at step 3`, could not be read. Of records whose file is not there, or not whole yet, the
+  /// file is said once, with their number, by `say_missing`: TensorUnavailableForStep or StepNotYetAvailable, status 1.
+  /// Where all but a detail is told without the record, `level` is `warning`, and the status stays.
+  void report_record(const Problem& problem, std::string_view trial, std::string_view record,
+                     Level level = Level::error);
+
+  /// The same of a file that was waited for in vain, whether or not any of its records are wanted. Before them.
+  void report_given_up(std::string_view trial, std::string_view file, std::string_view step);
+
+  /// Says which files were missing since the last time. `finish` does so too.
+  void say_missing();
+
   /// The text of this thread's last failure; empty if there was none.
   [[nodiscard]] static std::string last_failure();
   /// From now on this status does not count.
@@ -93,6 +105,14 @@ class Diagnostics {
   };
   std::map<std::pair<std::string, std::string>, Repeated> repeats_;  // by tag and text
   std::set<std::string> reported_;
+  struct Missing {
+    Level level;
+    std::string_view tag;
+    std::string place;  // and what is the matter with it
+    std::string record;
+    std::size_t records;  // that were wanted
+  };
+  std::map<std::string, Missing> missing_;  // by file
   ExitStatus status_ = ExitStatus::yes;
   std::vector<ExitStatus> forgiven_;
 };

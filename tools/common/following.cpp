@@ -102,15 +102,13 @@ class Following {
                        " came late, after later steps were shown");
       }
       for (const std::string& file : event.missing) {
-        messages_.fail("TensorUnavailableForStep",
-                       trial.name() + ": step " + std::to_string(event.step.value) + ": " + file +
-                           ": the event file, or its end, did not come",
-                       ExitStatus::no);
+        messages_.report_given_up(trial.path(), file, "step " + std::to_string(event.step.value));
       }
       if (steps.choose(event)) {
         visited_ = true;
         visit_(operand, trial, {event.step, event.mode, event.mode_step});
       }
+      messages_.say_missing();
       if (steps.over()) {
         steps.report_missing(false, messages_);
         report_never_seen(trial, setup_.selection, messages_);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor_facts.hpp"
 
+#include "common/text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -167,7 +169,7 @@ void read_types(const Trial& trial, std::vector<TensorFacts>& facts, Diagnostics
     }
     HeadSink sink;
     if (const std::optional<Problem> problem = trial.read_blocks(*row.value, row.summary.tensor, sink)) {
-      messages.report(*problem, trial.path());
+      messages.report_record(*problem, trial.path(), quoted(row.summary.tensor), Level::warning);
       continue;
     }
     row.dtype = sink.dtype();

@@ -66,14 +66,7 @@ Session select(Trial& trial, const std::string& name, const ReduceCommandOptions
 
 void report(const Problem& problem, std::string_view tensor, GlobalStep step, const Trial& trial,
             Diagnostics& messages) {
-  const std::string text = quoted(tensor) + " step " + std::to_string(step.value) + ": " + to_string(problem);
-  if (problem.kind == ProblemKind::absent) {
-    messages.fail("TensorUnavailableForStep", text, ExitStatus::no);
-  } else if (problem.kind == ProblemKind::not_yet) {
-    messages.fail("StepNotYetAvailable", text, ExitStatus::no);
-  } else {
-    messages.report(problem, trial.path());
-  }
+  messages.report_record(problem, trial.path(), quoted(tensor) + " at step " + std::to_string(step.value));
 }
 
 }  // namespace smd::tool::reduce

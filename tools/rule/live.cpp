@@ -160,11 +160,9 @@ class LiveTrial {
 
   void tell_missing(const FollowEvent& event) {
     for (const std::string& file : event.missing) {
-      judgement_.messages.fail("TensorUnavailableForStep",
-                               name_ + ": step " + std::to_string(event.step.value) + ": " + file +
-                                   ": the event file, or its end, did not come",
-                               ExitStatus::no);
+      judgement_.messages.report_given_up(trial_.path(), file, "step " + std::to_string(event.step.value));
     }
+    judgement_.messages.say_missing();
   }
 
   void report_problems() {

@@ -101,7 +101,7 @@ class ValueReader {
         read_batch();
         ShowingProgress showing(*sink, progress_);
         if (const std::optional<Problem> problem = trial_.read_blocks(*entry.value, entry.tensor, showing)) {
-          report(key_of(entry), *problem);
+          messages_.report_record(*problem, trial_.path(), value_name(key_of(entry)));
         } else {
           shown_ = true;
         }
@@ -124,7 +124,7 @@ class ValueReader {
                   if (result.value) {
                     show(keys_[i], *result.value);
                   } else {
-                    report(keys_[i], *result.problem);
+                    messages_.report_record(*result.problem, trial_.path(), value_name(keys_[i]));
                   }
                   return true;
                 },
@@ -153,16 +153,6 @@ class ValueReader {
 
   static TensorValue take_part(const TensorValue& value, const StridedLayout& part) {
     return smd::tool::take(value, part);
-  }
-
-  void report(const ValueKey& key, const Problem& problem) {
-    if (problem.kind == ProblemKind::absent) {
-      messages_.fail("TensorUnavailableForStep", value_name(key) + ": " + to_string(problem), ExitStatus::no);
-    } else if (problem.kind == ProblemKind::not_yet) {
-      messages_.fail("StepNotYetAvailable", value_name(key) + ": " + to_string(problem), ExitStatus::no);
-    } else {
-      messages_.report(problem, trial_.path());
-    }
   }
 
   const Trial& trial_;
