@@ -26,6 +26,7 @@ MIB = 1 << 20
 environment = {}
 trials = ""
 sanitized = False
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored if these tests were started by nohup
 
 READERS = [
     ["smd-ls", "--json"],
@@ -219,7 +220,7 @@ class Faults(unittest.TestCase):
             new = file.read()
         chance = random.Random(2)
         statuses = set()
-        for number in [signal.SIGINT, signal.SIGTERM] * 50:
+        for number in [signal.SIGHUP, signal.SIGINT, signal.SIGTERM] * 35:
             with open(target, "wb") as file:
                 file.write(b"old")
             child = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

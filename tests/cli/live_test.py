@@ -20,7 +20,9 @@ import time
 import live_writer
 from permissions import bound_by_permissions
 
+ENDING = [signal.SIGHUP, signal.SIGINT, signal.SIGTERM]
 HERE = os.path.dirname(os.path.abspath(__file__))
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored if these tests were started by nohup
 
 
 class Failure(Exception):
@@ -264,7 +266,7 @@ def saver_interrupted(tools, number):
 
 def saver_interrupted_at_the_end(tools):
     """One signal ends the writer and reaches the saver, which sees both at once: the input did not end by itself."""
-    for number in [signal.SIGINT, signal.SIGTERM] * 10:
+    for number in ENDING * 10:
         with Bench(tools, 1, 1) as bench:
             trial = os.path.join(bench.trial, "saved")
             saver = subprocess.Popen(["smd-save", trial, "--jsonl", "--end"], stdin=subprocess.PIPE,
@@ -288,7 +290,7 @@ def saver_interrupted_at_any_moment(tools):
     chance = random.Random(3)
     lines = b"".join(json.dumps({"step": step, "tensor": name, "value": [step] * 3000}).encode() + b"\n"
                      for step in range(20) for name in "ab")
-    for number in [signal.SIGINT, signal.SIGTERM] * 5:
+    for number in ENDING * 5:
         with Bench(tools, 1, 1) as bench:
             trial = os.path.join(bench.trial, "saved")
             saver = subprocess.Popen(["smd-save", trial, "--jsonl"], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -333,6 +335,21 @@ def interrupted(tools, number):
         follower.communicate(timeout=60)
         require(follower.returncode == -number, f"signal {number}: status {follower.returncode}")
         require(open(place).read().count("\n") == 2, f"signal {number}: the file is whole and in its place")
+
+
+def hangup_ignored(tools):
+    """As nohup starts it."""
+    with Bench(tools, 1, 1) as bench:
+        live_writer.write_step(bench.trial, 0, 0)
+        usual = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        follower = bench.follow("smd-ls", "--steps", "-F", "-H", "--columns", "step", bench.trial)
+        signal.signal(signal.SIGHUP, usual)
+        require(follower.stdout.readline() == "0\n", "the step that is there is shown at once")
+        follower.send_signal(signal.SIGHUP)
+        live_writer.write_step(bench.trial, 1, 0)
+        require(follower.stdout.readline() == "1\n", "it goes on")
+        follower.terminate()
+        follower.communicate(timeout=60)
 
 
 def reader_goes_away(tools):
@@ -393,12 +410,12 @@ def main():
     attempt(moved_while_followed)
     attempt(unreadable_while_followed)
     attempt(typo_while_followed)
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in ENDING:
         attempt(saver_interrupted, number)
+        attempt(interrupted, number)
     attempt(saver_interrupted_at_the_end)
     attempt(saver_interrupted_at_any_moment)
-    attempt(interrupted, signal.SIGINT)
-    attempt(interrupted, signal.SIGTERM)
+    attempt(hangup_ignored)
     attempt(reader_goes_away)
     attempt(event_file_missing)
     print(f"{failures} failed")

@@ -23,6 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ENVIRONMENT = {'LC_ALL': 'C.UTF-8', 'TERM': 'dumb', 'TZ': 'UTC'}
 NON_FINITE = {'NaN': math.nan, 'Infinity': math.inf, '-Infinity': -math.inf}
 ODD_NAME = '100% a:b,c\nd\re # x'
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored if these tests were started by nohup
 
 
 def rule(*arguments, status=None, **more):
@@ -464,7 +465,7 @@ class Following(unittest.TestCase):
         self.assertTrue(os.path.exists(mark))
 
     def test_signals_close_reports(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             job = self.job('pt-healthy')
             job.write(job.steps[0][1])
             report = os.path.join(self.folder, 'report')

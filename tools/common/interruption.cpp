@@ -4,12 +4,12 @@
 #include "signals.hpp"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace {
 std::atomic<int> interrupted_by{0};
 
 // What whoever started us ignores stays ignored (nohup).
-sigset_t ending_signals() {
+sigset_t signals_to_take() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : ending_signals) {
     struct sigaction old = {};
     if (sigaction(number, nullptr, &old) == 0 && old.sa_handler != SIG_IGN) {
       sigaddset(&set, number);
@@ -42,7 +42,7 @@ bool may_lose_reader(int descriptor) {
 }  // namespace
 
 Interruption::Interruption(Reader reader) : reader_(reader), done_(eventfd(0, EFD_CLOEXEC)) {
-  const sigset_t ending = ending_signals();
+  const sigset_t ending = signals_to_take();
   signals_ = signalfd(-1, &ending, SFD_CLOEXEC);
   if (done_ < 0 || signals_ < 0) {
     return;  // no descriptor left: signals end us as they always do
@@ -56,7 +56,7 @@ Interruption::~Interruption() {
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t written = write(done_, &one, sizeof one);
     thread_.join();
-    const sigset_t ending = ending_signals();
+    const sigset_t ending = signals_to_take();
     pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
   }
   for (const int descriptor : {done_, signals_}) {
@@ -69,7 +69,8 @@ Interruption::~Interruption() {
 bool Interruption::asked() const noexcept {
   sigset_t pending = {};
   const bool waits =
-      sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
+      sigpending(&pending) == 0 && std::any_of(ending_signals.begin(), ending_signals.end(),
+                                               [&](int number) { return sigismember(&pending, number) == 1; });
   return waits || noticed_;
 }
 

@@ -8,9 +8,9 @@
 
 namespace smd::tool {
 
-/// While one lives, SIGINT and SIGTERM only ask for a stop, so that what was begun is ended properly: a report closed,
-/// a file put in its place. A second one kills at once. A reader of standard output that goes away ends the process at
-/// once too (141): whoever waits for a job would not notice before the next write.
+/// While one lives, SIGHUP, SIGINT and SIGTERM only ask for a stop, so that what was begun is ended properly: a report
+/// closed, a file put in its place. A second one kills at once. A reader of standard output that goes away ends the
+/// process at once too (141): whoever waits for a job would not notice before the next write.
 ///
 /// `run_command` dies of the signal when the command has returned. One at a time; made before other threads are.
 class Interruption {

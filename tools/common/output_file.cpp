@@ -41,8 +41,9 @@ class SignalsBlocked {
   SignalsBlocked() {
     sigset_t ending;
     sigemptyset(&ending);
-    sigaddset(&ending, SIGINT);
-    sigaddset(&ending, SIGTERM);
+    for (const int number : ending_signals) {
+      sigaddset(&ending, number);
+    }
     pthread_sigmask(SIG_BLOCK, &ending, &old_);
   }
   SignalsBlocked(const SignalsBlocked&) = delete;

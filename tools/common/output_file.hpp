@@ -13,7 +13,7 @@ namespace smd::tool {
 class Diagnostics;
 
 /// Where results go: standard output, or a file that appears under its name only once it is whole (a temporary in the
-/// same folder, renamed by `close`, removed on failure and on SIGINT and SIGTERM). Buffered; not thread-safe.
+/// same folder, renamed by `close`, removed on failure and on signals that end the process). Buffered; not thread-safe.
 class OutputFile {
  public:
   /// Standard output.

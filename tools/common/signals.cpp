@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "signals.hpp"
 
-#include <signal.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <climits>
 #include <cstring>
@@ -38,7 +36,7 @@ extern "C" void end_by_signal(int number) {
 }  // namespace
 
 void install_signal_handlers() noexcept {
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : ending_signals) {
     struct sigaction old = {};
     // Whoever started us with the signal ignored (nohup, a shell's background job) wants it so.
     if (sigaction(number, nullptr, &old) == 0 && old.sa_handler != SIG_IGN) {

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <signal.h>
+
+#include <array>
 #include <string>
 
 namespace smd::tool {
 
-/// SIGINT and SIGTERM remove what `remove_on_signal` was told, then kill the process as if unhandled (130, 143).
+/// The signals by which a person, a terminal that closes or a scheduler ends a command.
+inline constexpr std::array<int, 3> ending_signals = {SIGHUP, SIGINT, SIGTERM};
+
+/// They remove what `remove_on_signal` was told, then kill the process as if unhandled (129, 130, 143).
 /// SIGPIPE too, whoever had it ignored: a reader that goes away ends us silently (141).
 void install_signal_handlers() noexcept;
 

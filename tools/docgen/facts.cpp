@@ -64,9 +64,9 @@ std::span<const Limit> limits() {
 std::span<const StatusFact> statuses() noexcept { return status_table; }
 
 std::string_view status_note() noexcept {
-  return "If several apply, the first of 2, 3, 4, 1, 5, 6, 0 stands. A command that is interrupted (SIGINT, SIGTERM) "
-         "removes its temporary files and dies of the signal, so that a shell sees 130 or 143; if the reader of its "
-         "output goes away, it dies silently (141).";
+  return "If several apply, the first of 2, 3, 4, 1, 5, 6, 0 stands. A command that is interrupted (SIGHUP, SIGINT, "
+         "SIGTERM) removes its temporary files and dies of the signal, so that a shell sees 129, 130 or 143; if the "
+         "reader of its output goes away, it dies silently (141).";
 }
 
 std::string_view group_note(std::string_view group, std::string_view command) noexcept {

@@ -53,9 +53,9 @@ constexpr std::array<Prose, 3> prose = {{
              "Tensors in losses and metrics are always saved themselves, never reduced."},
     {.title = "FILES",
      .text = "Each file appears whole: it is written under a temporary name and renamed, events before their index "
-             "file, the end marker last. Two commands must not save the same step of the same worker at once.\n\n"
-             "SIGINT and SIGTERM end the input: what had come is put in its place, the last step with the tensors that "
-             "it has, but no end marker. A second one ends the command at once."},
+             "file, the end marker last. Two commands must not save the same step of the same worker at "
+             "once.\n\nSIGHUP, SIGINT and SIGTERM end the input: what had come is put in its place, the last step with "
+             "the tensors that it has, but no end marker. A second one ends the command at once."},
 }};
 
 constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-rule(1)", "smd-trial(5)"};

@@ -36,8 +36,8 @@ constexpr std::array<Prose, 5> prose = {{
     {.title = "FOLLOWING",
      .text = "With -F, values are printed as steps complete, each once, until the job ends. What counts from the end "
              "means the steps that were there at the beginning: without -s, the last of them and all that come; with "
-             "-s :, all. Steps are those of the trial, not of a tensor. SIGINT and SIGTERM end it after the step at "
-             "hand: files are closed and put in their place."},
+             "-s :, all. Steps are those of the trial, not of a tensor. SIGHUP, SIGINT and SIGTERM end it after the "
+             "step at hand: files are closed and put in their place."},
     {.title = "FORMATS",
      .text =
          "table shows arrays as NumPy prints them; the text formats print one row per element, with its index.\n\n"

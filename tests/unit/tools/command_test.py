@@ -17,6 +17,7 @@ import unittest
 import numpy as np
 
 SAMPLE = sys.argv.pop(1)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored if these tests were started by nohup
 ENVIRONMENT = {'PATH': os.environ['PATH'], 'LC_ALL': 'C.UTF-8'}
 for name in ('ASAN_OPTIONS', 'UBSAN_OPTIONS', 'TSAN_OPTIONS', 'LD_LIBRARY_PATH'):
     if name in os.environ:
@@ -204,7 +205,7 @@ class Statuses(unittest.TestCase):
 
 class Signals(unittest.TestCase):
     def test_temporaries_go_and_the_signal_kills(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, 'out')
                 child = subprocess.Popen([SAMPLE, 'hold', '-o', path], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
