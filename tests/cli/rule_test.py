@@ -19,6 +19,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 TRIALS = ''
+THROWING_RULE = ''
 HERE = os.path.dirname(os.path.abspath(__file__))
 ENVIRONMENT = {'LC_ALL': 'C.UTF-8', 'TERM': 'dumb', 'TZ': 'UTC'}
 NON_FINITE = {'NaN': math.nan, 'Infinity': math.inf, '-Infinity': -math.inf}
@@ -289,6 +290,26 @@ class Reports(unittest.TestCase):
             self.assertEqual(rule(*options, text).stdout, seconds)
 
 
+class ThrowingRules(unittest.TestCase):
+    def test_no_verdict_and_the_others_go_on(self):
+        place = trial('pt-healthy')
+        first = int(subprocess.run(['smd-ls', place, '--summary', '--get', 'first_step'], check=True, env=ENVIRONMENT,
+                                   stdout=subprocess.PIPE).stdout)
+        for later in (0, 1):  # at the first step, and after one that was judged
+            done = rule(place, '--plugin', THROWING_RULE, '-r', 'ThrowingRule', '-r', 'ExplodingTensor', '-p',
+                        f'ThrowingRule.at={first + later}', '--jsonl', status=5)
+            thrown, other = (json.loads(line) for line in done.stdout.splitlines())
+            self.assertEqual((thrown['status'], thrown['steps_evaluated'], thrown['findings']), ('Error', later, 0))
+            self.assertIn('out of luck', thrown['message'])
+            self.assertEqual(other['status'], 'NoIssuesFound')
+            self.assertEqual(done.stderr.decode(), 'smd-rule: warning: ThrowingRule: the rule failed: out of luck\n')
+
+    def test_one_that_triggers_beside_it_decides(self):
+        done = rule(trial('pt-vanishing'), '--plugin', THROWING_RULE, '-r', 'ThrowingRule', '-r', 'VanishingGradient',
+                    '--jsonl', status=1)
+        self.assertEqual([json.loads(line)['status'] for line in done.stdout.splitlines()], ['Error', 'IssuesFound'])
+
+
 class Triggers(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix='smd-rule-')
@@ -498,13 +519,15 @@ class Following(unittest.TestCase):
 
 
 def main():
-    global TRIALS
+    global TRIALS, THROWING_RULE
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--tools', action='append', default=[], metavar='DIR')
     parser.add_argument('--trials', required=True, metavar='DIR')
+    parser.add_argument('--throwing-rule', metavar='PLUGIN', help='with a rule that throws at step `at` and later')
     parser.add_argument('tests', nargs='*')
     options = parser.parse_args()
     TRIALS = os.path.abspath(options.trials)
+    THROWING_RULE = options.throwing_rule
     for name in ('ASAN_OPTIONS', 'UBSAN_OPTIONS', 'TSAN_OPTIONS', 'LSAN_OPTIONS', 'LD_LIBRARY_PATH'):
         if name in os.environ:
             ENVIRONMENT[name] = os.environ[name]
