@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app.hpp"
 
+#include "environment.hpp"
 #include "interruption.hpp"
 #include "output_file.hpp"
 #include "output_options.hpp"
@@ -69,6 +70,7 @@ ExitStatus parse_and_run(Command& command, int argc, char** argv, Diagnostics& m
     return print(version_text(definition));
   }
   set_up_messages(line, messages);
+  check_environment(definition.name, messages);
   command.setup(line);
   return command.run(messages);
 }

@@ -20,7 +20,9 @@ constexpr std::size_t shown_repeats = 3;
 
 thread_local std::string last_failure_of_thread;
 
-Level level_from_environment() noexcept {
+}  // namespace
+
+std::optional<Level> parse_level(const char* wanted) noexcept {
   struct Name {
     const char* text;
     Level level;
@@ -28,13 +30,19 @@ Level level_from_environment() noexcept {
   constexpr Name names[] = {{"off", Level::error},   {"critical", Level::error}, {"fatal", Level::error},
                             {"error", Level::error}, {"warn", Level::warning},   {"warning", Level::warning},
                             {"info", Level::info},   {"debug", Level::debug}};
-  const char* value = std::getenv("SMDEBUG_LOG_LEVEL");
   for (const Name& name : names) {
-    if (value != nullptr && strcasecmp(value, name.text) == 0) {
+    if (strcasecmp(wanted, name.text) == 0) {
       return name.level;
     }
   }
-  return Level::warning;
+  return std::nullopt;
+}
+
+namespace {
+
+Level level_from_environment() noexcept {
+  const char* const value = std::getenv("SMDEBUG_LOG_LEVEL");
+  return value == nullptr ? Level::warning : parse_level(value).value_or(Level::warning);
 }
 
 /// How messages name a file of a trial, or the trial itself.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <smd/error.hpp>
 #include <smd/problem.hpp>
@@ -19,6 +20,9 @@ namespace smd::tool {
 
 /// How grave a message is. The order is that of SMDEBUG_LOG_LEVEL.
 enum class Level : std::uint8_t { error, warning, info, debug };
+
+/// By the names that SMDEBUG_LOG_LEVEL takes, in any case; nothing for others.
+[[nodiscard]] std::optional<Level> parse_level(const char* name) noexcept;
 
 /// Writes messages to standard error (and to the file that SMDEBUG_LOG_PATH names), and keeps the exit status that they
 /// add up to. A text that repeats is written three times, then counted. Names may stand in texts raw: whatever could

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "environment.hpp"
 
+#include "text.hpp"
+
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <system_error>
 
 namespace smd::tool {
 
@@ -20,19 +29,25 @@ constexpr std::array<EnvironmentVariable, 21> variables = {{
     {"COLUMNS", "The width of help texts and pictures where the output is no terminal; default 80."},
     {"SMDEBUG_LOG_LEVEL",
      "Which messages are shown, as with the reference implementation: debug, info, warning (the default), error or "
-     "off. -q and -v win over it."},
+     "off. -q and -v win over it.",
+     {},
+     EnvironmentForm::level,
+     "warning"},
     {"SMDEBUG_LOG_PATH", "A file to which messages are also appended."},
     {"SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW",
      "How many steps that not all workers have written may lie behind the last complete one, before the oldest half of "
-     "them counts as complete; default 1000."},
+     "them counts as complete; default 1000.",
+     {},
+     EnvironmentForm::count,
+     "1000"},
     {"SMDEBUG_TRAINING_END_DELAY_REFRESH",
      "While waiting: for how many seconds nothing may have changed after the job's end marker appeared, before what is "
      "not there counts as never saved; default 1.",
-     readers},
+     readers, EnvironmentForm::seconds, "1"},
     {"SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT",
      "While waiting: how often to look again for an event file that an index file names and that is not there; "
      "default 100.",
-     readers},
+     readers, EnvironmentForm::count, "100"},
     {"SMD_CACHE_DIR", "A folder that keeps what was read of trials on S3, as with --cache.", readers},
     {"AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN", "Credentials for S3. They never come from options.",
      readers},
@@ -59,8 +74,60 @@ constexpr std::array<EnvironmentVariable, 21> variables = {{
      "save"},
 }};
 
+template <class Number>
+bool is_number(std::string_view text, Number most) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() && number >= 0 && number <= most;
+}
+
+/// What a value should have been; empty if it is that. As `trial/wait_limits.cpp` reads them.
+std::string_view wanted(EnvironmentForm form, const char* value) {
+  switch (form) {
+    case EnvironmentForm::text:
+      return {};
+    case EnvironmentForm::level:
+      return parse_level(value) ? "" : "debug, info, warning, error or off";
+    case EnvironmentForm::count:
+      return is_number<std::size_t>(value, SIZE_MAX) ? "" : "a whole number from 0";
+    case EnvironmentForm::seconds:
+      return is_number<double>(value, 1e9) ? "" : "a number of seconds from 0";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const EnvironmentVariable> environment_variables() noexcept { return variables; }
+
+bool reads(std::string_view command, const EnvironmentVariable& variable) noexcept {
+  const std::string_view word = command.substr(command.find('-') + 1);
+  std::string_view rest = variable.commands;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    if (rest.substr(0, end) == word) {
+      return true;
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return variable.commands.empty();
+}
+
+void check_environment(std::string_view command, Diagnostics& messages) {
+  for (const EnvironmentVariable& variable : variables) {
+    if (variable.form == EnvironmentForm::text || !reads(command, variable)) {
+      continue;
+    }
+    const std::string name(variable.name);
+    const char* const value = std::getenv(name.c_str());
+    if (value == nullptr || *value == '\0') {
+      continue;
+    }
+    if (const std::string_view form = wanted(variable.form, value); !form.empty()) {
+      messages.warning(name + ": " + quoted(value) + " is not " + std::string(form) + "; " +
+                       std::string(variable.fallback) + ", the default, is used");
+    }
+  }
+}
 
 }  // namespace smd::tool

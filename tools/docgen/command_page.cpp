@@ -117,24 +117,11 @@ bool takes_lists(const CommandDefinition& definition) {
   });
 }
 
-bool reads(const CommandDefinition& definition, const tool::EnvironmentVariable& variable) {
-  const std::string_view word = definition.name.substr(definition.name.find('-') + 1);
-  std::string_view rest = variable.commands;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(' '), rest.size());
-    if (rest.substr(0, end) == word) {
-      return true;
-    }
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return variable.commands.empty();
-}
-
 void environment(Roff& page, const CommandDefinition& definition) {
   page.macro(".Sh ENVIRONMENT");
   page.macro(".Bl -tag -width Ds");
   for (const tool::EnvironmentVariable& variable : tool::environment_variables()) {
-    if (!reads(definition, variable)) {
+    if (!tool::reads(definition.name, variable)) {
       continue;
     }
     std::string_view names = variable.name;

@@ -141,6 +141,20 @@ class Messages(unittest.TestCase):
         self.assertEqual(run('repeat', env={'SMDEBUG_LOG_LEVEL': 'error'}).stderr, b'')
         self.assertIn(b'another', run('-v', 'repeat', env={'SMDEBUG_LOG_LEVEL': 'error'}).stderr)
 
+    def test_values_of_variables_that_are_no_good(self):
+        window, level = 'SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW', 'SMDEBUG_LOG_LEVEL'
+        for value in ('abc', '-1', '1.5', ' 7', '7 ', '99999999999999999999'):
+            done = run('echo', env={window: value})
+            self.assertEqual((done.returncode, done.stderr.decode()),
+                             (0, f"smd-sample: warning: {window}: '{value}' is not a whole number from 0; 1000, the "
+                                 'default, is used\n'))
+        self.assertEqual(run('echo', env={level: 'foo'}).stderr,
+                         b"smd-sample: warning: SMDEBUG_LOG_LEVEL: 'foo' is not debug, info, warning, error or off; "
+                         b'warning, the default, is used\n')
+        for name, value in ((window, '0'), (window, '7'), (window, ''), (level, 'Critical'), (level, ''),
+                            ('SMDEBUG_TRAINING_END_DELAY_REFRESH', 'not read by this command')):
+            self.assertEqual(run('echo', env={name: value}).stderr, b'')
+
     def test_log_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'log')
