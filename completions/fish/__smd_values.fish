@@ -171,10 +171,10 @@ function __smd_values
             case worker
                 echo all
                 __smd_ask "$trial" --workers --columns worker
-            case step
+            case step step_number
                 set -l column step
                 set -q modes[1]; and not string match -qi global -- "$modes"; and set column mode_step
-                printf '%s\n' first last all
+                test $kind = step; and printf '%s\n' first last all
                 __smd_ask "$trial" --steps --columns $column '--mode='$modes
             case mode
                 printf '%s\n' train eval predict global

@@ -201,6 +201,7 @@ class Completion(unittest.TestCase):
         # The steps that the README shows of this trial; mode steps for -m eval.
         self.offers("smd-ls run -s 2", "21", "26")
         self.offers("smd-ls run -m eval -s ", "first", "last", "all", "0", "5", "10")
+        self.offers("smd-wait run -m eval -s ", "0", "5", "10")  # which takes numbers alone
         self.assertEqual(self.shell.tab("smd-tensor run -s 5,fi"), ["smd-tensor", "run", "-s", "5,first"])
 
     def test_odd_names(self):

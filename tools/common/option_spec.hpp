@@ -18,7 +18,8 @@ enum class ValueKind : std::uint8_t {
   collection,
   worker,
   pattern,
-  step,
+  step,         ///< N, first, last, all and more.
+  step_number,  ///< N alone.
   mode,
   format,       ///< One of `CommandDefinition::formats`.
   format_file,  ///< `FORMAT=FILE`, a format of `CommandDefinition::formats`.

@@ -206,7 +206,7 @@ class StepSelector {
                      ExitStatus::no);
       return;
     }
-    const std::string others = modes_that_have(mode, term.number);
+    const std::string others = modes_that_have(trial_, mode, term.number);
     const Candidates trial_wide = source_ ? trial_candidates(mode) : all;
     if (trial_wide.numbers.empty() || term.number > trial_wide.numbers.back()) {
       const std::string last =
@@ -231,30 +231,6 @@ class StepSelector {
     return StepSelector(trial_, options_, spec_, messages_, {}, {}).candidates_in(mode, options_.incomplete);
   }
 
-  static std::string nearest_steps(const std::vector<std::int64_t>& numbers, std::int64_t wanted) {
-    const auto above = std::upper_bound(numbers.begin(), numbers.end(), wanted);
-    std::string text;
-    if (above != numbers.begin()) {
-      text += std::to_string(*std::prev(above));
-    }
-    if (above != numbers.end()) {
-      text += (text.empty() ? "" : " and ") + std::to_string(*above);
-    }
-    return text.empty() ? text : "; nearest: " + text;
-  }
-
-  std::string modes_that_have(Mode asked, std::int64_t number) const {
-    std::string names;
-    std::vector<Mode> modes = trial_.modes();
-    modes.push_back(Mode::global);
-    for (const Mode mode : modes) {
-      if (mode != asked && trial_.global_step(mode, ModeStep(number))) {
-        names += (names.empty() ? "" : ", ") + std::string(mode_text(mode));
-      }
-    }
-    return names.empty() ? names : "; there is a step " + std::to_string(number) + " in mode " + names;
-  }
-
   Trial& trial_;
   const SelectionOptions& options_;
   const StepSpec& spec_;
@@ -264,6 +240,30 @@ class StepSelector {
 };
 
 }  // namespace
+
+std::string nearest_steps(std::span<const std::int64_t> numbers, std::int64_t wanted) {
+  const auto above = std::upper_bound(numbers.begin(), numbers.end(), wanted);
+  std::string text;
+  if (above != numbers.begin()) {
+    text += std::to_string(*std::prev(above));
+  }
+  if (above != numbers.end()) {
+    text += (text.empty() ? "" : " and ") + std::to_string(*above);
+  }
+  return text.empty() ? text : "; nearest: " + text;
+}
+
+std::string modes_that_have(const Trial& trial, Mode asked, std::int64_t number) {
+  std::string names;
+  std::vector<Mode> modes = trial.modes();
+  modes.push_back(Mode::global);
+  for (const Mode mode : modes) {
+    if (mode != asked && trial.global_step(mode, ModeStep(number))) {
+      names += (names.empty() ? "" : ", ") + std::string(mode_text(mode));
+    }
+  }
+  return names.empty() ? names : "; there is a step " + std::to_string(number) + " in mode " + names;
+}
 
 std::vector<SelectedStep> select_steps(Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
                                        Diagnostics& messages, const StepSource& source, std::string_view tensor) {

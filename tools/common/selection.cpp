@@ -24,14 +24,7 @@ std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& op
       query.collections.push_back(name);
       continue;
     }
-    std::vector<std::string> names;
-    names.reserve(known.size());
-    for (const auto& [key, collection] : known) {
-      names.push_back(key);
-    }
-    const std::vector<std::string> nearest = nearest_names(name, names);
-    const std::string hint = nearest.empty() ? "; there are " + quoted_list(names) : did_you_mean(nearest);
-    messages.fail("NotFound", "collection " + quoted(name) + " is not defined" + hint, ExitStatus::no);
+    messages.fail("NotFound", undefined_collection(name, known), ExitStatus::no);
   }
   if (options.selects_tensors() && query.names.empty() && query.regex.empty() && query.collections.empty()) {
     return {};  // all that was asked for does not exist; an empty query would mean everything
@@ -48,6 +41,17 @@ std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& op
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
+}
+
+std::string undefined_collection(std::string_view name, const std::map<std::string, Collection>& known) {
+  std::vector<std::string> names;
+  names.reserve(known.size());
+  for (const auto& [key, collection] : known) {
+    names.push_back(key);
+  }
+  const std::vector<std::string> nearest = nearest_names(name, names);
+  return "collection " + quoted(name) + " is not defined" +
+         (nearest.empty() ? "; there are " + quoted_list(names) : did_you_mean(nearest));
 }
 
 bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) {

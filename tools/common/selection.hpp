@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <smd/trial.hpp>
 #include <span>
@@ -86,6 +87,14 @@ using StepSource = std::function<std::vector<GlobalStep>(bool incomplete)>;
 /// @throws UsageError for a bad pattern.
 [[nodiscard]] std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& options,
                                                       Diagnostics& messages);
+
+/// `collection 'x' is not defined`, and which are: the nearest, else all.
+[[nodiscard]] std::string undefined_collection(std::string_view name, const std::map<std::string, Collection>& known);
+
+/// What helps whoever asks for a step that is not there: `; nearest: 5 and 10` of ascending numbers, and `; there is a
+/// step 7 in mode train` for modes of the trial other than the one asked for. Empty if there is nothing to say.
+[[nodiscard]] std::string nearest_steps(std::span<const std::int64_t> numbers, std::int64_t wanted);
+[[nodiscard]] std::string modes_that_have(const Trial& trial, Mode asked, std::int64_t number);
 
 /// Whether the trial has a tensor. If the steps read so far do not tell, reads the rest; if it has none, says so:
 /// TensorUnavailable with the nearest three names, status 1.

@@ -72,6 +72,8 @@ std::string_view kind_word(ValueKind kind) noexcept {
       return "worker";
     case ValueKind::step:
       return "step";
+    case ValueKind::step_number:
+      return "step_number";
     case ValueKind::mode:
       return "mode";
     case ValueKind::format_file:

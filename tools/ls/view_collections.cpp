@@ -42,18 +42,12 @@ class CollectionsView final : public TrialView {
   std::vector<std::string> collections_asked(const std::map<std::string, Collection>& known,
                                              Diagnostics& messages) const {
     std::vector<std::string> asked;
-    std::vector<std::string> names;
-    std::transform(known.begin(), known.end(), std::back_inserter(names), [](const auto& item) { return item.first; });
     for (const std::string& name : options().selection.collections) {
       if (known.contains(name)) {
         asked.push_back(name);
         continue;
       }
-      const std::vector<std::string> nearest = nearest_names(name, names);
-      messages.fail("NotFound",
-                    "collection " + quoted(name) + " is not defined" +
-                        (nearest.empty() ? "; there are " + quoted_list(names) : did_you_mean(nearest)),
-                    ExitStatus::no);
+      messages.fail("NotFound", undefined_collection(name, known), ExitStatus::no);
     }
     return asked;
   }

@@ -90,7 +90,7 @@ class Waiting {
                         : std::any_of(standings.begin(), standings.end(), unavailable);
   }
 
-  void show(const std::string& path, const Trial* trial, const std::vector<Standing>& standings) {
+  void show(const std::string& path, Trial* trial, const std::vector<Standing>& standings) {
     const bool decided = trial != nullptr && (holds(standings) || hopeless(standings));
     for (std::size_t i = 0; i < conditions_.size(); ++i) {
       const Condition& condition = conditions_[i];
@@ -117,24 +117,21 @@ class Waiting {
         }
       }
       rows_.row({step, mode, mode_step, to_string(standing.state), reason});
-      if (!holds(standings)) {
-        say(path + ": " + condition.text, standing, reason, trial != nullptr);
+      if (!holds(standings) && !reason.empty()) {
+        say(path + ": " + condition.text, standing, reason,
+            trial == nullptr ? "; there is no trial so far" : advice_for(condition, standing, *trial));
       }
     }
     rows_.end_step();
   }
 
-  void say(const std::string& text, const Standing& standing, std::string_view reason, bool there) {
-    if (reason.empty()) {
-      return;
-    }
+  void say(const std::string& text, const Standing& standing, std::string_view reason, const std::string& advice) {
     if (standing.state == StepState::not_yet_available) {
-      messages_.fail(reason, text + (there ? ": not yet" : ": not yet; there is no trial so far"),
-                     ExitStatus::timed_out);
+      messages_.fail(reason, text + ": not yet" + advice, ExitStatus::timed_out);
     } else if (standing.skipped) {
-      messages_.fail(reason, text + ": was not saved", ExitStatus::no);
+      messages_.fail(reason, text + ": was not saved" + advice, ExitStatus::no);
     } else {
-      messages_.fail(reason, text + ": never came, the job has ended", ExitStatus::no_more_data);
+      messages_.fail(reason, text + ": never came, the job has ended" + advice, ExitStatus::no_more_data);
     }
   }
 

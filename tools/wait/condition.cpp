@@ -169,6 +169,34 @@ Standing standing_of(const Condition& condition, const Trial& trial) {
   return {};
 }
 
+std::string advice_for(const Condition& condition, const Standing& standing, Trial& trial) {
+  if (condition.kind != Kind::step && condition.kind != Kind::tensor) {
+    return {};
+  }
+  trial.cover(StepRange());
+  std::string advice;
+  if (condition.number && !trial.global_step(condition.mode, ModeStep(*condition.number))) {
+    std::vector<std::int64_t> saved;
+    for (const ModeStep step : trial.steps(condition.mode)) {
+      saved.push_back(step.value);
+    }
+    const std::string last = saved.empty() ? "" : ": the last is " + std::to_string(saved.back());
+    advice = (standing.skipped ? nearest_steps(saved, *condition.number) : last) +
+             modes_that_have(trial, condition.mode, *condition.number);
+  }
+  for (const std::string& collection : condition.tensors.collections) {
+    if (const auto known = trial.collections(); !known.contains(collection)) {
+      advice += "; " + undefined_collection(collection, known);
+    }
+  }
+  for (const std::string& name : condition.tensors.names) {
+    if (!trial.has_tensor(name)) {
+      advice += did_you_mean(nearest_names(name, trial.tensor_names()));
+    }
+  }
+  return advice;
+}
+
 StepRange range_for(const std::vector<Condition>& conditions) {
   std::int64_t least = INT64_MAX;
   for (const Condition& condition : conditions) {

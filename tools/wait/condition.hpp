@@ -36,6 +36,10 @@ struct Standing {
 /// By what is known of the trial. @throws InvalidArgument, MatchLimit.
 [[nodiscard]] Standing standing_of(const Condition& condition, const Trial& trial);
 
+/// What helps whoever waited in vain, to follow a message: the nearest steps, other modes, names alike. Reads all of
+/// the trial. Empty if there is nothing to say.
+[[nodiscard]] std::string advice_for(const Condition& condition, const Standing& standing, Trial& trial);
+
 /// What must be read to tell.
 [[nodiscard]] StepRange range_for(const std::vector<Condition>& conditions);
 

@@ -38,7 +38,12 @@ constexpr std::array<Prose, 1> prose = {{
      "when a condition can no longer come true.\n\n"
      "One record is printed for each condition: the step that it is about (of --after, the one that came; of --count, "
      "the last one counted), its state (AVAILABLE, UNAVAILABLE, NOT_YET_AVAILABLE), and the reason if it is not "
-     "available: StepUnavailable, NoMoreData or Timeout. --timeout 0 asks once."},
+     "available: StepUnavailable, NoMoreData or Timeout. --timeout 0 asks once.\n\n"
+     "With -m, the numbers given to -s and --after are mode steps, while the record's step is always the global one. "
+     "In "
+     "a loop with --after, what goes round is then --columns mode_step: s=-1; while s=$(smd-wait run -m train --after "
+     "$s "
+     "--columns mode_step); do smd-tensor run loss -m train -s $s; done."},
 }};
 
 constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-trial(5)"};
