@@ -124,7 +124,7 @@ class Following {
         return;
       case Kind::ended:
         if (!any && trial.listed_steps().empty()) {
-          messages_.fail("NoMoreData", trial.name() + ": no step was saved", ExitStatus::no);
+          report_no_step(trial, messages_);
           return;
         }
         steps.report_missing(true, messages_);

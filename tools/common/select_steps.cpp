@@ -28,11 +28,7 @@ class StepSelector {
 
   std::vector<SelectedStep> select() {
     if (trial_.listed_steps().empty()) {
-      if (trial_.ended()) {
-        messages_.fail("NoMoreData", trial_.name() + ": no step was saved", ExitStatus::no);
-      } else {
-        messages_.fail("StepNotYetAvailable", trial_.name() + ": no step saved yet", ExitStatus::no);
-      }
+      report_no_step(trial_, messages_);
       return {};
     }
     read_what_is_needed();
@@ -240,6 +236,14 @@ class StepSelector {
 };
 
 }  // namespace
+
+void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status) {
+  if (trial.ended()) {
+    messages.fail("NoMoreData", trial.name() + ": no step was saved", status);
+  } else {
+    messages.fail("StepNotYetAvailable", trial.name() + ": no step saved yet", status);
+  }
+}
 
 std::string nearest_steps(std::span<const std::int64_t> numbers, std::int64_t wanted) {
   const auto above = std::upper_bound(numbers.begin(), numbers.end(), wanted);

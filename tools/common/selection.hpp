@@ -80,6 +80,9 @@ using StepSource = std::function<std::vector<GlobalStep>(bool incomplete)>;
                                                      const StepSpec& fallback, Diagnostics& messages,
                                                      const StepSource& source = {}, std::string_view tensor = {});
 
+/// Says that a trial has no step: StepNotYetAvailable, or NoMoreData once the job has ended.
+void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status = ExitStatus::no);
+
 /// The names that -n -e -c -x select among the tensors of the steps read, in byte order. Exact names that the trial
 /// does not have: TensorUnavailable with the nearest three, status 1 (the rest of the trial is read before that is
 /// said); a collection that it does not define: likewise. -m narrows to tensors

@@ -188,6 +188,10 @@ void judge_trial(const Judgement& judgement, Trial& trial, std::string_view name
     }
   };
   const std::optional<GlobalStep> end = options.end;
+  const bool told = options.steps.has_value();  // by whoever selected them
+  if (!told && trial.listed_steps().empty()) {
+    report_no_step(trial, judgement.messages, ExitStatus::nothing_evaluated);
+  }
   TrialJudge judge(judgement, trial, name, std::move(options), &reports);
   try {
     judge.evaluator().offer();

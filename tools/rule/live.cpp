@@ -107,6 +107,9 @@ class LiveTrial {
       evaluator.offer(last);
     }
     if (job_over) {
+      if (trial_.listed_steps().empty()) {
+        report_no_step(trial_, judgement_.messages, ExitStatus::nothing_evaluated);
+      }
       evaluator.offer();
       evaluator.finish();
       judge_->conclude();

@@ -101,17 +101,22 @@ constexpr std::array<OptionSpec, 3> step_options = {{
     {.short_name = 's',
      .name = "step",
      .metavar = "SPEC",
-     .help = "judge at these steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end",
+     .help =
+         "judge at these steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end; with -F "
+         "one range A:B",
      .group = group::selection,
      .kind = ValueKind::step,
      .repeat = Repeat::adds_up,
      .split_commas = true,
-     .manual = "Judge only at these steps, counted in the mode. Rules that look back may still read earlier ones. Wins "
-               "over the parameters start_step and end_step."},
+     .manual =
+         "Judge only at these steps, counted in the mode. Rules that look back may still read earlier ones. Wins "
+         "over the parameters start_step and end_step. With --follow it is one range A:B of global steps, whose ends "
+         "may be open; one step is 300:301."},
     {.short_name = 'm',
      .name = "mode",
      .metavar = "M[,M]",
-     .help = "judge at steps of these modes: train, eval, predict or global (default: global, all steps)",
+     .help =
+         "judge at steps of these modes, with -F of one: train, eval, predict or global (default: global, all steps)",
      .group = group::selection,
      .kind = ValueKind::mode,
      .repeat = Repeat::adds_up,
@@ -207,7 +212,7 @@ void check(const RuleCommandOptions& options) {
   }
   const SelectionOptions& selection = options.selection;
   if (!plain_range(selection) && (selection.steps || selection.modes.size() > 1)) {
-    throw UsageError("--follow takes one mode, or steps as one range A:B of global steps");
+    throw UsageError("--follow takes one mode, or steps as one range of global steps, such as 300: or 300:301");
   }
 }
 

@@ -288,6 +288,9 @@ void RuleRun::note_missing_collections() {
 }
 
 std::string RuleRun::nothing_judged() const {
+  if (base_ != nullptr && base_->snapshot().listing->files.empty()) {
+    return ended_ ? "nothing was judged: no step was saved" : "nothing was judged: no step saved yet";
+  }
   if (base_ == nullptr || !result_.first_step) {
     return "nothing was judged: no step of the trial is in range";
   }
