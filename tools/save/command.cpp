@@ -50,11 +50,13 @@ constexpr std::array<Prose, 3> prose = {{
      .text = "Without --config everything given is saved, in the collections named and in those whose patterns have "
              "the name (weights, biases, gradients, losses). With it, the collections and steps of the configuration "
              "decide, as in a training program; collections named by -c are saved too, at the steps of the hook. "
-             "Tensors in losses and metrics are always saved themselves, never reduced."},
+             "These are steps of the mode, which are numbered by how many were saved so far: a job that runs smd-save "
+             "anew for each step gives --mode-step, or an interval is never reached. Tensors in losses and metrics are "
+             "always saved themselves, never reduced."},
     {.title = "FILES",
      .text = "Each file appears whole: it is written under a temporary name and renamed, events before their index "
-             "file, the end marker last. Two commands must not save the same step of the same worker at "
-             "once.\n\nSIGHUP, SIGINT and SIGTERM end the input: what had come is put in its place, the last step with "
+             "file, the end marker last. Two commands must not save the same step of the same worker at once.\n\n"
+             "SIGHUP, SIGINT and SIGTERM end the input: what had come is put in its place, the last step with "
              "the tensors that it has, but no end marker. A second one ends the command at once."},
 }};
 
@@ -149,6 +151,7 @@ ExitStatus SaveCommand::run(Diagnostics& messages) {
     }
     saver.close();
     messages.info(options_.trial + ": " + std::to_string(saver.saved()) + " tensors saved");
+    saver.note_nothing_saved();
   }
   if (interruption.asked()) {
     messages.info(options_.trial + ": interrupted; what had come is saved");

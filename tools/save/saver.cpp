@@ -3,6 +3,7 @@
 
 #include <smd/trial.hpp>
 
+#include "common/selection.hpp"
 #include "common/text.hpp"
 
 namespace smd::tool::save {
@@ -55,8 +56,18 @@ void Saver::save(const Place& place, const std::string& tensor, const TensorValu
   if (hook.save_tensor(tensor, value, collections)) {
     ++saved_;
   } else {
+    if (place.mode != Mode::global && !place.mode_step) {
+      refused_at_ = std::string(mode_text(place.mode)) + " step " + std::to_string(mode_step);
+    }
     messages_.info(tool::quoted(tensor) + " is not saved at step " + std::to_string(place.step) +
                    ": the configuration says so");
+  }
+}
+
+void Saver::note_nothing_saved() {
+  if (saved_ == 0 && !refused_at_.empty()) {
+    messages_.note(options_.trial + ": nothing is saved: the configuration wants none of it at " + refused_at_ +
+                   ", by the number of steps saved so far; --mode-step tells the job's own");
   }
 }
 

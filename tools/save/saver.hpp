@@ -33,6 +33,9 @@ class Saver {
             const std::vector<std::string>& collections);
   /// Writes all that is left. @throws WriteError.
   void close();
+  /// Notes it if nothing of all that came was wanted at steps that were counted here: a job that saves each step by a
+  /// command of its own would never reach an interval. At steps with numbers of the job's it is as was asked for.
+  void note_nothing_saved();
   /// Tensors saved, in whichever form.
   [[nodiscard]] std::uint64_t saved() const noexcept { return saved_; }
 
@@ -49,6 +52,7 @@ class Saver {
   std::map<Mode, std::int64_t> next_;
   std::map<std::pair<Mode, std::int64_t>, std::int64_t> known_;
   std::uint64_t saved_ = 0;
+  std::string refused_at_;  ///< The last step of which something was not saved, if its number was counted here.
 };
 
 }  // namespace smd::tool::save
