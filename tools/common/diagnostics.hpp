@@ -9,6 +9,7 @@
 #include <set>
 #include <smd/error.hpp>
 #include <smd/problem.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -120,6 +121,16 @@ class Diagnostics {
   ExitStatus status_ = ExitStatus::yes;
   std::vector<ExitStatus> forgiven_;
 };
+
+/// A tag of messages, and the status that it mostly has.
+struct MessageTag {
+  std::string_view tag;
+  ExitStatus status;
+  std::string_view meaning;  ///< Empty if no command prints it.
+};
+
+/// All of them, in the order of the documentation. The tests hold this table against the sources.
+[[nodiscard]] std::span<const MessageTag> message_tags() noexcept;
 
 /// The status that a library error gives a command: the one table of them.
 [[nodiscard]] ExitStatus status_of(const Error& error) noexcept;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/diagnostics.hpp"
 #include "common/option_spec.hpp"
 
 namespace smd::docgen {
@@ -38,6 +39,20 @@ constexpr std::array<StatusFact, 8> status_table = {{
     {ExitStatus::no_more_data, "the job ended before the step came"},
     {ExitStatus::timed_out, "timed out"},
 }};
+
+std::string messages_note() {
+  std::string tags;
+  for (const tool::MessageTag& tag : tool::message_tags()) {
+    if (!tag.meaning.empty()) {
+      tags += (tags.empty() ? "" : ", ") + std::string(tag.tag);
+    }
+  }
+  return "Messages go to standard error, as the command's name, a tag that does not change between versions, the cause "
+         "and what to do. The tags, most of them exceptions of the reference implementation, are " +
+         tags +
+         "; what is no error has warning, note, info or debug in their place. A text that comes again is shown three "
+         "times, then counted.";
+}
 
 }  // namespace
 
@@ -91,11 +106,8 @@ std::string_view group_note(std::string_view group, std::string_view command) no
            "control characters in names are shown as \\xNN.";
   }
   if (group == tool::group::messages) {
-    return "Messages go to standard error, as the command's name, a tag that does not change between versions, the "
-           "cause and what to do. The tags are the exceptions of the reference implementation (TensorUnavailable, "
-           "TensorUnavailableForStep, StepUnavailable, StepNotYetAvailable, NoMoreData, MissingCollectionFiles, "
-           "InvalidWorker), and AccessDenied, NotFound, Network, Damaged, ReadError, WriteError, Usage. A text that "
-           "comes again is shown three times, then counted.";
+    static const std::string text = messages_note();
+    return text;
   }
   return {};
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "common/diagnostics.hpp"
 #include "facts.hpp"
 #include "pages.hpp"
 #include "rules.hpp"
@@ -36,6 +37,17 @@ std::string table_of_statuses() {
   return text;
 }
 
+std::string tag_table() {
+  std::string text = "| Tag | Status | Meaning |\n|---|---|---|\n";
+  for (const tool::MessageTag& tag : tool::message_tags()) {
+    if (!tag.meaning.empty()) {
+      text += "| `" + std::string(tag.tag) + "` | " + std::to_string(static_cast<int>(tag.status)) + " | " +
+              cell(tag.meaning) + " |\n";
+    }
+  }
+  return text;
+}
+
 std::string note_table(const std::vector<const tool::CommandDefinition*>& commands) {
   std::string text = "| Command | Status | Meaning |\n|---|---|---|\n";
   for (const tool::CommandDefinition* definition : commands) {
@@ -53,6 +65,7 @@ std::string note_table(const std::vector<const tool::CommandDefinition*>& comman
 std::string filled_document(std::string_view text, const std::vector<const tool::CommandDefinition*>& commands) {
   return filled(text, {{"LIMITS", limit_table()},
                        {"STATUSES", table_of_statuses()},
+                       {"TAGS", tag_table()},
                        {"NOTES", note_table(commands)},
                        {"RULES", rule_chapters()}});
 }

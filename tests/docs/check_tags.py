@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_tags.py ROOT: each tag of a message that the sources make is in the table (tools/common/error_status.cpp), and
+each one there is made."""
+
+import pathlib
+import re
+import sys
+
+# Kinds of problems that are no failure, so that their names are no tags.
+NO_FAILURE = {"NotYet", "Absent", "Warning", "Note"}
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    table = root / "tools/common/error_status.cpp"
+    listed = set(re.findall(r'\{"(\w+)",\s*ExitStatus', table.read_text(encoding="utf-8")))
+    made = set()
+    for folder in ("libsmd/include", "libsmd/src", "tools"):
+        for path in sorted((root / folder).rglob("*.[ch]pp")):
+            text = path.read_text(encoding="utf-8")
+            if path != table:
+                made.update(re.findall(r'\b(?:fail|Error)\(\s*"([A-Z]\w+)"', text))
+                made.update(re.findall(r'reason = .*"(\w+)";', text))
+    kinds = (root / "libsmd/src/base/problem.cpp").read_text(encoding="utf-8")
+    made.update(set(re.findall(r'return "([A-Z]\w+)";', kinds)) - NO_FAILURE)
+    for tag in sorted(made - listed):
+        print(f"{tag} is not in {table.relative_to(root)}")
+    for tag in sorted(listed - made):
+        print(f"{tag}, in {table.relative_to(root)}, is made nowhere")
+    sys.exit(made != listed or not made)
+
+
+main()
