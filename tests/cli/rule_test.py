@@ -374,7 +374,18 @@ class Triggers(unittest.TestCase):
         self.assertIn(b'give --on-trigger', done.stderr)
         result, = json.loads(done.stdout)
         self.assertEqual(result['params']['stop_training_on_fire'], 'False')
-        self.assertEqual(result['warnings'], [])
+        said = 'StopTraining was asked for, of jobs named job…, and was not performed: '
+        self.assertEqual(result['warnings'], [said + 'a file of rules alone stops no job'])
+        self.assertIn(f'smd-rule: warning: stalled: {said}'.encode(), done.stderr)
+        # The same beginning where training went on; nothing where the rule did not fire.
+        options = ('-p', 'stop_training_on_fire=True', '-p', 'training_job_name_prefix=job')
+        done = rule(trial('stalled'), '-r', 'StalledTrainingRule', *options, status=1)
+        self.assertIn(f'smd-rule: warning: StalledTrainingRule: {said}'.encode(), done.stderr)
+        done = rule(trial('stalled'), '-C', config, '-p', 'threshold=9000000000', '--json', status=0)
+        self.assertEqual(json.loads(done.stdout)[0]['warnings'], [])
+        # The command line has the last word.
+        done = rule(trial('stalled'), '-C', config, *options, '--json', status=1)
+        self.assertEqual(json.loads(done.stdout)[0]['warnings'], [said + 'training went on'])
 
 
 class RunningJob:

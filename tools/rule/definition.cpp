@@ -79,12 +79,12 @@ constexpr std::array<Prose, 5> prose = {{
          "trials are followed at once. A signal ends it with whole reports; rules that found nothing are then "
          "InProgress."},
     {.title = "STOPPING A JOB",
-     .text =
-         "StalledTrainingRule can ask that its job be stopped. With -p stop_training_on_fire=True and -p "
-         "training_job_name_prefix=NAME on the command line, the one SageMaker training job in progress whose name "
-         "begins with NAME is stopped when the rule fires; if several do, or none, nothing is, and a message says so. "
-         "What a file of configurations asks for stops nothing by itself, because such files are also used after "
-         "the fact. Any other job is stopped by --on-trigger."},
+     .text = "StalledTrainingRule can ask that its job be stopped. With -p stop_training_on_fire=True and -p "
+             "training_job_name_prefix=NAME on the command line, the one SageMaker training job in progress whose name "
+             "begins with NAME is stopped when the rule fires; if several do, or none, nothing is, and a message says "
+             "so. What a file of configurations asks for stops nothing by itself, because such files are also used "
+             "after the fact; where nothing was stopped that should have been, the result's warnings say why. Any "
+             "other job is stopped by --on-trigger."},
 }};
 
 constexpr std::array<std::string_view, 5> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-reduce(1)", "smd-rules(7)",

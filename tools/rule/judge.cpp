@@ -149,6 +149,14 @@ void TrialJudge::complain(std::size_t rule, const RuleResult& result) {
 
 void TrialJudge::report(std::size_t rule, const RuleResult& result) {
   Diagnostics& messages = judgement_.messages;
+  const std::string withheld = stop_not_performed(judgement_.requests[rule], result);
+  if (!withheld.empty() &&
+      std::find(result.warnings.begin(), result.warnings.end(), withheld) == result.warnings.end()) {
+    RuleResult more = result;
+    more.warnings.push_back(withheld);
+    report(rule, more);
+    return;
+  }
   complain(rule, result);
   for (const std::string& warning : result.warnings) {
     messages.warning(of(result) + warning);

@@ -195,6 +195,20 @@ std::vector<RuleRequest> rule_requests(const RuleCommandOptions& options, Diagno
   return requests;
 }
 
+std::string stop_not_performed(const RuleRequest& request, const RuleResult& result) {
+  const auto value_of = [&](std::string_view name) -> std::optional<std::string> {
+    const auto at = std::find_if(result.params.begin(), result.params.end(),
+                                 [&](const auto& parameter) { return parameter.first == name; });
+    return at == result.params.end() ? std::nullopt : at->second;
+  };
+  if (!request.stop_withheld || result.findings.empty() || value_of(stop_parameter) != "False") {
+    return {};
+  }
+  const std::optional<std::string> prefix = value_of(prefix_parameter);
+  return "StopTraining was asked for" + (prefix ? ", of jobs named " + *prefix + "…, and" : std::string(" and")) +
+         " was not performed: a file of rules alone stops no job";
+}
+
 void report_requests(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options,
                      Diagnostics& messages) {
   bool other_used = false;

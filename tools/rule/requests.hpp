@@ -3,6 +3,7 @@
 
 #include <smd/rule.hpp>
 #include <smd/rule_config.hpp>
+#include <smd/rule_result.hpp>
 
 #include <memory>
 #include <optional>
@@ -35,6 +36,10 @@ struct RuleRequest {
 /// is reported and is none.
 /// @throws UsageError for -p that fits no rule.
 [[nodiscard]] std::vector<RuleRequest> rule_requests(const RuleCommandOptions& options, Diagnostics& messages);
+
+/// What a result of this request that fired has to say of the stop withheld from it, in the words in which the rule
+/// itself says that it stopped nothing; empty if there is none, or -p asked for one.
+[[nodiscard]] std::string stop_not_performed(const RuleRequest& request, const RuleResult& result);
 
 /// Says what is wrong with requests, and what of them is not done here; status 2 if something is wrong.
 void report_requests(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options,
