@@ -374,7 +374,7 @@ class Triggers(unittest.TestCase):
         self.assertIn(b'give --on-trigger', done.stderr)
         result, = json.loads(done.stdout)
         self.assertEqual(result['params']['stop_training_on_fire'], 'False')
-        said = 'StopTraining was asked for, of jobs named job…, and was not performed: '
+        said = 'StopTraining was asked for, of jobs named job..., and was not performed: '
         self.assertEqual(result['warnings'], [said + 'a file of rules alone stops no job'])
         self.assertIn(f'smd-rule: warning: stalled: {said}'.encode(), done.stderr)
         # The same beginning where training went on; nothing where the rule did not fire.

@@ -205,7 +205,7 @@ std::string stop_not_performed(const RuleRequest& request, const RuleResult& res
     return {};
   }
   const std::optional<std::string> prefix = value_of(prefix_parameter);
-  return "StopTraining was asked for" + (prefix ? ", of jobs named " + *prefix + "…, and" : std::string(" and")) +
+  return "StopTraining was asked for" + (prefix ? ", of jobs named " + *prefix + "..., and" : std::string(" and")) +
          " was not performed: a file of rules alone stops no job";
 }
 
