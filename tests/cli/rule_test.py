@@ -290,6 +290,24 @@ class Reports(unittest.TestCase):
             self.assertEqual(rule(*options, text).stdout, seconds)
 
 
+class Steps(unittest.TestCase):
+    def test_they_win_over_parameters(self):
+        """-s A:B, open or not, single steps, strides and steps of a mode: start_step and end_step do not count."""
+        with tempfile.TemporaryDirectory() as folder:
+            lines = ''.join(json.dumps({'step': step, 'mode': 'train', 'mode_step': step, 'tensor': 'x', 'value': 0}) + '\n'
+                            for step in range(6))
+            subprocess.run(('smd-save', folder, '--jsonl', '--end', '-q'), input=lines.encode(), env=ENVIRONMENT,
+                           check=True)
+            bounds = ('-p', 'start_step=2', '-p', 'end_step=4')
+            for words, steps in [((), [2, 3]), (('-m', 'train'), [2, 3]), (('-s', '1:5'), [1, 2, 3, 4]),
+                                 (('-s', ':3'), [0, 1, 2]), (('-s', '3:'), [3, 4, 5]), (('-s', ':'), [0, 1, 2, 3, 4, 5]),
+                                 (('-s', '5'), [5]), (('-s', 'last'), [5]), (('-s', '-2:'), [4, 5]),
+                                 (('-s', '0:6:2'), [0, 2, 4]), (('-m', 'train', '-s', '0:2'), [0, 1])]:
+                done = rule(folder, '-r', 'AllZero', '-p', 'tensor_regex=x', *bounds, '-k', '--jsonl', *words, status=1)
+                records = [json.loads(line) for line in done.stdout.splitlines()]
+                self.assertEqual([one['step'] for one in records if one['record'] == 'finding'], steps, words)
+
+
 class ThrowingRules(unittest.TestCase):
     def test_no_verdict_and_the_others_go_on(self):
         place = trial('pt-healthy')

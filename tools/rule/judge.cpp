@@ -28,6 +28,7 @@ EvaluationOptions evaluation_options(const Judgement& judgement, Trial& trial) {
   if (selection.worker) {
     options.workers = {*selection.worker};
   }
+  options.parameter_bounds = !selection.steps;
   if (const std::optional<PlainRange> range = plain_range(selection)) {
     options.start = range->start;
     options.end = range->end;

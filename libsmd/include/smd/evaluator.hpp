@@ -23,13 +23,14 @@ class Trial;
 struct EvaluationOptions {
   std::optional<GlobalStep> start = {};               ///< Inclusive; wins over a rule's parameter `start_step`.
   std::optional<GlobalStep> end = {};                 ///< Exclusive; likewise.
-  std::optional<std::vector<GlobalStep>> steps = {};  ///< Only these, ascending.
-  std::optional<Mode> mode = {};                      ///< Only steps of this mode; `global` or none: all.
-  std::vector<std::string> workers = {};              ///< Only what these saved; empty: all.
-  bool keep_going = false;                            ///< Go on after a step that fired.
-  bool follow = false;                                ///< The job is followed: `offer`, `tick`, `finish`.
-  unsigned jobs = 0;                                  ///< Threads; 0: one per CPU.
-  std::function<double()> now = {};                   ///< Seconds since 1970; default: the system's clock.
+  std::optional<std::vector<GlobalStep>> steps = {};  ///< Only these, ascending; wins over both parameters.
+  bool parameter_bounds = true;           ///< `start_step` and `end_step` count where nothing wins over them.
+  std::optional<Mode> mode = {};          ///< Only steps of this mode; `global` or none: all.
+  std::vector<std::string> workers = {};  ///< Only what these saved; empty: all.
+  bool keep_going = false;                ///< Go on after a step that fired.
+  bool follow = false;                    ///< The job is followed: `offer`, `tick`, `finish`.
+  unsigned jobs = 0;                      ///< Threads; 0: one per CPU.
+  std::function<double()> now = {};       ///< Seconds since 1970; default: the system's clock.
   /// Each finding as it is made, with the number of its rule: by step, then rule. In the calling thread.
   std::function<void(std::size_t rule, const Finding&)> on_finding = {};
   /// Steps judged, of how many now available. In the calling thread.

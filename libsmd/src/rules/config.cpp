@@ -77,6 +77,14 @@ RuleConfiguration read_configuration(const Json& json, std::string position) {
   return read;
 }
 
+/// In the place of an entry that is none: the others are good all the same.
+RuleConfiguration no_configuration(std::string position, const std::string& why) {
+  RuleConfiguration read;
+  read.position = std::move(position);
+  read.error = bad_config(why);
+  return read;
+}
+
 /// One entry of a list.
 RuleConfiguration read_entry(const Json& json, const std::string& position) {
   if (is_wrapped(json)) {
@@ -86,10 +94,7 @@ RuleConfiguration read_entry(const Json& json, const std::string& position) {
   if (json.is_object()) {
     return read_configuration(json, position);
   }
-  RuleConfiguration read;
-  read.position = position;
-  read.error = bad_config("a rule configuration is an object");
-  return read;
+  return no_configuration(position, "a rule configuration is an object");
 }
 
 std::vector<RuleConfiguration> read_list(const Json& list, const std::string& position) {
@@ -114,11 +119,11 @@ std::vector<RuleConfiguration> read_document(const Json& json) {
     return {read_entry(json, {})};
   }
   std::vector<RuleConfiguration> all;
-  for (const auto& [name, entry] : json.items()) {
-    if (!is_wrapped(entry)) {
-      return {};
+  if (std::any_of(json.begin(), json.end(), is_wrapped)) {
+    for (const auto& [name, entry] : json.items()) {
+      all.push_back(is_wrapped(entry) ? read_entry(entry, name)
+                                      : no_configuration(name, "it has no object DebugRuleConfiguration"));
     }
-    all.push_back(read_entry(entry, name));
   }
   return all;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -86,13 +87,11 @@ class LossNotDecreasing final : public Rule {
     }
     for (const Unit& unit : losses_.units(step)) {
       Row& row = rows_[row_of(unit)];
-      const std::optional<double> loss = losses_.loss(step, unit);
-      if (const std::optional<Unit> before = reference(step, unit); before && !row.known.contains(position(*before))) {
-        if (const std::optional<double> old = losses_.loss(step, *before)) {
-          row.known.emplace(position(*before), *old);
-        }
+      if (!row.first) {
+        row.first = unit.step();
       }
-      if (loss) {
+      learn_reference(step, unit, row);
+      if (const std::optional<double> loss = losses_.loss(step, unit)) {
         check(step, unit, row, *loss);
       }
     }
@@ -101,8 +100,10 @@ class LossNotDecreasing final : public Rule {
  private:
   /// Losses of one tensor, worker and mode.
   struct Row {
+    std::optional<GlobalStep> first;       ///< The rule has seen what was saved from this step on.
     std::optional<std::int64_t> checked;   ///< Position of the last check.
     std::map<std::int64_t, double> known;  ///< By position; what can no longer be a reference is dropped.
+    std::set<std::int64_t> no_losses;      ///< Of what was saved before `first`: looked at, and none.
   };
   using RowKey = std::tuple<std::string, std::string, Mode>;
 
@@ -117,19 +118,51 @@ class LossNotDecreasing final : public Rule {
     return one_row_ ? unit.step().value : unit.mode_step().value;
   }
 
-  /// The newest unit that is far enough back and may have a loss.
-  [[nodiscard]] std::optional<Unit> reference(const StepTensors& step, const Unit& unit) const {
+  /// The units that are far enough back to be the reference, ascending.
+  [[nodiscard]] std::span<const Unit> far_enough(const StepTensors& step, const Unit& unit) const {
     const std::span<const Unit> series = one_row_ ? step.series_of_all_modes(unit) : step.series(unit);
     const std::int64_t latest = position(unit) - least_distance_;
-    auto at = std::partition_point(series.begin(), series.end(),
-                                   [&](const Unit& other) { return position(other) <= latest; });
-    while (at != series.begin()) {
-      --at;
-      if (losses_.possible(step, *at)) {
-        return *at;
-      }
+    const auto end = std::partition_point(series.begin(), series.end(),
+                                          [&](const Unit& other) { return position(other) <= latest; });
+    return {series.begin(), end};
+  }
+
+  /// The newest of them that may have a loss.
+  [[nodiscard]] std::optional<Unit> reference(const StepTensors& step, const Unit& unit) const {
+    const std::span<const Unit> before = far_enough(step, unit);
+    const auto found =
+        std::find_if(before.rbegin(), before.rend(), [&](const Unit& other) { return losses_.possible(step, other); });
+    return found == before.rend() ? std::nullopt : std::optional(*found);
+  }
+
+  /// Makes the reference known if it was saved before the rule's first step. What was asked for may turn out to be no
+  /// loss; then those before it are looked at, each once.
+  void learn_reference(StepView& step, const Unit& unit, Row& row) const {
+    const std::span<const Unit> before = far_enough(step, unit);
+    const auto unseen = std::partition_point(before.begin(), before.end(),
+                                             [&](const Unit& other) { return other.step() < *row.first; });
+    const auto known = row.known.upper_bound(position(unit) - least_distance_);
+    if (unseen == before.begin() ||
+        (known != row.known.begin() && std::prev(known)->first > position(*std::prev(unseen)))) {
+      return;
     }
-    return std::nullopt;
+    const std::optional<Unit> asked_for = reference(step, unit);
+    for (auto at = unseen; at != before.begin();) {
+      --at;
+      const std::int64_t place = position(*at);
+      if (row.known.contains(place) || row.no_losses.contains(place)) {
+        return;  // and so is what comes before
+      }
+      std::optional<double> loss;
+      if (losses_.possible(step, *at)) {
+        loss = *at == asked_for ? losses_.loss(step, *at) : losses_.look_up(base_trial(), step, *at);
+      }
+      if (loss) {
+        row.known.emplace(place, *loss);
+        return;
+      }
+      row.no_losses.insert(place);
+    }
   }
 
   void check(StepView& step, const Unit& unit, Row& row, double loss) {

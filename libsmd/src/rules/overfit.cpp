@@ -15,7 +15,8 @@ double ratio_of(double training, double validation) {
   if (training != 0) {
     return difference / std::abs(training);
   }
-  return difference == 0 ? 0 : std::copysign(std::numeric_limits<double>::infinity(), difference);
+  const bool without_sign = difference == 0 || std::isnan(difference);
+  return without_sign ? difference : std::copysign(std::numeric_limits<double>::infinity(), difference);
 }
 
 class Overfit final : public PhaseRule {

@@ -113,10 +113,20 @@ std::optional<double> parse_number(std::string_view text) {
   if (text.size() > 1 && text.front() == '+' && text[1] != '-') {
     text.remove_prefix(1);
   }
+  const auto parsed = [text](auto& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size();
+  };
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && !std::isnan(value) ? std::optional(value) : std::nullopt;
+  if (!parsed(value)) {
+    // What a double cannot hold becomes 0 or infinite, as in Python.
+    long double wide = 0;
+    if (!parsed(wide)) {
+      return std::nullopt;
+    }
+    value = static_cast<double>(wide);
+  }
+  return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
 std::optional<bool> parse_boolean(std::string_view text) {

@@ -29,8 +29,9 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_;
 };
 
-std::optional<GlobalStep> bound(std::optional<GlobalStep> option, std::optional<std::int64_t> parameter) {
-  if (option || !parameter) {
+std::optional<GlobalStep> bound(const EvaluationOptions& options, std::optional<GlobalStep> option,
+                                std::optional<std::int64_t> parameter) {
+  if (option || !parameter || options.steps || !options.parameter_bounds) {
     return option;
   }
   return GlobalStep(*parameter);
@@ -44,8 +45,8 @@ RuleRun::RuleRun(std::size_t number, Rule* rule, std::unique_ptr<Rule> owned, st
       rule_(rule),
       owned_(std::move(owned)),
       options_(&options),
-      start_(bound(options.start, rule->parameters().start_step())),
-      end_(bound(options.end, rule->parameters().end_step())) {
+      start_(bound(options, options.start, rule->parameters().start_step())),
+      end_(bound(options, options.end, rule->parameters().end_step())) {
   result_.rule = rule->name();
   result_.name = name.empty() ? std::string(rule->name()) : std::move(name);
   result_.params = rule->parameters().effective();
@@ -127,7 +128,8 @@ bool RuleRun::wants(const trial::Step& step) {
     cut_ = cut_ || options_->steps->empty() || number > options_->steps->back();
     return false;
   }
-  return (!start_ || number >= *start_) &&
+  // Without a choice of steps they begin at 0; one writer's mistake makes negative ones (FORMAT.md, section 12.4).
+  return number >= start_.value_or(GlobalStep(options_->steps ? INT64_MIN : 0)) &&
          (!options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode);
 }
 

@@ -3,6 +3,8 @@
 #include "rules/common.hpp"
 #include "rules/scans.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace smd::detail::rules {
@@ -65,7 +67,9 @@ class UnchangedTensor final : public Rule {
       }
       largest = std::max(largest, difference.largest);
     }
-    step.fire(unit, "max_abs_change", largest, "<=", tolerance_.atol);
+    const bool relative = largest > tolerance_.atol;
+    step.fire(unit, "max_abs_change", largest,
+              relative ? fmt::format("within rtol {} x |b| +", tolerance_.rtol) : "<=", tolerance_.atol);
   }
 
   SelectionId tensors_;

@@ -63,7 +63,7 @@ class WeightUpdateRatio final : public Rule {
     }
     const std::int64_t now = unit.mode_step().value;
     const auto first = std::find_if(all.begin(), all.end(), [&](const Unit& past) {
-      return past.mode_step().value >= now - std::min(*num_steps_, now) && past.mode_step().value < now;
+      return past.mode_step().value >= now - std::min(*num_steps_, now);
     });
     return first == all.end() ? std::nullopt : std::optional(*first);
   }

@@ -5,6 +5,7 @@
 #include <smd/rule_config.hpp>
 
 #include <doctest/doctest.h>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include <fstream>
@@ -42,6 +43,8 @@ TEST_CASE("every shape of document") {
   CHECK(names("[" + one + ",42]") == "n=AllZero@[0];=@[1];");
   CHECK(names(R"({"Zero": )" + wrapped + R"(, "A": )" + wrapped + "}") ==
         "n=AllZero@Zero.DebugRuleConfiguration;n=AllZero@A.DebugRuleConfiguration;");
+  CHECK(names(R"({"Zero": )" + wrapped + R"(, "A": {"DebugRuleConfiguration": 3}, "B": null})") ==
+        "n=AllZero@Zero.DebugRuleConfiguration;=@A;=@B;");
 }
 
 TEST_CASE("what is no configuration is said with its place") {
@@ -130,6 +133,7 @@ TEST_CASE("texts of every type") {
   const std::vector<ParameterSpec> table = {
       {.name = "i", .type = ParameterType::integer, .default_text = "3", .at_least = 1, .not_zero = true},
       {.name = "n", .type = ParameterType::number, .at_least = 0, .at_most = 100, .exclusive = true},
+      {.name = "any", .type = ParameterType::number},
       {.name = "b", .type = ParameterType::boolean},
       {.name = "l", .type = ParameterType::list},
       {.name = "p", .type = ParameterType::pattern},
@@ -157,6 +161,9 @@ TEST_CASE("texts of every type") {
   CHECK_FALSE(parsed({{"n", "None"}}).has("n"));
   CHECK(parsed({{"n", "1e-3"}}).number("n") == 0.001);
   CHECK(parsed({{"n", " .5 "}}).number("n") == 0.5);
+  CHECK(parsed({{"n", "4.9e-324"}}).number("n") == 0x1p-1074);
+  CHECK(parsed({{"i", "1"}, {"any", "1e-400"}}).number("any") == 0);  // as Python's float
+  CHECK(parsed({{"any", "-1e400"}}).number("any") == -std::numeric_limits<double>::infinity());
   for (const char* const text : {"0", "100", "nan", "-1", "inf", "1,5", "0x1p3", "1 2"}) {
     INFO(text);
     CHECK(bad("n", text));
@@ -176,7 +183,7 @@ TEST_CASE("texts of every type") {
   CHECK(parsed({{"start_step", "7"}, {"end_step", "9"}}).start_step() == 7);
   CHECK(range_text(table[0]) == ">= 1, not 0");
   CHECK(range_text(table[1]) == "0 < x < 100");
-  CHECK(range_text(table[5]) == "EVAL, TRAIN, any case");
+  CHECK(range_text(table[6]) == "EVAL, TRAIN, any case");
 }
 
 TEST_CASE("every rule describes itself") {

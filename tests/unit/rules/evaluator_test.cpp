@@ -115,6 +115,21 @@ TEST_CASE("steps, modes, workers and bounds narrow") {
   CHECK(fired_at(trial.run("VanishingGradient", {{"start_step", "3"}})) == Steps{3, 3});
   CHECK(fired_at(trial.run("VanishingGradient", {{"start_step", "3"}, {"end_step", "3"}},
                            {.start = GlobalStep(2), .keep_going = true})) == Steps{2, 2});
+  const ParameterTexts second = {{"start_step", "1"}, {"end_step", "2"}};
+  CHECK(fired_at(trial.run("VanishingGradient", second)) == Steps{1, 1});
+  CHECK(fired_at(trial.run("VanishingGradient", second, {.steps = {{GlobalStep(3)}}, .keep_going = true})) ==
+        Steps{3, 3});
+  CHECK(fired_at(trial.run("VanishingGradient", second,
+                           {.start = GlobalStep(2), .parameter_bounds = false, .keep_going = true})) ==
+        Steps{2, 2, 3, 3});
+}
+
+TEST_CASE("a negative step is before the first") {
+  RuleTrial trial(collections);
+  trial.step(-1, {{"gradient/a", {0}}}).step(0, {{"gradient/a", {0}}});
+  CHECK(fired_at(trial.run("VanishingGradient")) == std::vector<std::int64_t>{0});
+  CHECK(fired_at(trial.run("VanishingGradient", {}, {.start = GlobalStep(-1), .keep_going = true})) ==
+        std::vector<std::int64_t>{-1, 0});
 }
 
 TEST_CASE("following: each complete step once, in order, as it comes") {

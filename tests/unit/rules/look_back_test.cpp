@@ -40,6 +40,16 @@ TEST_CASE("UnchangedTensor: the tolerance itself is close, all are held against 
   CHECK(trial.run("UnchangedTensor", three).findings.empty());  // |0.5 - 0| > 0.25: a slow drift
 }
 
+TEST_CASE("UnchangedTensor: the message says which tolerance it was") {
+  RuleTrial trial;
+  trial.step(0, {{"a", {1024}}}).step(1, {{"a", {1024.0078125F}}});  // apart by 2^-7 = 0.0078125 <= 1e-5 * 1024
+  const RuleResult result = trial.run("UnchangedTensor", {{"tensor_regex", "a"}, {"num_steps", "2"}});
+  REQUIRE(result.findings.size() == 1);
+  CHECK(result.findings[0].value == 0.0078125);
+  CHECK(result.findings[0].threshold == 1e-8);
+  CHECK(result.findings[0].message == "a: max_abs_change 0.0078125 within rtol 1e-05 x |b| + threshold 1e-08");
+}
+
 TEST_CASE("UnchangedTensor: NaN, infinities, shapes, a value missing in the window") {
   RuleTrial trial;
   trial.step(0, {{"nan", {nan}}, {"inf", {inf, -inf}}, {"mixed", {inf}}, {"shape", {1, 1}}, {"gap", {1}}});
@@ -117,6 +127,15 @@ TEST_CASE("WeightUpdateRatio: which step is the reference") {
   CHECK(far.findings[1].value == 3);                          // 4 after 1
   window["num_steps"] = "9223372036854775807";
   CHECK(fired_at(trial.run("WeightUpdateRatio", window)) == std::vector<std::int64_t>{2, 4, 10});
+}
+
+TEST_CASE("WeightUpdateRatio: a job that was restarted counts its mode steps anew") {
+  RuleTrial trial(weights);
+  trial.step(0, Mode::train, 0, {{"weight", {1}}}).step(1, Mode::train, 0, {{"weight", {100}}});
+  const RuleResult result =
+      trial.run("WeightUpdateRatio", {{"num_steps", "7"}, {"epsilon", "0"}, {"large_threshold", "0"}});
+  REQUIRE(fired_at(result) == std::vector<std::int64_t>{1});
+  CHECK(result.findings[0].value == 99);  // |100 - 1| / 1
 }
 
 TEST_CASE("WeightUpdateRatio: other shapes, reductions, NaN and zeros") {

@@ -90,6 +90,26 @@ TEST_CASE("losses of before the start are looked back at, once the distance is r
   CHECK(fired_at(trial.run(rule, {{"num_steps", "3"}, {"start_step", "4"}})).empty());      // against 1
 }
 
+TEST_CASE("what turns out to be no loss before the start is looked past") {
+  RuleTrial trial;
+  trial.step(0, {{"z", {1}}}).step(1, {{"z", {1, 2}}}).step(2, {{"z", {}}}).step(3, {{"z", {1, 2}}});
+  trial.step(4, {{"z", {1.5F}}}).step(5, {{"z", {1, 2}}}).step(6, {{"z", {1.5F}}});
+  for (const char* const start : {"0", "1", "2", "3", "4"}) {
+    CAPTURE(start);
+    const RuleResult result = trial.run(rule, {{"tensor_regex", "z"}, {"num_steps", "1"}, {"start_step", start}});
+    REQUIRE(fired_at(result) == Steps{4, 6});
+    CHECK(result.findings[0].value == 50);  // 1.5 after 1
+    CHECK(result.findings[1].value == 0);
+    CHECK(result.warnings.empty());
+  }
+  RuleTrial collected(losses);
+  collected.step(0, {{saved("mean", "loss"), {2}}}).step(1, {{"loss", {}}}).step(2, {{"loss", {}}});
+  collected.step(3, {{"loss", {2, 4}}});
+  const RuleResult result = collected.run(rule, {{"num_steps", "1"}, {"start_step", "3"}});
+  REQUIRE(fired_at(result) == Steps{3});
+  CHECK(result.findings[0].value == 50);  // the mean of 2 and 4 after 2
+}
+
 TEST_CASE("of a collection the mean of many elements counts, by a pattern only one element does") {
   RuleTrial trial(losses);
   trial.step(0, {{"loss", {1, 3}}, {"error", {1, 1}}, {"error1", {1}}});

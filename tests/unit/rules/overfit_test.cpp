@@ -40,6 +40,12 @@ TEST_CASE("a ratio on the threshold does not fire") {
   CHECK(fired_at(trial.run(rule, {{"ratio_threshold", "0.24"}})) == Steps{4, 6});
 }
 
+TEST_CASE("NaN is neither above nor below a training loss of 0") {
+  CHECK(Job({{'T', 0}, {'V', nan}, {'T', 0}}).run(rule).findings.empty());
+  CHECK(Job({{'T', 0}, {'V', -nan}, {'T', 0}}).run(rule).findings.empty());
+  CHECK(fired_at(Job({{'T', 0}, {'V', 1}, {'T', 0}}).run(rule)) == Steps{2});
+}
+
 TEST_CASE("patience counts phases in succession") {
   // ratios 1, 1, 0, 1, 1, 1
   const Job trial({{'T', 1},
