@@ -9,6 +9,19 @@
 
 namespace smd::tool {
 
+namespace {
+
+// A UTF-16 code unit, as JSON escapes it.
+void append_unit(std::string& out, char32_t unit) {
+  static constexpr char digits[] = "0123456789abcdef";
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) {
+    out += digits[(unit >> shift) & 15U];
+  }
+}
+
+}  // namespace
+
 // Looks for a backslash or a control character, eight bytes at a time: a byte below N is what borrows when N is taken
 // off (Anderson, "Bit Twiddling Hacks", hasless).
 bool tsv_needs_escapes(std::string_view text) noexcept {
@@ -57,6 +70,12 @@ void append_tsv(std::string& out, std::string_view text) {
   }
 }
 
+void append_tsv_shown(std::string& out, std::string_view text, bool ascii) {
+  std::string escaped;
+  append_tsv(escaped, text);
+  append_printable(out, escaped, ascii);
+}
+
 bool csv_needs_quotes(std::string_view text) noexcept {
   const auto special = [](char byte) { return byte == ',' || byte == '"' || byte == '\r' || byte == '\n'; };
   return text.empty() || std::any_of(text.begin(), text.end(), special);
@@ -77,8 +96,9 @@ void append_csv(std::string& out, std::string_view text) {
   out += '"';
 }
 
+void append_csv_shown(std::string& out, std::string_view text, bool ascii) { append_csv(out, printable(text, ascii)); }
+
 bool append_json(std::string& out, std::string_view text) {
-  static constexpr char digits[] = "0123456789abcdef";
   bool valid = true;
   out += '"';
   std::size_t copied = 0;  // everything before it is in `out`
@@ -110,15 +130,28 @@ bool append_json(std::string& out, std::string_view text) {
     } else if (byte == '\r') {
       out += "\\r";
     } else {
-      out += "\\u00";
-      out += digits[byte >> 4];
-      out += digits[byte & 15];
+      append_unit(out, byte);
     }
     copied = ++at;
   }
   out += text.substr(copied);
   out += '"';
   return valid;
+}
+
+void append_json_shown(std::string& out, std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint point = decode_utf8(text);
+    if (!point.valid || point.value < 0x7F || !upsets_terminal(point.value)) {
+      out += text.substr(0, point.size);
+    } else if (point.value < 0x10000) {
+      append_unit(out, point.value);
+    } else {  // a surrogate pair
+      append_unit(out, 0xD800 + ((point.value - 0x10000) >> 10));
+      append_unit(out, 0xDC00 + ((point.value - 0x10000) & 0x3FFU));
+    }
+    text.remove_prefix(point.size);
+  }
 }
 
 }  // namespace smd::tool

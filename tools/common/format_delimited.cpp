@@ -13,12 +13,13 @@ namespace {
 struct Escape {
   bool (*needed)(std::string_view text) noexcept;
   void (*append)(std::string& out, std::string_view text);
+  void (*append_shown)(std::string& out, std::string_view text, bool ascii);  // on a terminal
 };
 
 class DelimitedFormat : public RowFormat {
  public:
   DelimitedFormat(FormatContext context, char separator, Escape escape)
-      : context_(std::move(context)), separator_(separator), escape_(escape) {}
+      : context_(std::move(context)), separator_(separator), escape_(escape), terminal_(context_.out.is_terminal()) {}
 
   void begin() override {
     if (!context_.options.header) {
@@ -58,12 +59,16 @@ class DelimitedFormat : public RowFormat {
     }
   }
   void put(std::string_view text) {
-    if (!escape_.needed(text)) {
+    if (!terminal_ && !escape_.needed(text)) {
       line_.put(text);
       return;
     }
     escaped_.clear();
-    escape_.append(escaped_, text);
+    if (terminal_) {
+      escape_.append_shown(escaped_, text, context_.options.ascii);
+    } else {
+      escape_.append(escaped_, text);
+    }
     line_.put(escaped_);
   }
   void end_line() {
@@ -81,6 +86,7 @@ class DelimitedFormat : public RowFormat {
   FormatContext context_;
   char separator_;
   Escape escape_;
+  bool terminal_;
   bool first_ = true;
   LineBuffer line_;
   std::string plain_;
@@ -119,11 +125,13 @@ class ListFormat : public RowFormat {
 }  // namespace
 
 std::unique_ptr<RowFormat> make_tsv_format(FormatContext context) {
-  return std::make_unique<DelimitedFormat>(std::move(context), '\t', Escape{tsv_needs_escapes, append_tsv});
+  return std::make_unique<DelimitedFormat>(std::move(context), '\t',
+                                           Escape{tsv_needs_escapes, append_tsv, append_tsv_shown});
 }
 
 std::unique_ptr<RowFormat> make_csv_format(FormatContext context) {
-  return std::make_unique<DelimitedFormat>(std::move(context), ',', Escape{csv_needs_quotes, append_csv});
+  return std::make_unique<DelimitedFormat>(std::move(context), ',',
+                                           Escape{csv_needs_quotes, append_csv, append_csv_shown});
 }
 
 std::unique_ptr<RowFormat> make_list_format(FormatContext context) {

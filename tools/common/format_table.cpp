@@ -27,7 +27,7 @@ class TableFormat : public RowFormat {
   void begin() override {
     if (context_.options.header) {
       for (const std::string_view name : context_.shape.names) {
-        cells_.emplace_back(name);
+        append_printable(cells_.emplace_back(), name, context_.options.ascii);
       }
       measure();
       header_held_ = true;

@@ -3,6 +3,7 @@
 
 #include "diagnostics.hpp"
 #include "errors.hpp"
+#include "escape.hpp"
 #include "progress.hpp"
 #include "signals.hpp"
 #include "standard_output.hpp"
@@ -168,6 +169,12 @@ void OutputFile::write_out(const char* bytes, std::size_t size) {
   if (kind_ == Kind::memory) {
     text_.append(bytes, size);
     return;
+  }
+  std::string shown;  // names in JSON, above all
+  if (kind_ == Kind::standard && size > 0 && is_terminal()) {
+    append_json_shown(shown, {bytes, size});
+    bytes = shown.data();
+    size = shown.size();
   }
   constexpr std::size_t largest = std::size_t{1} << 30;  // Linux moves at most 2 GiB at once
   if (kind_ == Kind::standard && size > 0 && Progress::line_shown() && is_terminal()) {

@@ -32,6 +32,7 @@ class OutputFile {
   /// A file that was not closed is removed.
   ~OutputFile();
 
+  /// On a terminal, `append_json_shown` sees the text: whole characters, please.
   /// @throws OutputError, here and below, if the system refuses the bytes.
   void write(std::string_view text);
   void write(std::span<const std::byte> bytes);

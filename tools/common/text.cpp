@@ -131,14 +131,17 @@ void append_utf8(std::string& out, char32_t point) {
   }
 }
 
+bool upsets_terminal(char32_t point) noexcept {
+  return point < 0x20 || (point >= 0x7F && point < 0xA0) || is_deceptive(point);
+}
+
 void append_printable(std::string& out, std::string_view text, bool ascii) {
   while (!text.empty()) {
     const CodePoint point = decode_utf8(text);
     if (!point.valid || point.value < 0x20 || point.value == 0x7F) {
       out += "\\x";
       append_hex(out, static_cast<unsigned char>(text.front()), 2);
-    } else if ((point.value >= 0x80 && point.value < 0xA0) || is_deceptive(point.value) ||
-               (ascii && point.value >= 0x80)) {
+    } else if (upsets_terminal(point.value) || (ascii && point.value >= 0x80)) {
       out += "\\u{";
       append_hex(out, point.value, 1);
       out += '}';

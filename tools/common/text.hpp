@@ -22,6 +22,10 @@ struct CodePoint {
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;
 void append_utf8(std::string& out, char32_t code_point);
 
+/// Whether a code point could upset a terminal or mislead its reader: control characters, bidirectional controls, line
+/// separators and the like.
+[[nodiscard]] bool upsets_terminal(char32_t code_point) noexcept;
+
 /// Text made safe to show: control characters and bytes that are not UTF-8 become `\xNN`, bidirectional controls, line
 /// separators and the like `\u{N}`. With `ascii`, so does everything beyond ASCII.
 [[nodiscard]] std::string printable(std::string_view text, bool ascii = false);

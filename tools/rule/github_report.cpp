@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // github: workflow commands, which GitHub Actions shows as annotations.
+#include "common/text.hpp"
 #include "report.hpp"
 
 namespace smd::tool::rule {
@@ -51,12 +52,16 @@ class GithubReport : public Report {
       case RuleStatus::in_progress:
         return;  // an annotation for each healthy rule would hide the others: GitHub shows ten
     }
-    context_.out.write(std::string(command) + " title=" + encoded(record.result.name, true) +
-                       "::" + encoded(record.trial, false) + ": " + encoded(result_text(record), false) + "\n");
+    context_.out.write(std::string(command) + " title=" + shown(encoded(record.result.name, true)) +
+                       "::" + shown(encoded(std::string(record.trial) + ": " + result_text(record), false)) + "\n");
     context_.out.flush();
   }
 
  private:
+  [[nodiscard]] std::string shown(const std::string& text) const {
+    return context_.out.is_terminal() ? printable(text, context_.options.ascii) : text;
+  }
+
   ReportContext context_;
 };
 

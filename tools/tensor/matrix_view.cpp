@@ -19,6 +19,8 @@ class MatrixView : public ValueView {
     const Elements elements(value.view());
     warn_unless_utf8(elements, key, context_.messages);
     const bool csv = context_.options.output.format == "csv";
+    const bool terminal = context_.out.is_terminal();
+    const bool ascii = context_.options.output.ascii;
     const Shape& shape = value.shape();
     const std::uint64_t columns = shape.empty() ? 1 : static_cast<std::uint64_t>(shape.back());
     const std::uint64_t rows = shape.size() < 2 ? 1 : static_cast<std::uint64_t>(shape[shape.size() - 2]);
@@ -28,7 +30,11 @@ class MatrixView : public ValueView {
     for (std::uint64_t place = 0; place < size; ++place) {
       text.clear();
       append_text(text, elements.cell(place), context_.options.output.precision);
-      csv ? append_csv(line, text) : append_tsv(line, text);
+      if (terminal) {
+        csv ? append_csv_shown(line, text, ascii) : append_tsv_shown(line, text, ascii);
+      } else {
+        csv ? append_csv(line, text) : append_tsv(line, text);
+      }
       if ((place + 1) % columns != 0) {
         line += csv ? ',' : '\t';
         continue;

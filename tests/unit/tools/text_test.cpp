@@ -121,6 +121,9 @@ TEST_CASE("escapes of tsv, csv and JSON") {
   CHECK(with(append_csv, "=cmd") == "=cmd");
   CHECK(with(append_json, "a\"b\\c\n\t\r\x01/\x7f") == "\"a\\\"b\\\\c\\n\\t\\r\\u0001/\x7f\"");
   CHECK(with(append_json, "caf\xC3\xA9") == "\"caf\xC3\xA9\"");
+  // On a terminal: nothing that upsets it; U+E0001 is beyond 16 bits.
+  CHECK(with(append_json_shown, "\x1b[1m{\"a\\n\xE2\x80\xAE\x7f\xC2\x85\":\"\xF3\xA0\x80\x81 caf\xC3\xA9\"}\n") ==
+        "\x1b[1m{\"a\\n\\u202e\\u007f\\u0085\":\"\\udb40\\udc01 caf\xC3\xA9\"}\n");
   // Each byte that is not UTF-8 becomes one U+FFFD.
   std::string out;
   CHECK_FALSE(append_json(out, "a\xFF\xE2\x82z"));
