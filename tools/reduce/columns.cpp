@@ -2,6 +2,7 @@
 #include "columns.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -22,6 +23,12 @@ std::vector<Column> group_columns(By by) {
     columns.push_back({"worker"});
   }
   return columns;
+}
+
+bool is_row_column(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 8> names = {"trial",     "tensor", "step",   "mode",
+                                                     "mode_step", "worker", "source", "partial"};
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::vector<Column> hist_columns(By by) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "common/row_writer.hpp"
@@ -10,6 +11,9 @@ namespace smd::tool::reduce {
 
 /// Those that say of what a row's figures are.
 [[nodiscard]] std::vector<Column> group_columns(By by);
+
+/// Whether rows may have a column of that name that is none of a reduction, whatever is asked for.
+[[nodiscard]] bool is_row_column(std::string_view name) noexcept;
 
 /// Those of --hist.
 [[nodiscard]] std::vector<Column> hist_columns(By by);

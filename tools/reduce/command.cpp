@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
+#include "columns.hpp"
 #include "common/following.hpp"
 #include "common/operands.hpp"
+#include "common/text.hpp"
 #include "hist.hpp"
 #include "merge.hpp"
 #include "reading.hpp"
@@ -37,6 +39,9 @@ class ReduceWork : public Work {
   void prepare(const Session& session) override { collect_saved(session, options_, saved_); }
   void start() override {
     wanted_ = wanted_reductions(options_.reductions, options_.abs, saved_);
+    if (options_.view == ViewKind::rows) {
+      leave_out_row_columns();
+    }
     if (wanted_.empty()) {
       return;
     }
@@ -67,6 +72,22 @@ class ReduceWork : public Work {
   }
 
  private:
+  // A job may save a reduction of any name. Two columns of one name would hide the step, or shards could not be merged.
+  void leave_out_row_columns() {
+    std::vector<std::string> left_out;
+    std::erase_if(wanted_, [&](const Wanted& wanted) {
+      const bool taken = is_row_column(wanted.name);
+      if (taken) {
+        left_out.push_back(wanted.name);
+      }
+      return taken;
+    });
+    if (!left_out.empty()) {
+      messages_.warning("-r saved: columns have that name already, left out: " + quoted_list(left_out) +
+                        "; smd-ls --locations shows where they are");
+    }
+  }
+
   const ReduceCommandOptions& options_;
   Diagnostics& messages_;
   std::set<std::string> saved_;

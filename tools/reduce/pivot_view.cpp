@@ -4,8 +4,10 @@
 #include "common/errors.hpp"
 #include "common/row_writer.hpp"
 #include "common/selection.hpp"
+#include "common/text.hpp"
 #include "result_view.hpp"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -35,6 +37,7 @@ class PivotView : public ResultView {
 
   void finish() override {
     std::vector<Column> columns = group_columns({.tensor = false, .step = true, .worker = workers_});
+    leave_out(columns);
     for (const auto& [name, unused] : tensors_) {
       columns.push_back({name, Align::right});
     }
@@ -66,6 +69,24 @@ class PivotView : public ResultView {
     ModeStep mode_step;
     std::map<std::string, Figure, std::less<>> figures;
   };
+
+  // Two columns of one name would hide the step. The trial's is always there in JSON.
+  void leave_out(const std::vector<Column>& columns) {
+    std::vector<std::string> left_out;
+    std::erase_if(tensors_, [&](const auto& tensor) {
+      const bool taken = tensor.first == "trial" || std::any_of(columns.begin(), columns.end(), [&](const Column& one) {
+                           return one.name == tensor.first;
+                         });
+      if (taken) {
+        left_out.push_back(tensor.first);
+      }
+      return taken;
+    });
+    if (!left_out.empty()) {
+      context_.messages.warning("--pivot: columns have that name already, left out: " + quoted_list(left_out) +
+                                "; -n " + left_out.front() + " without --pivot shows it");
+    }
+  }
 
   ResultContext context_;
   bool workers_;
