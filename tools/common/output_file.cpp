@@ -222,8 +222,9 @@ void OutputFile::close() {
 
 void OutputFile::close(const Diagnostics& messages) {
   const ExitStatus status = messages.status();
-  const bool failed = status == ExitStatus::usage || status == ExitStatus::unreadable || status == ExitStatus::damaged;
-  if (failed && !temporary_.empty() && flushed_ + used_ == frame_) {
+  const bool failed = status == ExitStatus::unreadable || status == ExitStatus::damaged;
+  const bool nothing = flushed_ + used_ == frame_;
+  if (!temporary_.empty() && (status == ExitStatus::usage || (failed && nothing))) {
     return;  // what is not closed is removed
   }
   close();

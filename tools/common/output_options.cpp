@@ -32,8 +32,10 @@ constexpr std::array<OptionSpec, 14> output_table = {{
      .help = "write results to FILE, which appears once it is whole",
      .group = group::output,
      .kind = ValueKind::file,
-     .manual = "Write results to FILE. It appears, or is replaced, once it is whole; until then what was there stays. "
-               "With -q it is written all the same."},
+     .manual = "Write results to FILE. It appears, or is replaced, once it is whole; until then what was there stays, "
+               "and for good if the command line is wrong (status 2) or nothing could be read. Where nothing is "
+               "selected (status 1), FILE is without rows; only formats for arrays leave what was there. With -q it is "
+               "written all the same."},
     {.name = "columns",
      .metavar = "A,B",
      .help = "print these columns (JSON: keys) in this order",
