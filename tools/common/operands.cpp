@@ -100,25 +100,45 @@ void fail_to_open(const Error& error, const std::string& path, Diagnostics& mess
   messages.fail(error.tag(), text, ExitStatus::unreadable);
 }
 
-void for_each_operand(std::span<const std::string> operands, bool null_separated,
-                      const std::function<bool(const std::string&)>& visit) {
+bool for_each_listed(std::span<const std::string> operands, bool null_separated,
+                     const std::function<bool(const std::string&)>& visit) {
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (operands[i] == "-" && i + 1 < operands.size()) {
       throw UsageError("'-' must be the last operand");
     }
   }
+  bool any = false;
   for (const std::string& operand : operands) {
     if (operand == "-") {
-      for_each_item(null_separated ? '\0' : '\n', visit);
-    } else if (!visit(operand)) {
-      return;
+      for_each_item(null_separated ? '\0' : '\n', [&](const std::string& item) {
+        any = true;
+        return visit(item);
+      });
+      return any;
     }
+    any = true;
+    if (!visit(operand)) {
+      return any;
+    }
+  }
+  return any;
+}
+
+void say_nothing_listed(Diagnostics& messages) {
+  messages.nothing("TensorUnavailable", "nothing is selected: standard input lists nothing");
+}
+
+void for_each_operand(std::span<const std::string> operands, bool null_separated, Diagnostics& messages,
+                      const std::function<bool(const std::string&)>& visit) {
+  if (!for_each_listed(operands, null_separated, visit) && lists_operands(operands)) {
+    say_nothing_listed(messages);
   }
 }
 
-std::vector<std::string> all_operands(std::span<const std::string> operands, bool null_separated) {
+std::vector<std::string> all_operands(std::span<const std::string> operands, bool null_separated,
+                                      Diagnostics& messages) {
   std::vector<std::string> all;
-  for_each_operand(operands, null_separated, [&](const std::string& operand) {
+  for_each_operand(operands, null_separated, messages, [&](const std::string& operand) {
     all.push_back(operand);
     return true;
   });

@@ -14,12 +14,22 @@ namespace smd::tool {
 
 /// Calls `visit` for each operand; a `-` at the end stands for those that standard input lists, one per line (or NUL,
 /// with -0), which are handed on as they come. Empty lines are skipped. Stops when `visit` returns false.
+/// If the list is empty, and there is no other, says so: status 1, or whoever made the list would not learn that it is
+/// empty.
 /// @throws UsageError for a `-` elsewhere; ReadError (io) if standard input cannot be read.
-void for_each_operand(std::span<const std::string> operands, bool null_separated,
+void for_each_operand(std::span<const std::string> operands, bool null_separated, Diagnostics& messages,
                       const std::function<bool(const std::string&)>& visit);
 
 /// All of them.
-[[nodiscard]] std::vector<std::string> all_operands(std::span<const std::string> operands, bool null_separated);
+[[nodiscard]] std::vector<std::string> all_operands(std::span<const std::string> operands, bool null_separated,
+                                                    Diagnostics& messages);
+
+/// As `for_each_operand`, for lists that may well be empty. Returns whether there was any.
+bool for_each_listed(std::span<const std::string> operands, bool null_separated,
+                     const std::function<bool(const std::string&)>& visit);
+
+/// What `for_each_operand` says of an empty list.
+void say_nothing_listed(Diagnostics& messages);
 
 /// Whether standard input lists the last of them.
 [[nodiscard]] bool lists_operands(std::span<const std::string> operands) noexcept;

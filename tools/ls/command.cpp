@@ -72,7 +72,7 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
   RowWriter rows(out, output, view->columns(), may_be_several(options_.operands), messages);
   bool found = false;
   if (options_.following.follow) {
-    const bool visited = view->follow(all_operands(options_.operands, output.null_separated), rows, messages);
+    const bool visited = view->follow(all_operands(options_.operands, output.null_separated, messages), rows, messages);
     rows.finish();
     out.close(messages);
     if (visited && rows.rows() == 0) {
@@ -80,7 +80,7 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
     }
     return ExitStatus::yes;
   }
-  for_each_operand(options_.operands, output.null_separated, [&](const std::string& operand) {
+  for_each_operand(options_.operands, output.null_separated, messages, [&](const std::string& operand) {
     found = view->show(operand, rows, messages) || found;
     // With -q, the gravest status that can still come ends the work.
     return !(output.quiet && messages.status() == ExitStatus::unreadable);

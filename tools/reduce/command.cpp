@@ -183,7 +183,7 @@ class Runner {
 void ReduceCommand::setup(const CommandLine& line) { options_ = ReduceCommandOptions::from(line); }
 
 ExitStatus ReduceCommand::run(Diagnostics& messages) {
-  const std::vector<std::string> operands = all_operands(options_.operands, options_.output.null_separated);
+  const std::vector<std::string> operands = all_operands(options_.operands, options_.output.null_separated, messages);
   OutputFile out = options_.output.open();
   if (options_.merge) {
     const bool found = merge_shards(operands, out, options_, messages);

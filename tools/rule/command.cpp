@@ -43,11 +43,11 @@ class Runner {
     const bool any_good = std::any_of(judgement_.requests.begin(), judgement_.requests.end(),
                                       [](const RuleRequest& request) { return !request.error; });
     if (any_good && options_.following.follow) {
-      judge_live(judgement_, all_operands(options_.operands, options_.output.null_separated), reports);
+      judge_live(judgement_, all_operands(options_.operands, options_.output.null_separated, messages_), reports);
       reports.close();
       return;
     }
-    for_each_operand(options_.operands, options_.output.null_separated, [&](const std::string& operand) {
+    for_each_operand(options_.operands, options_.output.null_separated, messages_, [&](const std::string& operand) {
       if (!any_good) {
         report_unread(judgement_, operand, {}, reports);
         return true;
@@ -70,7 +70,7 @@ class Runner {
   void explain() {
     OutputFile out = options_.output.open();
     RowWriter rows(out, options_.output, explain_columns(), judgement_.several_trials, messages_);
-    for_each_operand(options_.operands, options_.output.null_separated, [&](const std::string& operand) {
+    for_each_operand(options_.operands, options_.output.null_separated, messages_, [&](const std::string& operand) {
       visit(operand, [&](Trial& trial) {
         TrialJudge judge(judgement_, trial, operand, evaluation_options(judgement_, trial), nullptr);
         rule::explain(judge.evaluator(), operand, rows, messages_);

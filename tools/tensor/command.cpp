@@ -11,13 +11,13 @@ namespace smd::tool::tensor {
 void TensorCommand::setup(const CommandLine& line) { options_ = TensorOptions::from(line); }
 
 ExitStatus TensorCommand::run(Diagnostics& messages) {
-  for_each_operand(options_.names, options_.output.null_separated, [&](const std::string& name) {
+  for_each_listed(options_.names, options_.output.null_separated, [&](const std::string& name) {
     options_.selection.names.push_back(name);
     return true;
   });
   // Names that standard input was to give: if it gives none, none is meant, not all.
   if (!options_.names.empty() && !options_.selection.selects_tensors()) {
-    messages.warning("no names on standard input");
+    say_nothing_listed(messages);
     return ExitStatus::no;
   }
   OutputFile out = options_.output.open(options_.binary());

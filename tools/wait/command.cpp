@@ -152,7 +152,7 @@ ExitStatus WaitCommand::run(Diagnostics& messages) {
   OutputFile out = options_.output.open();
   RowWriter rows(out, options_.output, columns, may_be_several(options_.operands), messages);
   Waiting waiting(options_, rows, messages);
-  for_each_operand(options_.operands, options_.output.null_separated, [&](const std::string& operand) {
+  for_each_operand(options_.operands, options_.output.null_separated, messages, [&](const std::string& operand) {
     waiting.wait_for(operand);
     return true;
   });

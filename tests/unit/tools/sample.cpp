@@ -66,7 +66,7 @@ class Sample : public Command {
     if (what_ == "echo") {
       static constexpr Column columns[] = {{"operand"}};
       RowWriter writer(out, output_, columns, false, messages);
-      for_each_operand(rest_, output_.null_separated, [&](const std::string& operand) {
+      for_each_operand(rest_, output_.null_separated, messages, [&](const std::string& operand) {
         writer.row({operand});
         return true;
       });

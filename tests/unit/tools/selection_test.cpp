@@ -209,10 +209,11 @@ TEST_CASE("operands as they stand") {
     return seen.size() < 2;
   };
   const std::vector<std::string> operands = {"a", "b", "c"};
-  for_each_operand(operands, false, visit);
+  Diagnostics messages("test");
+  for_each_operand(operands, false, messages, visit);
   CHECK(seen == std::vector<std::string>{"a", "b"});
   const std::vector<std::string> misplaced = {"-", "a"};
-  CHECK_THROWS_AS(for_each_operand(misplaced, false, visit), UsageError);
+  CHECK_THROWS_AS(for_each_operand(misplaced, false, messages, visit), UsageError);
   CHECK(may_be_several(operands));
   CHECK(may_be_several(std::vector<std::string>{"-"}));
   CHECK_FALSE(may_be_several(std::vector<std::string>{"a"}));
