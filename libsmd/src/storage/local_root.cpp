@@ -28,6 +28,8 @@ Outcome<std::shared_ptr<const Anchor>> open_anchor(const std::string& path, std:
     if (errno == ENOTDIR) {  // A mistyped path, not a damaged trial.
       problem.kind = ProblemKind::not_found;
       problem.text = "is not a directory; name the directory that holds collections/, index/ and events/";
+    } else if (errno == ENAMETOOLONG) {  // no such path can be
+      problem.kind = ProblemKind::not_found;
     }
     return problem;
   }

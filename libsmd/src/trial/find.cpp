@@ -28,6 +28,9 @@ Problem trouble(const std::string& path, const std::error_code& error) {
   if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted) {
     return {ProblemKind::access_denied, path, {}, "permission denied"};
   }
+  if (error == std::errc::filename_too_long) {
+    return {ProblemKind::not_found, path, {}, "the name is longer than the file system allows"};
+  }
   return {ProblemKind::io, path, {}, error.message()};
 }
 

@@ -121,11 +121,12 @@ struct BirthWatch {
   }
 };
 
-// Something else than a folder is there: waiting does not mend that.
+// Something else than a folder is there, or the name is too long for any: waiting does not mend that.
 bool is_no_folder(const std::string& path) {
   std::error_code unknown;
   const std::filesystem::file_status status = std::filesystem::status(path, unknown);
-  return !is_remote_path(path) && std::filesystem::exists(status) && !std::filesystem::is_directory(status);
+  return !is_remote_path(path) && (unknown == std::errc::filename_too_long ||
+                                   (std::filesystem::exists(status) && !std::filesystem::is_directory(status)));
 }
 
 }  // namespace
