@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 namespace smd::tool {
 
@@ -19,6 +20,7 @@ namespace {
 constexpr std::size_t shown_repeats = 3;
 
 thread_local std::string last_failure_of_thread;
+thread_local std::string_view trial_of_thread;
 
 }  // namespace
 
@@ -65,7 +67,29 @@ void write_all(int descriptor, std::string_view text) noexcept {
   }
 }
 
+/// A text about a trial, whose name it begins with.
+std::string text_about(std::string_view trial, std::string_view text) {
+  while (trial.size() > 1 && trial.ends_with('/')) {
+    trial.remove_suffix(1);
+  }
+  const auto begins_with = [text](std::string_view name) {
+    return text.starts_with(name) && text.size() > name.size() &&
+           (text[name.size()] == ':' || text[name.size()] == '/');
+  };
+  if (trial.empty() || begins_with(trial)) {
+    return std::string(text);
+  }
+  const std::string_view last = trial.substr(trial.rfind('/') + 1);
+  if (begins_with(last) && text[last.size()] == ':') {  // trials in several folders may share it
+    text.remove_prefix(last.size() + 2);
+  }
+  return std::string(trial) + ": " + std::string(text);
+}
+
 }  // namespace
+
+AboutTrial::AboutTrial(std::string_view trial) noexcept : before_(std::exchange(trial_of_thread, trial)) {}
+AboutTrial::~AboutTrial() { trial_of_thread = before_; }
 
 Diagnostics::Diagnostics(std::string_view tool) : tool_(tool), level_(level_from_environment()) {
   const char* path = std::getenv("SMDEBUG_LOG_PATH");
@@ -86,7 +110,7 @@ Diagnostics::~Diagnostics() {
 void Diagnostics::fail(std::string_view tag, std::string_view text, ExitStatus status) {
   raise(status);
   last_failure_of_thread = text;
-  write(Level::error, tag, text);
+  write(Level::error, tag, about_trial(text));
 }
 
 void Diagnostics::fail(const Error& error, std::string_view trial) {
@@ -99,20 +123,24 @@ void Diagnostics::fail(const Error& error, std::string_view trial) {
 
 void Diagnostics::nothing(std::string_view tag, std::string_view text) {
   raise(ExitStatus::no);
-  write(Level::warning, tag, text);
+  write(Level::warning, tag, about_trial(text));
 }
 
-void Diagnostics::warning(std::string_view text) { write(Level::warning, "warning", text); }
+std::string Diagnostics::about_trial(std::string_view text) const {
+  return names_trials_ ? text_about(trial_of_thread, text) : std::string(text);
+}
+
+void Diagnostics::warning(std::string_view text) { write(Level::warning, "warning", about_trial(text)); }
 void Diagnostics::warning_once(std::string_view text) {
   {
     const std::lock_guard lock(mutex_);
-    if (!reported_.insert("\n" + std::string(text)).second) {
+    if (!reported_.insert("\n" + about_trial(text)).second) {
       return;
     }
   }
   warning(text);
 }
-void Diagnostics::note(std::string_view text) { write(Level::warning, "note", text); }
+void Diagnostics::note(std::string_view text) { write(Level::warning, "note", about_trial(text)); }
 void Diagnostics::info(std::string_view text) { write(Level::info, "info", text); }
 void Diagnostics::debug(std::string_view text) { write(Level::debug, "debug", text); }
 

@@ -44,6 +44,8 @@ class Diagnostics {
   [[nodiscard]] bool shows(Level level) const noexcept { return level <= level_; }
   /// Escape beyond ASCII too.
   void set_ascii(bool ascii) noexcept { ascii_ = ascii; }
+  /// There are several trials: messages name the one that they are about, as `AboutTrial` tells.
+  void name_trials(bool several) noexcept { names_trials_ = several; }
   void set_color(bool color) noexcept { color_ = color; }
 
   /// A failure under its stable tag; the status counts towards the command's.
@@ -94,6 +96,8 @@ class Diagnostics {
   void set_before_line(void (*hook)()) noexcept { before_line_ = hook; }
 
  private:
+  /// With the name of this thread's trial before it, if trials are named.
+  [[nodiscard]] std::string about_trial(std::string_view text) const;
   void write(Level level, std::string_view tag, std::string_view text);
   void write_line(Level level, std::string_view tag, std::string_view text);
 
@@ -101,6 +105,7 @@ class Diagnostics {
   Level level_ = Level::warning;
   bool ascii_ = false;
   bool color_ = false;
+  bool names_trials_ = false;
   int log_ = -1;  // descriptor of the log file
   void (*before_line_)() = nullptr;
   mutable std::mutex mutex_;
@@ -120,6 +125,18 @@ class Diagnostics {
   std::map<std::string, Missing> missing_;  // by file
   ExitStatus status_ = ExitStatus::yes;
   std::vector<ExitStatus> forgiven_;
+};
+
+/// While it lives, what this thread says is about a trial, which must outlive it.
+class AboutTrial {
+ public:
+  explicit AboutTrial(std::string_view trial) noexcept;
+  AboutTrial(const AboutTrial&) = delete;
+  AboutTrial& operator=(const AboutTrial&) = delete;
+  ~AboutTrial();
+
+ private:
+  std::string_view before_;
 };
 
 /// A tag of messages, and the status that it mostly has.

@@ -130,6 +130,7 @@ void say_nothing_listed(Diagnostics& messages) {
 
 void for_each_operand(std::span<const std::string> operands, bool null_separated, Diagnostics& messages,
                       const std::function<bool(const std::string&)>& visit) {
+  messages.name_trials(may_be_several(operands));
   if (!for_each_listed(operands, null_separated, visit) && lists_operands(operands)) {
     say_nothing_listed(messages);
   }
@@ -166,6 +167,7 @@ void with_trial(const std::string& path, const TrialOptions& options, Diagnostic
     say_remote(watched, messages);
     watched.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.at(done, total); };
     Trial trial = Trial::open(path, watched);
+    const AboutTrial about(path);
     try {
       visit(trial);
     } catch (const InvalidArgument&) {

@@ -142,8 +142,10 @@ class Runner {
   // All trials stay open until the last one was seen.
   void open_from(const std::vector<std::string>& trials, std::size_t at) {
     if (at == trials.size()) {
+      const AboutTrial all({});
       work_.start();
       for (const Session& session : sessions_) {
+        const AboutTrial about(session.name);
         try {
           process(session);
         } catch (const Error& error) {
