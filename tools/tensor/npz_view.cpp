@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// npz: one array per value, under the shortest key that is unique for its tensor.
+// npz: one array per value, under the shortest key that is unique.
 #include "npz_writer.hpp"
 #include "value_view.hpp"
 
+#include <algorithm>
 #include <map>
+#include <utility>
 
 namespace smd::tool::tensor {
 
@@ -16,17 +18,34 @@ class NpzView : public ValueView {
   [[nodiscard]] bool plans() const override { return true; }
 
   void announce(const ValueKey& key) override {
-    const auto [place, first] = tensors_.try_emplace(key.tensor, Seen{key.step, 0, Key::name});
+    const auto [place, first] = tensors_.try_emplace(key.tensor, Seen{key.step, Key::name});
     Seen& seen = place->second;
     if (!first) {
       // Entries come by step, so the same step again means another worker.
       seen.key = std::max(seen.key, seen.last == key.step ? Key::worker : Key::step);
     }
     seen.last = key.step;
-    ++seen.values;
+    keys_.push_back(key);
   }
 
   void show(const ValueKey& key, const TensorValue& value) override {
+    if (!keys_.empty()) {
+      keep_apart();
+      keys_.clear();
+    }
+    npz_.add(name_of(key), value.dtype(), value.shape(), {value.bytes()});
+  }
+
+  void finish() override { npz_.finish(); }
+
+ private:
+  enum class Key : std::uint8_t { name, step, worker };
+  struct Seen {
+    GlobalStep last;
+    Key key;
+  };
+
+  [[nodiscard]] std::string name_of(const ValueKey& key) const {
     std::string name(key.tensor);
     const Key needed = tensors_.at(key.tensor).key;
     if (needed != Key::name) {
@@ -36,21 +55,32 @@ class NpzView : public ValueView {
       name += "@";
       name += key.worker;
     }
-    npz_.add(name, value.dtype(), value.shape(), {value.bytes()});
+    return name;
   }
 
-  void finish() override { npz_.finish(); }
-
- private:
-  enum class Key : std::uint8_t { name, step, worker };
-  struct Seen {
-    GlobalStep last;
-    std::size_t values;
-    Key key;
-  };
+  // A tensor may be called what the key of another one's step is: the shorter form of the two gets longer.
+  void keep_apart() {
+    bool again = std::any_of(tensors_.begin(), tensors_.end(),
+                             [](const auto& tensor) { return tensor.first.find('@') != std::string_view::npos; });
+    while (std::exchange(again, false)) {
+      std::map<std::string, std::string_view> taken;
+      for (const ValueKey& key : keys_) {
+        const auto [place, fresh] = taken.try_emplace(name_of(key), key.tensor);
+        Seen& one = tensors_.at(key.tensor);
+        Seen& other = tensors_.at(place->second);
+        Key& shorter = one.key < other.key ? one.key : other.key;
+        if (!fresh && shorter != Key::worker) {
+          shorter = shorter == Key::name ? Key::step : Key::worker;
+          again = true;
+          break;
+        }
+      }
+    }
+  }
 
   NpzWriter npz_;
   std::map<std::string_view, Seen> tensors_;
+  std::vector<ValueKey> keys_;  // announced, and not kept apart yet
 };
 
 }  // namespace
