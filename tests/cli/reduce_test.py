@@ -7,6 +7,7 @@ import argparse
 import json
 import math
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -262,6 +263,59 @@ class Shards(unittest.TestCase):
                         l2 = math.sqrt(math.fsum(part['l2'] ** 2 for part in parts))
                         self.assertLessEqual(abs(row['l1'] - l1), 2 * math.ulp(l1))
                         self.assertLessEqual(abs(row['l2'] - l2), 4 * math.ulp(l2))
+
+    def save(self, folder, lines):
+        trial = os.path.join(folder, 'trial')
+        subprocess.run(['smd-save', trial, '--jsonl', '--end'], input='\n'.join(map(json.dumps, lines)).encode(),
+                       check=True, env={'PATH': os.environ['PATH'], **ENVIRONMENT})
+        return trial
+
+    def test_a_saved_figure_that_cannot_be_pooled_is_computed(self):
+        lines = []
+        for step in range(3):
+            lines += [{'step': step, 'tensor': 'x', 'value': [step, 5]},
+                      {'step': step, 'tensor': 'smdebug/reductions/std/x', 'value': 2.5}]
+        with tempfile.TemporaryDirectory() as folder:
+            options = [self.save(folder, lines), '--by', 'tensor', '-r', 'std']
+            files = self.shards(folder, 3, *options)
+            merged = json.loads(run('smd-reduce', '--merge', *files, '--json', '--strict'))[0]
+            expected = np.std([0, 5, 1, 5, 2, 5])
+            self.assertLessEqual(abs(merged['std'] - expected), 2 * math.ulp(expected))
+            self.assertEqual(merged['source'], 'computed')
+            # One row has nothing to be pooled with.
+            self.assertEqual(json.loads(run('smd-reduce', '--merge', files[0], '--json'))[0]['std'], 2.5)
+            saved = self.shards(folder, 3, *options, '--source', 'saved')
+            lines = run_and_hear('smd-reduce', '--merge', '--strict', *saved, status=1)[1]
+            self.assertEqual(lines, ["smd-reduce: TensorUnavailableForStep: no std of 'x', though shards have it: to pool "
+                                     'a figure, all that is pooled must have it, or its values'])
+
+    def test_what_some_steps_saved_merges_to_the_whole(self):
+        chance = random.Random(7)
+        for _ in range(8):
+            lines = []
+            for step in range(6):
+                for tensor in 'ab':
+                    for worker in ('worker_0', 'worker_1'):
+                        at = {'step': step, 'worker': worker}
+                        value = [chance.randint(-9, 9) for _ in range(chance.randint(0, 3))]
+                        forms = [{**at, 'tensor': tensor, 'value': value, 'dtype': 'int64'}]
+                        forms += [{**at, 'tensor': f'smdebug/reductions/{name}/{tensor}',
+                                   'value': chance.choice([chance.randint(-9, 9), chance.randint(-99, 99) / 8])}
+                                  for name in ('min', 'sum', 'std')]
+                        lines += [form for form in forms if chance.random() < 0.9] or forms[:1]
+            with tempfile.TemporaryDirectory() as folder:
+                trial = self.save(folder, lines)
+                for by in ('tensor', 'worker', '', 'tensor,worker', 'step'):
+                    for more in ([], ['--source', 'saved'], ['-x', '^b'], ['--source', 'computed']):
+                        options = [trial, '-w', 'all', '-r', 'min,sum,std,mean', '--by', by, *more]
+                        merged = json.loads(run('smd-reduce', '--merge', *self.shards(folder, 3, *options), '--json'))
+                        for ours, expected in zip(merged, rows(trial, *options[1:]), strict=True):
+                            self.assertEqual(list(ours), list(expected))
+                            for key, value in expected.items():
+                                if isinstance(value, float):
+                                    self.assertLessEqual(abs(ours[key] - value), 2 * math.ulp(value), (options, key))
+                                else:
+                                    self.assertEqual(ours[key], value, (options, key, expected))
 
     def test_what_cannot_be_merged(self):
         trial = os.path.join(TRIALS, REAL)

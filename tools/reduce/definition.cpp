@@ -59,7 +59,10 @@ constexpr std::array<Prose, 4> prose = {{
          "With --jsonl, rows of shards have two further keys, count and partial, from which --merge pools them. "
          "With steps among --by, merging gives what the whole would have given, byte for byte. Rows that are "
          "pooled have the same counts, min, max and sums of integers; other figures may differ from the whole's "
-         "by two units in the last place. median and pN cannot be pooled.\n\n"
+         "by two units in the last place. median and pN cannot be pooled. Where steps are pooled, shards read values "
+         "also where figures are saved, unless --source says saved: only together they tell which of both it takes. A "
+         "figure that the whole would not have is NA; if shards have it, a warning says so, and with --strict the "
+         "status is 1.\n\n"
          "Each row tells which part it is, and of which steps: parts of other steps than the first (a job may have "
          "saved more since; then choose steps with -s), and parts given twice, are refused. Parts that are not there "
          "are named; with --strict the status is 1."},

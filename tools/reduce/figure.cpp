@@ -50,6 +50,21 @@ Cell Figure::cell(bool as_json, std::function<void(OutputFile&)>& json) const {
   return JsonCell{&json};
 }
 
+void Figure::add_to(Reducer& reducer) const {
+  const auto add = [&reducer](Dtype dtype, const auto& element) {
+    reducer.add(dtype, std::as_bytes(std::span(&element, 1)));
+  };
+  if (const auto* const complex = std::get_if<std::complex<double>>(&number_.value())) {
+    add(Dtype::complex128, *complex);
+  } else if (const auto* const whole = std::get_if<std::int64_t>(&number_.value())) {
+    add(Dtype::int64, *whole);
+  } else if (const auto* const natural = std::get_if<std::uint64_t>(&number_.value())) {
+    add(Dtype::uint64, *natural);
+  } else {
+    add(Dtype::float64, number());
+  }
+}
+
 double Figure::number() const {
   if (!digits_.empty()) {
     return std::strtod(digits_.c_str(), nullptr);

@@ -30,6 +30,8 @@ class Figure {
   [[nodiscard]] bool missing() const noexcept { return digits_.empty() && number_.missing(); }
   /// For the row writer. Borrows from this, and from `json`, which writes digits as a number.
   [[nodiscard]] Cell cell(bool as_json, std::function<void(OutputFile&)>& json) const;
+  /// As one element, in a type that holds it. Precondition: not missing.
+  void add_to(Reducer& reducer) const;
   /// As a double; NaN if missing or complex.
   [[nodiscard]] double number() const;
 

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <tuple>
 
@@ -78,16 +79,13 @@ class Merger {
       row.step = GlobalStep(step);
       row.mode = parse_mode(rows.front().mode);
       row.mode_step = ModeStep(rows.front().mode_step);
-      std::string source = rows.front().source;
-      for (const ShardRow& other : rows) {
-        source = source.empty() || source == other.source ? other.source : other.source.empty() ? source : "mixed";
-      }
-      row.source = source;
-      const std::vector<Figure> figures = rows.size() == 1 ? std::move(rows.front().figures) : pooled(rows);
-      row.figures = figures;
+      const ShardRow whole = rows.size() == 1 ? std::move(rows.front()) : pooled(rows, tensor);
+      row.source = whole.source;
+      row.figures = whole.figures;
       view->row(row);
     }
     view->finish();
+    tell_lost();
     return !rows_.empty();
   }
 
@@ -191,6 +189,26 @@ class Merger {
     }
   }
 
+  // What the whole would not have had either, though parts of it had.
+  void tell_lost() {
+    if (lost_.empty()) {
+      return;
+    }
+    std::string names;
+    for (const std::string& name : lost_) {
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    const std::vector<std::string> tensors(lost_of_.begin(), lost_of_.end());
+    const std::string text =
+        "no " + names + " of " + (tensors.empty() ? "what is pooled" : quoted_list(tensors, 3)) +
+        ", though shards have it: to pool a figure, all that is pooled must have it, or its values";
+    if (options_.strict) {
+      messages_.fail("TensorUnavailableForStep", text, ExitStatus::no);
+    } else {
+      messages_.warning(text);
+    }
+  }
+
   // Integers that only the partial has in full.
   [[nodiscard]] bool beyond_64_bits(const ShardLine& value, const Partial& partial, std::size_t figure) const {
     if (!value.is_number_float() || partial.how[figure] != 'c' || !partial.data || !partial.data->integers) {
@@ -239,49 +257,57 @@ class Merger {
     wanted_ = wanted_reductions(options_.reductions, options_.abs, {});
   }
 
-  [[nodiscard]] std::vector<Figure> pooled(const std::vector<ShardRow>& rows) const {
+  // As the whole would have it: saved figures if all have them and they can be pooled, else computed ones.
+  [[nodiscard]] ShardRow pooled(const std::vector<ShardRow>& rows, const std::string& tensor) {
+    ShardRow whole;
+    whole.figures.resize(wanted_.size());
     std::vector<Reduction> computed;
     std::vector<std::size_t> positions;
+    const auto came = [&whole](std::string_view source) {
+      whole.source = whole.source.empty() || whole.source == source ? source : "mixed";
+    };
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      bool all = wanted_[i].reduction.has_value();
-      for (const ShardRow& row : rows) {
-        all = all && row.partial.how[i] == 'c';
-      }
-      if (all) {
+      const auto all = [&](std::string_view hows) {
+        return std::all_of(rows.begin(), rows.end(), [&](const ShardRow& row) {
+          return hows.find(row.partial.how[i]) != std::string_view::npos;
+        });
+      };
+      const std::optional<Reduction> pooling = pooling_of(wanted_[i]);
+      if (pooling && all("sb")) {
+        Reducer reducer(std::span(&*pooling, 1));
+        for (const ShardRow& row : rows) {
+          row.figures[i].add_to(reducer);
+        }
+        whole.figures[i] = Figure::of(reducer.result(*pooling));
+        came("saved");
+      } else if (wanted_[i].reduction && all("cb")) {
         computed.push_back(*wanted_[i].reduction);
         positions.push_back(i);
-      }
-    }
-    std::vector<Figure> figures(wanted_.size());
-    if (!computed.empty()) {
-      Reducer reducer(computed, rows.front().partial.options);
-      for (const ShardRow& row : rows) {
-        if (!row.partial.data) {
-          throw UsageError("--merge: complex numbers cannot be pooled without the values: reduce the whole");
+      } else if (std::any_of(rows.begin(), rows.end(),
+                             [i](const ShardRow& row) { return !row.figures[i].missing(); })) {
+        lost_.insert(wanted_[i].name);
+        if (!tensor.empty()) {
+          lost_of_.insert(tensor);
         }
-        reducer.merge(*row.partial.data);
-      }
-      for (std::size_t i = 0; i < computed.size(); ++i) {
-        figures[positions[i]] = Figure::of(reducer.result(computed[i]));
       }
     }
-    for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      const std::optional<Reduction> pooling = pooling_of(wanted_[i]);
-      if (!figures[i].missing() || !pooling) {
-        continue;
+    if (computed.empty()) {
+      return whole;
+    }
+    Reducer reducer(computed, rows.front().partial.options);
+    for (const ShardRow& row : rows) {
+      if (!row.partial.data) {
+        throw UsageError("--merge: complex numbers cannot be pooled without the values: reduce the whole");
       }
-      Reducer reducer(std::span(&*pooling, 1));
-      bool all = true;
-      for (const ShardRow& row : rows) {
-        const double number = row.figures[i].number();
-        all = all && !row.figures[i].missing();
-        reducer.add(Dtype::float64, std::as_bytes(std::span(&number, 1)));
-      }
-      if (all) {
-        figures[i] = Figure::of(reducer.result(*pooling));
+      reducer.merge(*row.partial.data);
+    }
+    for (std::size_t i = 0; i < computed.size(); ++i) {
+      Figure& figure = whole.figures[positions[i]] = Figure::of(reducer.result(computed[i]));
+      if (!figure.missing()) {
+        came("computed");
       }
     }
-    return figures;
+    return whole;
   }
 
   const ReduceCommandOptions& options_;
@@ -292,6 +318,8 @@ class Merger {
   std::vector<TrialParts> trials_;
   std::size_t files_ = 0;
   std::map<Key, std::vector<ShardRow>> rows_;
+  std::set<std::string> lost_;     // figures that shards have, but not what is pooled of them,
+  std::set<std::string> lost_of_;  // and the tensors, if rows are of tensors
 };
 
 }  // namespace

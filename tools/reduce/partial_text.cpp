@@ -107,7 +107,7 @@ std::optional<Partial> parse_partial(std::string_view text) {
   skip_spaces(text);
   partial.how = word(text);
   const std::string_view nan = word(text);
-  if (partial.how.find_first_not_of("cs-") != std::string::npos || (nan != "omit" && nan != "propagate")) {
+  if (partial.how.find_first_not_of("csb-") != std::string::npos || (nan != "omit" && nan != "propagate")) {
     return std::nullopt;
   }
   partial.options.nan = nan == "omit" ? NanPolicy::omit : NanPolicy::propagate;

@@ -4,10 +4,12 @@
 namespace smd::tool::reduce {
 
 How how_of(const ReduceCommandOptions& options, const Wanted& wanted, bool saved, bool has_values) {
-  if (saved && options.source != SourceChoice::computed && !options.slice) {
-    return How::saved;
-  }
   const bool computed = has_values && options.source != SourceChoice::saved && wanted.reduction.has_value();
+  if (saved && options.source != SourceChoice::computed && !options.slice) {
+    // Steps of other shards may have nothing saved, or more of what only elements can be pooled of.
+    const bool may_be_pooled = options.shard && !options.by.step;
+    return computed && may_be_pooled && !needs_values(*wanted.reduction) ? How::both : How::saved;
+  }
   return computed ? How::computed : How::missing;
 }
 
@@ -23,6 +25,11 @@ const Plan& Plans::of(const std::vector<How>& how) {
         plan.needs_values = plan.needs_values || needs_values(plan.computed.back());
       }
       plan.lacks = plan.lacks || how[i] == How::missing;
+    }
+    for (std::size_t i = 0; i < how.size(); ++i) {
+      if (how[i] == How::both) {
+        plan.computed.push_back(*wanted_[i].reduction);
+      }
     }
   }
   return plan;

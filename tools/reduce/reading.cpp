@@ -41,6 +41,7 @@ struct Group {
   std::optional<Reducer> pool;
   std::vector<std::optional<Reducer>> saved_pools;
   std::vector<bool> failed;  // empty if none
+  bool lost = false;         // some elements could not be had
   std::optional<PartialReduction> partial;
 };
 
@@ -239,7 +240,7 @@ class TrialReducer {
         items.push_back({std::move(*entry.value), std::string(entry.tensor), entry.tensor, entry.step, g, Item::value});
       }
       for (std::size_t i = 0; i < wanted_.size(); ++i) {
-        if (plan.how[i] == How::saved) {
+        if (is_saved(plan.how[i])) {
           const auto saved = std::find_if(entry.reductions.begin(), entry.reductions.end(),
                                           [&](const SavedReduction& one) { return one.name == wanted_[i].name; });
           items.push_back(
@@ -303,6 +304,7 @@ class TrialReducer {
       group.failed[item.figure] = true;
       return;
     }
+    group.lost = true;
     for (const std::size_t position : group.plan->positions) {
       group.failed[position] = true;
     }
@@ -364,7 +366,7 @@ class TrialReducer {
   }
 
   void take_values(Group& group, const std::vector<ReducedValue>& values, std::string_view tensor) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t i = 0; i < group.plan->positions.size(); ++i) {
       const std::size_t position = group.plan->positions[i];
       if (values[i].kind == ReducedValue::Kind::undefined) {
         findings_.undefined(wanted_[position].name, tensor);
@@ -380,7 +382,7 @@ class TrialReducer {
         values.push_back(group.pool->result(reduction));
       }
       take_values(group, values, std::get<1>(group.key).empty() ? "(pooled)" : std::get<1>(group.key));
-      if (options_.shard) {
+      if (options_.shard && !group.lost) {
         try {
           group.partial = group.pool->partial();
         } catch (const InvalidArgument&) {

@@ -8,7 +8,7 @@ namespace smd::tool::reduce {
 RowSource::RowSource(std::span<const Figure> figures, const Plan& plan) : figures_(figures), plan_(plan) {
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const bool there = !figures[i].missing();
-    saved_ = saved_ || (there && plan.how[i] == How::saved);
+    saved_ = saved_ || (there && is_saved(plan.how[i]));
     computed_ = computed_ || (there && plan.how[i] == How::computed);
   }
 }
@@ -23,7 +23,13 @@ void RowSource::tell_part(ResultRow& row, const Session& session, const ReduceCo
   partial.shard = *options.shard;
   partial.steps = session.sharded;
   for (std::size_t i = 0; i < figures_.size(); ++i) {
-    partial.how += figures_[i].missing() ? '-' : plan_.how[i] == How::saved ? 's' : 'c';
+    const How how = plan_.how[i];
+    if (how == How::computed) {
+      // Of no elements there may be no figure, but of these and those of other shards.
+      partial.how += figures_[i].missing() && !elements ? '-' : 'c';
+    } else {
+      partial.how += figures_[i].missing() ? '-' : how == How::both && elements ? 'b' : 's';
+    }
   }
   partial.options = options.reduce;
   partial.data = elements;

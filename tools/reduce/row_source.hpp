@@ -21,7 +21,7 @@ class RowSource {
   /// What the column says.
   [[nodiscard]] std::string_view text() const noexcept;
   /// Adds to a shard's row what merging must know of it. `elements` is what is known of those that figures were
-  /// computed of: nothing of complex numbers.
+  /// computed of: nothing of complex numbers, or if some could not be read.
   void tell_part(ResultRow& row, const Session& session, const ReduceCommandOptions& options,
                  const std::optional<PartialReduction>& elements) const;
 
