@@ -34,10 +34,12 @@ constexpr std::array<OptionSpec, 14> own_options = {{
      .repeat = Repeat::adds_up,
      .split_commas = true,
      .choices = reduction_words,
-     .manual = "Which figures: min, max, median, mean, std, variance, sum, prod, l1 and l2, each also of the absolute "
-               "values with abs_ in front; saved stands for all that the job saved, all for these twenty. Further "
-               "count, finite, nan, inf, posinf, neginf, zero, negative, zero_fraction, nan_fraction, rms, and "
-               "percentiles p0 to p100, like p99.9. The default is min,max,mean,std."},
+     .manual =
+         "Which figures: min, max, median, mean, std, variance, sum, prod, l1 and l2, each also of the absolute "
+         "values with abs_ in front; saved stands for all that the job saved, all for these twenty. What only saved "
+         "asks for is not computed where it was not saved, unless --source is computed. Further "
+         "count, finite, nan, inf, posinf, neginf, zero, negative, zero_fraction, nan_fraction, rms, and "
+         "percentiles p0 to p100, like p99.9. The default is min,max,mean,std."},
     {.short_name = 'a', .name = "abs", .metavar = "", .help = "put abs_ before each", .group = group::view},
     {.name = "source",
      .metavar = "S",

@@ -4,7 +4,9 @@
 namespace smd::tool::reduce {
 
 How how_of(const ReduceCommandOptions& options, const Wanted& wanted, bool saved, bool has_values) {
-  const bool computed = has_values && options.source != SourceChoice::saved && wanted.reduction.has_value();
+  const bool may_be_computed =
+      options.source == SourceChoice::computed || (options.source == SourceChoice::automatic && !wanted.saved_only);
+  const bool computed = has_values && may_be_computed && wanted.reduction.has_value();
   if (saved && options.source != SourceChoice::computed && !options.slice) {
     // Steps of other shards may have nothing saved, or more of what only elements can be pooled of.
     const bool may_be_pooled = options.shard && !options.by.step;

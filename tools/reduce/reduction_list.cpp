@@ -50,30 +50,33 @@ std::vector<std::string> in_order(const std::set<std::string>& saved, bool abs) 
 std::vector<Wanted> wanted_reductions(const std::vector<std::string>& list, bool abs,
                                       const std::set<std::string>& saved) {
   std::vector<Wanted> result;
-  const auto add = [&](const std::string& name, bool must_be_known) {
+  const auto add = [&](const std::string& name, bool saved_only) {
     const std::optional<Reduction> reduction = parse_reduction(name);
-    if (must_be_known && !reduction) {
+    if (!saved_only && !reduction) {
       throw UsageError(unknown(name));
     }
-    if (std::none_of(result.begin(), result.end(), [&](const Wanted& other) { return other.name == name; })) {
-      result.push_back({name, reduction});
+    const auto known = std::find_if(result.begin(), result.end(), [&](const Wanted& one) { return one.name == name; });
+    if (known == result.end()) {
+      result.push_back({name, reduction, saved_only});
+    } else {
+      known->saved_only = known->saved_only && saved_only;
     }
   };
   for (const std::string& name : list) {
     if (name == "saved") {
       for (const std::string& one : in_order(saved, abs)) {
-        add(one, false);
+        add(one, true);
       }
     } else if (name == "all") {
       for (const std::string prefix : {"", "abs_"}) {
         for (const std::string_view one : plain) {
           if (!abs || !prefix.empty()) {
-            add(prefix + std::string(one), true);
+            add(prefix + std::string(one), false);
           }
         }
       }
     } else {
-      add(abs && !name.starts_with("abs_") ? "abs_" + name : name, true);
+      add(abs && !name.starts_with("abs_") ? "abs_" + name : name, false);
     }
   }
   if (result.empty() && std::find(list.begin(), list.end(), "saved") == list.end()) {

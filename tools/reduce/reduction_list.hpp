@@ -13,6 +13,7 @@ namespace smd::tool::reduce {
 struct Wanted {
   std::string name;
   std::optional<Reduction> reduction;  ///< None: a name that only the job knew; cannot be computed.
+  bool saved_only = false;  ///< Asked for as one of those `saved`: not to be computed, unless --source says so.
 };
 
 /// What a `-r` list names, each once, in the order asked; `saved` stands for the names given.
