@@ -216,6 +216,7 @@ class SMD_EXPORT Histogram {
  private:
   std::vector<double> edges_;
   std::vector<std::uint64_t> counts_;
+  double unit_ = 1;
   double per_unit_ = 0;
   std::uint64_t below_ = 0;
   std::uint64_t above_ = 0;

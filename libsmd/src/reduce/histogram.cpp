@@ -14,22 +14,26 @@ Histogram::Histogram(std::uint64_t bins, double low, double high) {
   if (bins == 0 || bins > (std::uint64_t{1} << 24)) {
     throw InvalidArgument("number of bins must be 1 to 16777216");
   }
-  if (!std::isfinite(low) || !std::isfinite(high) || low > high || !std::isfinite(high - low)) {
+  if (!std::isfinite(low) || !std::isfinite(high) || low > high) {
     throw InvalidArgument("bounds of a histogram must be finite and in order");
   }
   if (low == high) {
     low -= 0.5;
     high += 0.5;
   }
+  const auto parts = static_cast<double>(bins);
+  const bool far = !std::isfinite(high - low);  // the distance is no double, its half is
+  unit_ = far ? 0.5 : 1;
   // numpy.linspace
-  const double step = (high - low) / static_cast<double>(bins);
+  const double step = (high - low) / parts;
   edges_.resize(bins + 1);
   for (std::uint64_t i = 0; i <= bins; ++i) {
-    edges_[i] = static_cast<double>(i) * step + low;
+    const auto part = static_cast<double>(i);
+    edges_[i] = far ? low * (1 - part / parts) + high * (part / parts) : part * step + low;
   }
   edges_.back() = high;
   counts_.resize(bins);
-  per_unit_ = static_cast<double>(bins) / (high - low);
+  per_unit_ = parts / (high * unit_ - low * unit_);
 }
 
 void Histogram::add(const TensorView& view) {
@@ -46,11 +50,13 @@ void Histogram::add(const TensorView& view) {
         ++(std::isnan(value) ? nan_ : (value < low ? below_ : above_));
         continue;
       }
-      // A guess that may be one off by rounding; the edges decide.
-      auto bin = std::min(static_cast<std::size_t>((value - low) * per_unit_), last);
-      if (value < edges_[bin]) {
+      // A guess that may be off by rounding; the edges decide.
+      const double guess = (value * unit_ - low * unit_) * per_unit_;
+      std::size_t bin = guess < static_cast<double>(last) ? static_cast<std::size_t>(guess) : last;
+      while (value < edges_[bin]) {
         --bin;
-      } else if (bin != last && value >= edges_[bin + 1]) {
+      }
+      while (bin != last && value >= edges_[bin + 1]) {
         ++bin;
       }
       ++counts_[bin];

@@ -55,6 +55,23 @@ TEST_CASE("equal bounds are widened; senseless ones refused") {
   CHECK_THROWS_AS(smd::Histogram(3, 0, std::numeric_limits<double>::infinity()), smd::InvalidArgument);
 }
 
+// By hand: fourths of a range of 2^1024.
+TEST_CASE("bounds whose distance is no double") {
+  const double half = std::ldexp(1, 1023);
+  std::int64_t size;
+  smd::Histogram histogram(4, -half, half);
+  CHECK(histogram.edges() == std::vector<double>{-half, -half / 2, 0, half / 2, half});
+  histogram.add(view_of(std::vector<double>{-half, -1, 0, 1, half / 2, half}, size, smd::Dtype::float64));
+  CHECK(histogram.counts() == std::vector<std::uint64_t>{1, 1, 2, 2});
+}
+
+TEST_CASE("a bound that one half does not change") {
+  std::int64_t size;
+  smd::Histogram histogram(3, 1e300, 1e300);
+  histogram.add(view_of(std::vector<double>{1e300, 1e300}, size, smd::Dtype::float64));
+  CHECK(histogram.counts() == std::vector<std::uint64_t>{0, 0, 2});
+}
+
 TEST_CASE("a count is where its edges say, for any numbers") {
   smd_test::Random random(8);
   std::vector<double> values(5000);
