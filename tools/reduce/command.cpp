@@ -25,8 +25,7 @@ class Work {
   [[nodiscard]] virtual bool looks_ahead() const = 0;
   virtual void prepare(const Session&) {}
   virtual void start() {}
-  /// Returns whether there was anything.
-  virtual bool process(const Session& session) = 0;
+  virtual Outcome process(const Session& session) = 0;
   virtual void finish() = 0;
 };
 
@@ -47,7 +46,7 @@ class ReduceWork : public Work {
     }
     view_ = make_result_view(context_);
   }
-  bool process(const Session& session) override {
+  Outcome process(const Session& session) override {
     if (!view_) {
       const bool values = session.forms(options_).values;
       if (values) {
@@ -55,7 +54,7 @@ class ReduceWork : public Work {
                        session.name + ": no reductions were saved of what is selected; try -r without saved",
                        ExitStatus::no);
       }
-      return values;
+      return values ? Outcome::no_row : Outcome::nothing;
     }
     view_->set_trial(session.name);
     return reduce_trial(session, options_, wanted_, *view_, messages_);
@@ -104,7 +103,7 @@ class HistWork : public Work {
   [[nodiscard]] bool looks_ahead() const override { return !options_.bins.low; }
   void prepare(const Session& session) override { widen(bounds_, session, options_, messages_); }
   void start() override { view_.emplace(out_, options_, bounds_, several_, messages_); }
-  bool process(const Session& session) override { return view_->show(session); }
+  Outcome process(const Session& session) override { return view_->show(session); }
   void finish() override { view_->finish(); }
 
  private:
@@ -168,8 +167,12 @@ class Runner {
   }
 
   void process(const Session& session) {
+    const Outcome outcome = work_.process(session);
+    if (outcome == Outcome::no_row) {
+      messages_.raise(ExitStatus::no);
+    }
     // More shards than steps leave some with nothing to do.
-    if (!work_.process(session) && !(options_.shard && session.steps.empty())) {
+    if (outcome == Outcome::nothing && !(options_.shard && session.steps.empty())) {
       say_nothing_found(session.name, session.forms(options_), messages_);
     }
   }
@@ -200,19 +203,21 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
                             .selection = options_.selection,
                             .reading = options_.reading,
                             .listed = lists_operands(options_.operands)};
-    bool found = false;
+    Outcome outcome = Outcome::nothing;
     Forms forms;
     const bool visited =
         follow_trials(operands, setup, messages, [&](std::size_t operand, Trial& trial, const SelectedStep& step) {
           const Session session{trial, operands[operand], tensors_at(trial, options_.selection, step), {step}};
-          found = work.process(session) || found;
-          forms = found ? forms : session.forms(options_);
+          outcome = std::max(outcome, work.process(session));
+          forms = outcome != Outcome::nothing ? forms : session.forms(options_);
           work.end_step();
         });
     work.finish();
     out.close(messages);
-    if (visited && !found) {
+    if (visited && outcome == Outcome::nothing) {
       say_nothing_found(operands.front(), forms, messages);
+    } else if (outcome == Outcome::no_row) {
+      messages.raise(ExitStatus::no);
     }
     return ExitStatus::yes;
   }

@@ -20,7 +20,9 @@ constexpr std::array<Example, 3> examples = {{
 
 constexpr std::array<ExitNote, 6> exit_notes = {{
     {ExitStatus::yes, "what was asked for was printed"},
-    {ExitStatus::no, "nothing is selected, something named is not there, or with --strict, something is not available"},
+    {ExitStatus::no,
+     "nothing to reduce is selected, something named is not there, or with --strict, something is "
+     "not available"},
     {ExitStatus::usage, "wrong usage, a slice that does not fit the value, or shards that cannot be pooled"},
     {ExitStatus::unreadable, "cannot read or write"},
     {ExitStatus::damaged, "damaged data; the readable rest was printed"},

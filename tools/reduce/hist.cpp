@@ -142,12 +142,12 @@ struct HistView::Impl {
             options.by.worker ? entry.worker : std::string_view()};
   }
 
-  bool show(const Session& session) {
+  Outcome show(const Session& session) {
     trial = session.name;
     if (rows) {
       rows->set_trial(trial);
     }
-    bool found = false;
+    Outcome outcome = Outcome::nothing;
     std::map<Key, Group> groups;
     std::vector<TensorEntry> entries;
     std::set<std::string, std::less<>> others;
@@ -177,6 +177,7 @@ struct HistView::Impl {
       for (const auto& [key, group] : groups) {
         if (group.counted) {
           print(key, group);
+          outcome = Outcome::rows;
         }
       }
       groups.clear();
@@ -185,7 +186,7 @@ struct HistView::Impl {
       if (!entry.value) {
         return true;
       }
-      found = true;
+      outcome = std::max(outcome, Outcome::no_row);
       if (entries.size() >= histogram_chunk && (!options.by.step || entries.back().step != entry.step)) {
         work();
         if (options.by.step) {
@@ -201,7 +202,7 @@ struct HistView::Impl {
       const std::vector<std::string> names(others.begin(), others.end());
       messages.warning("no histogram, because not of real numbers: " + quoted_list(names, 3));
     }
-    return found;
+    return outcome;
   }
 
   void print(const Key& key, const Group& group) {
@@ -274,7 +275,7 @@ HistView::HistView(OutputFile& out, const ReduceCommandOptions& options, const B
                    Diagnostics& messages)
     : impl_(std::make_unique<Impl>(out, options, bounds, several_trials, messages)) {}
 HistView::~HistView() = default;
-bool HistView::show(const Session& session) { return impl_->show(session); }
+Outcome HistView::show(const Session& session) { return impl_->show(session); }
 void HistView::finish() {
   if (impl_->rows) {
     impl_->rows->finish();

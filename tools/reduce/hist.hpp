@@ -6,6 +6,7 @@
 #include "common/diagnostics.hpp"
 #include "common/output_file.hpp"
 #include "options.hpp"
+#include "result_view.hpp"
 #include "session.hpp"
 
 namespace smd::tool::reduce {
@@ -25,8 +26,7 @@ class HistView {
   HistView(OutputFile& out, const ReduceCommandOptions& options, const Bounds& bounds, bool several_trials,
            Diagnostics& messages);
   ~HistView();
-  /// Returns whether there was anything to count.
-  bool show(const Session& session);
+  Outcome show(const Session& session);
   void finish();
 
  private:

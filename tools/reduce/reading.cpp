@@ -124,7 +124,7 @@ class TrialReducer {
         progress_("reducing", 0),
         plans_(wanted) {}
 
-  bool run() {
+  Outcome run() {
     const bool chunks = options_.by.step;  // then a group's members stand together
     if (!chunks) {
       // What all members have decides, so they are seen twice.
@@ -145,13 +145,13 @@ class TrialReducer {
         note(entry);
       }
       entries_.push_back(entry);
-      found_ = true;
+      outcome_ = std::max(outcome_, Outcome::no_row);
       return true;
     });
     work();
     show();
     findings_.say(!single(), options_.strict, messages_);
-    return found_;
+    return outcome_;
   }
 
  private:
@@ -439,6 +439,7 @@ class TrialReducer {
       source.tell_part(row, session_, options_, group.partial);
     }
     view_.row(row);
+    outcome_ = Outcome::rows;
   }
 
   const Session& session_;
@@ -452,7 +453,7 @@ class TrialReducer {
   std::vector<Having> having_;
   std::map<Key, std::size_t> places_;  // of groups; not used for single rows
   Plans plans_;
-  bool found_ = false;
+  Outcome outcome_ = Outcome::nothing;
   Findings findings_;
 };
 
@@ -467,8 +468,8 @@ void collect_saved(const Session& session, const ReduceCommandOptions& options, 
   });
 }
 
-bool reduce_trial(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
-                  ResultView& view, Diagnostics& messages) {
+Outcome reduce_trial(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
+                     ResultView& view, Diagnostics& messages) {
   // On S3 many files must be asked for at once, which whole chunks are better at.
   if (options.by == By() && !session.trial.remote()) {
     return reduce_single(session, options, wanted, view, messages);

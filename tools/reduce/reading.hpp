@@ -17,9 +17,8 @@ namespace smd::tool::reduce {
 void collect_saved(const Session& session, const ReduceCommandOptions& options, std::set<std::string>& names);
 
 /// Reduces what is selected of a trial, in parallel and chunk by chunk, and shows rows in the promised order. Whatever
-/// the number of threads, records are pooled in one order. Says once what was not available. Returns whether there was
-/// anything to reduce.
-bool reduce_trial(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
-                  ResultView& view, Diagnostics& messages);
+/// the number of threads, records are pooled in one order. Says once what was not available.
+Outcome reduce_trial(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
+                     ResultView& view, Diagnostics& messages);
 
 }  // namespace smd::tool::reduce

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,13 @@ class RowText {
   virtual void row(const ResultRow& row) = 0;
   /// The text of the rows since the last time, in exchange for one whose room is to be used again.
   virtual void take(std::string& text) = 0;
+};
+
+/// What came of what is selected of a trial. The greater says more.
+enum class Outcome : std::uint8_t {
+  nothing,  ///< There is nothing.
+  no_row,   ///< What there is has no figures (strings), or is damaged; said.
+  rows,
 };
 
 /// Shows rows of results, which come in the promised order.

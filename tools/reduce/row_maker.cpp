@@ -334,20 +334,23 @@ bool RowMaker::fill(std::size_t index, ResultRow& row) {
   return true;
 }
 
-void RowMaker::show(ResultView& view, Diagnostics& messages) {
+bool RowMaker::show(ResultView& view, Diagnostics& messages) {
   for (const Said& said : said_) {
     said(messages);
   }
   if (text_view_) {
     view.append(text_, text_rows_);
-    return;
+    return text_rows_ != 0;
   }
   ResultRow row;
+  bool any = false;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (fill(i, row)) {
       view.row(row);
+      any = true;
     }
   }
+  return any;
 }
 
 }  // namespace smd::tool::reduce

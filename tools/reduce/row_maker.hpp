@@ -70,8 +70,8 @@ class RowMaker {
 
   /// Reads, reduces and, if the view takes text, writes the text of all rows of a piece.
   void make(const Piece& piece, BlockReader& reader);
-  /// Says what went wrong, and hands over the rows.
-  void show(ResultView& view, Diagnostics& messages);
+  /// Says what went wrong, and hands over the rows. Returns whether there are any.
+  bool show(ResultView& view, Diagnostics& messages);
 
   [[nodiscard]] std::size_t entries() const noexcept { return rows_.size(); }
   [[nodiscard]] std::size_t records() const noexcept { return records_.size(); }

@@ -82,16 +82,16 @@ class IdleMakers {
 
 }  // namespace
 
-bool reduce_single(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
-                   ResultView& view, Diagnostics& messages) {
+Outcome reduce_single(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
+                      ResultView& view, Diagnostics& messages) {
   if (session.empty()) {
-    return false;
+    return Outcome::nothing;
   }
   const std::vector<Piece> pieces = pieces_of(session, options, wanted.size());
   Progress progress("reducing", 0);
   IdleMakers idle;
   Findings findings;
-  bool found = false;
+  Outcome outcome = Outcome::nothing;
   session.trial.do_parts(
       pieces.size(),
       [&](std::size_t i) {
@@ -104,15 +104,15 @@ bool reduce_single(const Session& session, const ReduceCommandOptions& options, 
       [&](std::size_t, std::unique_ptr<TrialPart>&& part) {
         std::unique_ptr<RowMaker> maker = static_cast<PieceWork&>(*part).take_maker();
         progress.advance(maker->records());
-        found = found || maker->entries() != 0;
         findings.merge(maker->findings());
-        maker->show(view, messages);
+        const bool any = maker->show(view, messages);
+        outcome = std::max(outcome, any ? Outcome::rows : maker->entries() != 0 ? Outcome::no_row : Outcome::nothing);
         idle.put(std::move(maker));
         return true;
       },
       {.jobs = options.reading.jobs});
   findings.say(false, options.strict, messages);
-  return found;
+  return outcome;
 }
 
 }  // namespace smd::tool::reduce
