@@ -115,6 +115,21 @@ class Reductions(unittest.TestCase):
             self.assertEqual(row['count'], value['array'][::2].size)
             self.assertAlmostEqual(row['sum'], value['array'][::2].astype(np.float64).sum(), delta=1e-12)
 
+    def test_slices_of_a_large_value(self):
+        """Whose elements come block by block."""
+        array = np.arange(4000 * 500, dtype=np.float64).reshape(4000, 500) - 1e6
+        with tempfile.TemporaryDirectory() as folder:
+            file, trial = os.path.join(folder, 'x.npy'), os.path.join(folder, 'trial')
+            np.save(file, array)
+            run('smd-save', trial, '--step', '0', f'x=@{file}', '--end')
+            for text in ('::-3', '::3', '-7:10:-1', '1000::-2,17', '3,::-1', '...,490:', ':,::-90', '-1:5',
+                         '5::-9,-2:-9:-3', '3999:3998', '2:9:-1', '-1,-1'):
+                part = eval(f'array[{text}]')  # pylint: disable=eval-used
+                row = json.loads(run('smd-reduce', trial, '--json', '-r', 'count,min,max,sum', f'--slice={text}'))[0]
+                self.assertEqual((row['count'], row['sum']), (part.size, part.sum()), text)
+                if part.size:
+                    self.assertEqual((row['min'], row['max']), (part.min(), part.max()), text)
+
     def test_histogram(self):
         all_values = values(REAL, '-e', 'weight$')
         everything = np.concatenate([row['array'] for row in all_values]).astype(np.float64)

@@ -124,33 +124,11 @@ std::vector<std::int64_t> whole_strides(const Shape& shape) {
   return strides;
 }
 
-// Calls `visit(element, count)` for runs of `count` elements that lie side by side, in C order of the part.
+// Calls `visit(element, count)` for the runs of a part.
 template <class Visit>
 void for_each_run(const StridedLayout& part, Visit&& visit) {
-  const std::size_t axes = part.shape.size();
-  if (element_count(part.shape).value_or(0) == 0) {
-    return;
-  }
-  const bool runs = axes != 0 && part.strides.back() == 1;
-  const std::size_t outer = runs ? axes - 1 : axes;
-  const std::int64_t run = runs ? part.shape.back() : 1;
-  std::vector<std::int64_t> counter(outer, 0);
-  std::int64_t element = part.offset;
-  for (;;) {
-    visit(element, run);
-    std::size_t axis = outer;
-    for (;;) {
-      if (axis == 0) {
-        return;
-      }
-      --axis;
-      element += part.strides[axis];
-      if (++counter[axis] < part.shape[axis]) {
-        break;
-      }
-      element -= part.strides[axis] * part.shape[axis];
-      counter[axis] = 0;
-    }
+  for (PartRuns run(part); !run.done(); run.next()) {
+    visit(run.first(), run.count());
   }
 }
 
@@ -177,6 +155,36 @@ TensorValue take_strings(const TensorValue& value, const StridedLayout& part) {
 }
 
 }  // namespace
+
+PartRuns::PartRuns(StridedLayout part) : part_(std::move(part)), first_(part_.offset) {
+  const std::size_t axes = part_.shape.size();
+  const bool runs = axes != 0 && part_.strides.back() == 1;
+  outer_ = runs ? axes - 1 : axes;
+  count_ = element_count(part_.shape).value_or(0) == 0 ? 0 : runs ? part_.shape.back() : 1;
+  counter_.resize(outer_);
+}
+
+void PartRuns::next() noexcept {
+  for (std::size_t axis = outer_; axis-- > 0;) {
+    first_ += part_.strides[axis];
+    if (++counter_[axis] < part_.shape[axis]) {
+      return;
+    }
+    first_ -= part_.strides[axis] * part_.shape[axis];
+    counter_[axis] = 0;
+  }
+  count_ = 0;
+}
+
+StridedLayout ascending(StridedLayout part) {
+  for (std::size_t axis = 0; axis < part.shape.size(); ++axis) {
+    if (part.strides[axis] < 0) {
+      part.offset += part.strides[axis] * (part.shape[axis] - 1);
+      part.strides[axis] = -part.strides[axis];
+    }
+  }
+  return part;
+}
 
 SliceSpec SliceSpec::parse(std::string_view text) {
   SliceSpec spec;

@@ -27,6 +27,28 @@ struct StridedLayout {
   std::int64_t offset = 0;            ///< Of the first element.
 };
 
+/// The runs of elements of a part that lie side by side, in C order of the part: where each begins among those of the
+/// whole, and how many they are.
+class PartRuns {
+ public:
+  explicit PartRuns(StridedLayout part);
+
+  [[nodiscard]] bool done() const noexcept { return count_ == 0; }
+  [[nodiscard]] std::int64_t first() const noexcept { return first_; }
+  [[nodiscard]] std::int64_t count() const noexcept { return count_; }
+  void next() noexcept;
+
+ private:
+  StridedLayout part_;
+  std::size_t outer_;                  // axes that are not within a run
+  std::vector<std::int64_t> counter_;  // along these
+  std::int64_t first_;
+  std::int64_t count_;
+};
+
+/// The same elements in the order in which they lie.
+[[nodiscard]] StridedLayout ascending(StridedLayout part);
+
 /// A parsed `--slice`. Knows no tensor.
 class SliceSpec {
  public:

@@ -3,6 +3,7 @@
 
 #include "common/errors.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace smd::tool::reduce {
@@ -11,7 +12,6 @@ bool ViewSink::begin(Dtype dtype, const Shape& shape) {
   dtype_ = dtype;
   shape_ = shape;
   got_ = 0;
-  gathered_.reset();
   slice_error_.clear();
   if (!start(dtype)) {
     return false;
@@ -23,14 +23,19 @@ bool ViewSink::begin(Dtype dtype, const Shape& shape) {
   expected_ = static_cast<std::size_t>(elements) * item_size(dtype);
   if (slice_ != nullptr) {
     try {
-      (void)slice_->apply(shape);
+      StridedLayout part = ascending(slice_->apply(shape));
+      part_shape_ = part.shape;
+      part_bytes_ = static_cast<std::size_t>(element_count(part.shape).value_or(0)) * item_size(dtype);
+      left_.emplace(std::move(part));
+      taken_ = 0;
+      any_ = false;
     } catch (const InvalidValue& error) {
       slice_error_ = error.what();
       return false;
     }
   }
   if (expected_ == 0) {
-    take(TensorView(dtype_, shape_, {}), true);
+    take(TensorView(dtype_, slice_ != nullptr ? part_shape_ : shape_, {}), true);
     return false;
   }
   return true;
@@ -47,18 +52,41 @@ bool ViewSink::block(std::span<const std::byte> bytes) {
     }
     return true;
   }
-  if (!gathered_) {
-    gathered_ = std::make_shared_for_overwrite<std::byte[]>(expected_);
-  }
-  const std::size_t size = std::min(bytes.size(), expected_ - got_);
-  std::memcpy(gathered_.get() + got_, bytes.data(), size);
-  got_ += size;
-  if (got_ == expected_) {
-    const TensorValue part = smd::tool::take(TensorValue(dtype_, shape_, gathered_, expected_), slice_->apply(shape_));
-    gathered_.reset();
-    take(part.view(), true);
-  }
+  take_part(bytes);
   return true;
+}
+
+void ViewSink::take_part(std::span<const std::byte> bytes) {
+  const std::size_t item = item_size(dtype_);
+  const std::size_t begin = got_ / item;
+  got_ += bytes.size();
+  const std::size_t end = got_ / item;
+  gathered_.resize(std::max(gathered_.size(), std::min(bytes.size(), part_bytes_)));
+  std::size_t size = 0;
+  while (!left_->done()) {
+    const std::size_t first = static_cast<std::size_t>(left_->first()) + taken_;
+    if (first >= end) {
+      break;
+    }
+    const std::size_t rest = static_cast<std::size_t>(left_->count()) - taken_;
+    const std::size_t count = std::min(rest, end - first);
+    std::memcpy(gathered_.data() + size, bytes.data() + (first - begin) * item, count * item);
+    size += count * item;
+    taken_ += count;
+    if (count == rest) {
+      left_->next();
+      taken_ = 0;
+    }
+  }
+  const std::span<const std::byte> part(gathered_.data(), size);
+  const auto count = static_cast<std::int64_t>(size / item);
+  // Of no elements too, but then all have been read.
+  if (left_->done() && !any_ && got_ == expected_) {
+    take(TensorView(dtype_, part_shape_, part), true);
+  } else if (count != 0) {
+    take(TensorView(dtype_, {&count, 1}, part), false);
+    any_ = true;
+  }
 }
 
 }  // namespace smd::tool::reduce

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <smd/trial.hpp>
 #include <string>
@@ -12,8 +11,8 @@
 
 namespace smd::tool::reduce {
 
-/// Passes the elements of one record on as views: whole if the record is short or a slice is to be taken, else block by
-/// block. One record after another.
+/// Passes the elements of one record on as views: whole if the record is short, else block by block. Of a slice too, in
+/// the order in which its elements lie, for which no reduction cares. One record after another.
 class ViewSink : public BlockSink {
  public:
   explicit ViewSink(const SliceSpec* slice) : slice_(slice) {}
@@ -32,12 +31,19 @@ class ViewSink : public BlockSink {
   virtual void take(const TensorView& view, bool whole) = 0;
 
  private:
+  void take_part(std::span<const std::byte> bytes);
+
   const SliceSpec* slice_;
   Dtype dtype_ = Dtype::float32;
   Shape shape_;
   std::size_t expected_ = 0;
   std::size_t got_ = 0;
-  std::shared_ptr<std::byte[]> gathered_;
+  std::optional<PartRuns> left_;  // of the slice
+  std::size_t taken_ = 0;         // elements of its first run
+  Shape part_shape_;
+  std::size_t part_bytes_ = 0;
+  bool any_ = false;  // something of it was passed on
+  std::vector<std::byte> gathered_;
   std::string slice_error_;
 };
 
