@@ -28,18 +28,33 @@ class RangeSink : public ViewSink {
   Reducer reducer;
 
  protected:
-  bool start(Dtype dtype) override { return countable(dtype); }
+  bool start(Dtype dtype) override {
+    reducer.clear();
+    return countable(dtype);
+  }
   void take(const TensorView& view, bool) override { reducer.add(view); }
 };
 
 class CountingSink : public ViewSink {
  public:
-  CountingSink(const SliceSpec* slice, Histogram like) : ViewSink(slice), histogram(std::move(like)) {}
+  CountingSink(const SliceSpec* slice, const Histogram& like) : ViewSink(slice), histogram(like), like_(like) {}
   Histogram histogram;
 
  protected:
-  bool start(Dtype dtype) override { return countable(dtype); }
-  void take(const TensorView& view, bool) override { histogram.add(view); }
+  bool start(Dtype dtype) override {
+    if (counted_) {
+      histogram = like_;
+    }
+    return countable(dtype);
+  }
+  void take(const TensorView& view, bool) override {
+    counted_ = true;
+    histogram.add(view);
+  }
+
+ private:
+  const Histogram& like_;
+  bool counted_ = false;
 };
 
 // Reads the values of some entries, in the order of the files, and hands their sinks to `take`.

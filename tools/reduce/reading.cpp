@@ -76,7 +76,11 @@ class ComputingSink : public ViewSink {
   std::optional<Reducer> reducer;  ///< None if the whole value was reduced at once, or refused.
 
  protected:
-  bool start(Dtype dtype) override { return dtype != Dtype::string; }
+  bool start(Dtype dtype) override {
+    reducer.reset();
+    results_.clear();
+    return dtype != Dtype::string;
+  }
   void take(const TensorView& view, bool whole) override {
     if (whole && !mergeable_) {
       results_ = smd::reduce(view, plan_.computed, options_);

@@ -25,7 +25,8 @@ class ViewSink : public BlockSink {
   [[nodiscard]] const std::string& slice_error() const noexcept { return slice_error_; }
 
  protected:
-  /// Before any view of a record. Return false to refuse the type.
+  /// Before any view of a record; again if reading failed and is tried anew: views before it do not count. Return false
+  /// to refuse the type.
   virtual bool start(Dtype dtype) = 0;
   /// `whole`: there is no other view of this record.
   virtual void take(const TensorView& view, bool whole) = 0;
