@@ -32,14 +32,12 @@ class Waiting {
   void wait_for(const std::string& path) {
     rows_.set_trial(path);
     try {
-      std::error_code unknown;
-      if (messages_.shows(Level::info) && !is_remote_path(path) && !std::filesystem::exists(path, unknown)) {
+      if (messages_.shows(Level::info) && !is_remote_path(path) && !something_at(path)) {
         messages_.info(path + ": is not there yet, waiting for it");
       }
-      WaitOutcome outcome = WaitOutcome::timed_out;
       TrialOptions reading = options_.reading.trial_options(range_for(conditions_));
       say_remote(reading, messages_);
-      std::optional<Trial> trial = Trial::open_when_there(path, reading, wait_, &outcome);
+      std::optional<Trial> trial = open(path, reading);
       if (!trial) {
         show(path, nullptr, std::vector<Standing>(conditions_.size()));
         return;
@@ -58,6 +56,24 @@ class Waiting {
   }
 
  private:
+  static bool something_at(const std::string& path) {
+    std::error_code unknown;
+    return std::filesystem::exists(path, unknown);
+  }
+
+  /// Nothing: time is up. An earlier trial may have used all of it; only with --timeout 0 is there none to begin with.
+  [[nodiscard]] std::optional<Trial> open(const std::string& path, const TrialOptions& reading) const {
+    try {
+      return Trial::open_when_there(path, reading, wait_);
+    } catch (const ReadError& error) {
+      const bool had_time = !options_.waiting.timeout || options_.waiting.timeout->count() > 0;
+      if (had_time && error.problem.kind == ProblemKind::not_found && (is_remote_path(path) || !something_at(path))) {
+        return std::nullopt;
+      }
+      throw;
+    }
+  }
+
   void wait_for(const std::string& path, Trial& trial) {
     if (messages_.shows(Level::info)) {
       messages_.info(path + ": watched by " + trial.watch_method());
