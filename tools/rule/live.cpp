@@ -61,11 +61,14 @@ class LiveTrial {
 
  private:
   void follow() {
-    StepFollower follower(trial_, {.wait = wait_});
+    const auto& following = judgement_.options.following;
+    StepFollower follower(trial_, {.wait = wait_, .idle = following.idle});
     judgement_.messages.info(name_ + ": followed by " + follower.method());
     Clock::time_point quiet_since = Clock::now();
     Extent known(trial_);
     while (true) {
+      // Before the follower is asked: it believes an end marker for which no time is left.
+      const Clock::time_point now = Clock::now();
       std::optional<FollowEvent> event;
       std::optional<GlobalStep> last;
       while ((event = follower.poll()) && event->kind == Kind::step) {
@@ -73,15 +76,13 @@ class LiveTrial {
         last = std::max(last, std::optional(event->step));
       }
       report_problems();
-      const Clock::time_point now = Clock::now();
-      quiet_since = last ? now : quiet_since;
+      quiet_since = last ? Clock::now() : quiet_since;
       const bool job_over = event.has_value();
       const Extent extent(trial_);
       if (judge(last, job_over, extent != known)) {
         return;
       }
       known = extent;
-      const auto& following = judgement_.options.following;
       if (wait_.stop.stop_requested()) {
         end(false, true);
         return;

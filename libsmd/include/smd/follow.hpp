@@ -61,8 +61,8 @@ struct FollowEvent {
 ///     }
 ///
 /// It refreshes the trial; queries in between need not (`NoRefresh`, or `TrialOptions::auto_refresh` false). The end of
-/// the job is believed when nothing came for SMDEBUG_TRAINING_END_DELAY_REFRESH seconds (1) after its marker. Used by
-/// one thread at a time; others may use the trial.
+/// the job is believed when nothing came for SMDEBUG_TRAINING_END_DELAY_REFRESH seconds (1) after its marker, or when
+/// time is up. Used by one thread at a time; others may use the trial.
 class SMD_EXPORT StepFollower {
  public:
   explicit StepFollower(const Trial& trial, FollowOptions options = {});

@@ -46,10 +46,12 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   [[nodiscard]] const Step* late_step();
   std::optional<FollowEvent> give(const Step& step, bool late);
   [[nodiscard]] std::vector<std::string> missing_files(const Step& step, bool& hopeless) const;
-  [[nodiscard]] bool complete(std::int64_t step) const noexcept {
-    return snapshot->settled || (confirmed && step <= *confirmed);
-  }
-  [[nodiscard]] bool unconfirmed() const noexcept { return !snapshot->settled && snapshot->passed > confirmed; }
+  [[nodiscard]] bool complete(std::int64_t step) const noexcept { return over() || (confirmed && step <= *confirmed); }
+  [[nodiscard]] bool unconfirmed() const noexcept { return !over() && snapshot->passed > confirmed; }
+  /// No step will come any more.
+  [[nodiscard]] bool over() const noexcept { return snapshot->settled || (hurried && snapshot->ended); }
+  [[nodiscard]] std::optional<Kind> out_of_time() const;
+  [[nodiscard]] bool hurry();
   [[nodiscard]] std::optional<Time> due() const;
 
   std::shared_ptr<Trial::Impl> trial;
@@ -65,6 +67,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   std::size_t known = 0;             // how many of those there were when they were given
   std::optional<Held> held;
   Time quiet_since;
+  bool hurried = false;  // time was up after the end marker: its word was taken, and a last look followed
 };
 
 void StepFollower::Impl::look() {
@@ -76,6 +79,7 @@ void StepFollower::Impl::look() {
     given.clear();
     known = 0;
     held.reset();
+    hurried = false;
     if (!sure) {
       confirmed.reset();
     }
@@ -95,6 +99,18 @@ std::optional<StepFollower::Impl::Time> StepFollower::Impl::due() const {
   return when;
 }
 
+/// Whether it is, and by what.
+std::optional<Kind> StepFollower::Impl::out_of_time() const {
+  if (waiter.passed()) {
+    return Kind::timed_out;
+  }
+  const bool idle = options.idle && trial->clock().now() - quiet_since >= *options.idle;
+  return idle ? std::optional(Kind::idle) : std::nullopt;
+}
+
+/// Whether one more look is due before giving up: the job has ended, and there is no time to see whether more comes.
+bool StepFollower::Impl::hurry() { return snapshot->ended && !snapshot->settled && !std::exchange(hurried, true); }
+
 FollowEvent StepFollower::Impl::next() {
   for (bool looked = false;; looked = true) {
     if (waiter.stopped()) {
@@ -105,18 +121,18 @@ FollowEvent StepFollower::Impl::next() {
         return *std::move(event);
       }
       const bool look_at_once = unconfirmed() && !held;
-      if ((looked || snapshot->settled || waiter.quiet()) && !look_at_once) {
-        if (snapshot->settled && !held) {
+      if ((looked || over() || waiter.quiet()) && !look_at_once) {
+        if (over() && !held) {
           return {.kind = Kind::ended};
         }
-        if (waiter.passed()) {
-          return {.kind = Kind::timed_out};
+        if (const std::optional<Kind> up = out_of_time()) {
+          if (!hurry()) {
+            return {.kind = *up};
+          }
+        } else {
+          trial->require_readable(*snapshot);
+          waiter.pause(due());
         }
-        if (options.idle && trial->clock().now() - quiet_since >= *options.idle) {
-          return {.kind = Kind::idle};
-        }
-        trial->require_readable(*snapshot);
-        waiter.pause(due());
       }
     }
     if (waiter.stopped()) {
@@ -132,11 +148,11 @@ std::optional<FollowEvent> StepFollower::Impl::poll() {
       if (std::optional<FollowEvent> event = take()) {
         return event;
       }
-      if (snapshot->settled && !held) {
+      if (over() && !held) {
         return FollowEvent{.kind = Kind::ended};
       }
     }
-    if (looked && (held || !unconfirmed())) {
+    if (looked && (held || !unconfirmed()) && !(out_of_time() && hurry())) {
       return std::nullopt;
     }
     look();
@@ -181,7 +197,7 @@ std::optional<FollowEvent> StepFollower::Impl::give(const Step& step, bool late)
                     .late = late};
   const Time now = trial->clock().now();
   if (options.records && !(held && held->step == step.number && now < held->look_again)) {
-    bool hopeless = snapshot->settled;
+    bool hopeless = over();
     event.missing = missing_files(step, hopeless);
     if (!event.missing.empty()) {
       constexpr auto first_pause = std::chrono::milliseconds(10);

@@ -191,6 +191,31 @@ TEST_CASE("deadlines, idle time and stop tokens end a following; steps that are 
   CHECK(follow(stopped) == "stopped");
 }
 
+TEST_CASE("an end marker is believed when there is no time left to doubt it, after one more look") {
+  Live live(2);
+  live.builder.step(simple_step(0));  // by one of two workers: complete only when the job is over
+  live.builder.end();
+  const auto given = [&](FollowOptions options) {
+    const Trial trial = live.script.open(live.dir.path());
+    StepFollower follower(trial, std::move(options));
+    const std::string text = follow(follower);
+    CHECK(follow(follower) == text.substr(text.rfind(' ') + 1));
+    return text;
+  };
+  CHECK(given({.wait = {.deadline = live.script.after(0ms)}}) == "0 ended");
+  CHECK(live.script.elapsed() == 0ms);
+  CHECK(given({.idle = 300ms}) == "0 ended");
+  CHECK(live.script.elapsed() == 300ms);
+  live.script.when_listed("000000000000_worker_0.json", [&] { live.builder.step(simple_step(1)); });
+  CHECK(given({.wait = {.deadline = live.script.after(0ms)}}) == "0 1 ended");
+
+  const Trial trial = live.script.open(live.dir.path());
+  StepFollower follower(trial, {.wait = {.deadline = live.script.after(0ms)}});
+  CHECK(follower.poll()->step == GlobalStep(0));
+  CHECK(follower.poll()->step == GlobalStep(1));
+  CHECK(follower.poll()->kind == Kind::ended);
+}
+
 TEST_CASE("poll never waits") {
   Live live;
   const Trial trial = live.script.open(live.dir.path());
