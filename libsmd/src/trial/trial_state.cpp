@@ -115,6 +115,28 @@ void TrialState::refresh() {
 }
 
 std::shared_ptr<const Snapshot> TrialState::look() {
+  constexpr auto patience = std::chrono::seconds(2);
+  constexpr auto pause = std::chrono::milliseconds(50);
+  const auto now = clock().now();
+  try {
+    std::shared_ptr<const Snapshot> found = look_once();
+    const std::lock_guard lock(mutex_);
+    gone_since_.reset();
+    return found;
+  } catch (const ReadError& error) {
+    // Whoever replaces a trial moves it away first, and nothing tells when the new one is there.
+    const std::lock_guard lock(mutex_);
+    gone_since_ = gone_since_.value_or(now);
+    if (error.problem.kind != ProblemKind::not_found || storage_->remote() || now - *gone_since_ >= patience) {
+      throw;
+    }
+  }
+  auto old = std::make_shared<Snapshot>(*current());
+  old->due = now + pause;
+  return old;
+}
+
+std::shared_ptr<const Snapshot> TrialState::look_once() {
   const auto require_there = [this] {
     if (Status there = storage_->revisit(); !there) {
       Problem problem = std::move(there.problem());
@@ -200,15 +222,13 @@ void TrialState::make_snapshot() {
 void TrialState::load_snapshot() {
   const auto now = clock().now();
   std::shared_ptr<const Snapshot> before = current();
-  if (const std::uint64_t generation = storage_->generation(); generation != generation_) {
-    generation_ = generation;
+  auto next = std::make_shared<Snapshot>();
+  next->generation = storage_->generation();
+  if (before && before->generation != next->generation) {
     before = nullptr;  // another directory took the trial's place
     quiet_since_.reset();
     half_written_.clear();
   }
-
-  auto next = std::make_shared<Snapshot>();
-  next->generation = generation_;
   const std::optional<std::int64_t> since =
       before && !before->ended && storage_->remote() ? first_open_step(*before) : std::nullopt;
   // A round trip less where each costs time; what cannot be started waits until it is asked for.

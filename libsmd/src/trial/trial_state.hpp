@@ -61,8 +61,9 @@ class TrialState {
 
   /// The last snapshot, as it is.
   [[nodiscard]] std::shared_ptr<const Snapshot> current() const;
-  /// For those who wait: `refresh`, but a trial that went away is an error of its own, a half-written index file that
-  /// does not change becomes damage, and another thread's wait is not disturbed.
+  /// For those who wait: `refresh`, but a trial that went away is an error of its own, unless another takes its place
+  /// within two seconds; until then the last snapshot is given. A half-written index file that does not change becomes
+  /// damage, and another thread's wait is not disturbed.
   [[nodiscard]] std::shared_ptr<const Snapshot> look();
   /// Before waiting for more: throws if part of the trial can no longer be listed, so that nothing would ever come.
   void require_readable(const Snapshot& snapshot) const;
@@ -119,6 +120,7 @@ class TrialState {
   [[nodiscard]] std::shared_ptr<const layout::LoadedSteps> read_again(const layout::StepFile& file,
                                                                       const Snapshot& snapshot) const;
   void open_storage(const std::string& path);
+  [[nodiscard]] std::shared_ptr<const Snapshot> look_once();
   [[noreturn]] void throw_missing_collections() const;
   void make_snapshot();
   void load_snapshot();
@@ -156,7 +158,6 @@ class TrialState {
   // Guarded by `loading_`:
   std::vector<StepRange> ranges_;
   bool ranges_changed_ = false;
-  std::uint64_t generation_ = 0;
   std::optional<std::chrono::steady_clock::time_point> quiet_since_;  // the end marker was seen, and nothing new since
   struct HalfWritten {
     Problem problem;
@@ -166,6 +167,7 @@ class TrialState {
 
   mutable std::mutex mutex_;
   std::shared_ptr<const Snapshot> latest_;
+  std::optional<std::chrono::steady_clock::time_point> gone_since_;  // when a look found the trial away
   std::vector<Problem> noticed_;
   std::unordered_set<std::string> noticed_texts_;
 

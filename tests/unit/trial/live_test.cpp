@@ -364,6 +364,40 @@ TEST_CASE("another trial in the place of the one that is followed is given from 
   CHECK(follow(follower) == "0 1 0 ended");
 }
 
+TEST_CASE("a trial that is moved away may be replaced by another within two seconds") {
+  Live live;
+  TempDir other;
+  live.builder.step(simple_step(0));
+  TrialBuilder(other.path()).collections().step(simple_step(3)).end();
+  const std::string elsewhere = live.dir.path() + ".moved";
+  live.script.at(10ms, [&] { std::filesystem::rename(live.dir.path(), elsewhere); });
+  const Trial trial = live.script.open(live.dir.path());
+  const auto put = [&] { std::filesystem::rename(other.path(), live.dir.path()); };
+  SUBCASE("followed") {
+    live.script.at(1900ms, put);
+    StepFollower follower(trial);
+    CHECK(follow(follower) == "0 3 ended");
+  }
+  SUBCASE("its folder comes first") {
+    live.script.at(500ms, [&] { std::filesystem::create_directory(live.dir.path()); });
+    live.script.at(1000ms, put);
+    StepFollower follower(trial);
+    CHECK(follow(follower) == "0 3 ended");
+  }
+  SUBCASE("waited for") {
+    live.script.at(500ms, put);
+    CHECK(wait_for(trial, {Mode::global, ModeStep(3)}) == WaitOutcome::reached);
+  }
+  SUBCASE("not in time") {
+    live.script.at(3000ms, put);
+    StepFollower follower(trial);
+    CHECK(follower.next().step == GlobalStep(0));
+    CHECK_THROWS_AS((void)follower.next(), ReadError);
+    CHECK(live.script.elapsed() == 2010ms);
+  }
+  std::filesystem::remove_all(elsewhere);
+}
+
 TEST_CASE("wait_for_steps returns when the steps are available, and leaves refreshing as it is") {
   Live live;
   live.step_at(10ms, 0);
