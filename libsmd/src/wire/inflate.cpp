@@ -110,10 +110,12 @@ struct InflatedFile::State {
     return ok();
   }
 
-  /// The next bytes of the stream; fewer only at its end.
+  /// The next bytes of the stream; fewer only at its end. What follows them and gives no bytes is read too: else a cut
+  /// in the checksum after the last ones would pass.
   Outcome<std::size_t> take(std::span<std::byte> into) {
     std::size_t done = 0;
-    while (done < into.size() && !over) {
+    const auto filled = [&] { return done == into.size() && (done == 0 || at_member_end || stream.avail_in != 0); };
+    while (!over && !filled()) {
       if (at_member_end) {
         if (Status next = next_member(); !next) {
           return std::move(next.problem());

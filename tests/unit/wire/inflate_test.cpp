@@ -133,13 +133,15 @@ TEST_CASE("a compressed file cut at every byte is not there yet, at its end") {
     const std::string file = compress(text, format);
     for (std::size_t size = 0; size < file.size(); ++size) {
       const std::string part = file.substr(0, size);
-      auto inflated = open(part);
-      std::vector<std::byte> into(text.size() + 1);  // one more, so that the end is looked at
-      const auto got = inflated.read_at(0, into);
       CAPTURE(size);
-      REQUIRE_FALSE(got);
-      CHECK(got.problem().kind == ProblemKind::not_yet);
-      CHECK(got.problem().offset == size);
+      for (const std::size_t beyond : {0, 1}) {  // what follows the last byte is looked at all the same
+        auto inflated = open(part);
+        std::vector<std::byte> into(text.size() + beyond);
+        const auto got = inflated.read_at(0, into);
+        REQUIRE_FALSE(got);
+        CHECK(got.problem().kind == ProblemKind::not_yet);
+        CHECK(got.problem().offset == size);
+      }
     }
   }
 }
