@@ -51,7 +51,9 @@ std::string undefined_collection(std::string_view name, const std::map<std::stri
   }
   const std::vector<std::string> nearest = nearest_names(name, names);
   return "collection " + quoted(name) + " is not defined" +
-         (nearest.empty() ? "; there are " + quoted_list(names) : did_you_mean(nearest));
+         (names.empty()     ? "; there are none"
+          : nearest.empty() ? "; there are " + quoted_list(names)
+                            : did_you_mean(nearest));
 }
 
 bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) {

@@ -147,9 +147,15 @@ Outcome<CollectionsFile> parse_collections_file(std::span<const std::byte> bytes
   if (json_depth(text) > limits::json_depth) {
     return damaged("nested deeper than " + std::to_string(limits::json_depth) + " levels");
   }
-  const json document = json::parse(text, nullptr, false);
+  json document = json::parse(text, nullptr, false);
+  std::optional<Problem> left_out;
   if (document.is_discarded()) {
-    return invalid_json(text);
+    left_out = invalid_json(text);
+    document = json::parse(blank_out_unrepresentable(text), nullptr, false);
+    if (document.is_discarded()) {
+      return *left_out;
+    }
+    left_out->text = "a text with half a surrogate pair, or a number beyond a double, is left out";
   }
   if (!document.is_object()) {
     return damaged("not a JSON object", 0);
@@ -160,6 +166,9 @@ Outcome<CollectionsFile> parse_collections_file(std::span<const std::byte> bytes
   }
   CollectionsFile file;
   for (const auto& [key, value] : collections->items()) {
+    if (left_out && key.empty()) {
+      continue;  // in place of a name that is no text
+    }
     if (!value.is_object()) {
       notes.push_back(damaged("collection '" + printable(key) + "' is not an object"));
       continue;
@@ -185,6 +194,10 @@ Outcome<CollectionsFile> parse_collections_file(std::span<const std::byte> bytes
         notes.push_back(damaged("'num_workers' is no number"));
       }
     }
+  }
+  const auto told = [](const Problem& note) { return note.kind == ProblemKind::damaged; };
+  if (left_out && std::none_of(notes.begin(), notes.end(), told)) {
+    notes.push_back(*std::move(left_out));
   }
   return file;
 }

@@ -104,23 +104,25 @@ class FailurePlace : public nlohmann::json_sax<nlohmann::json> {
 
 std::string blank_out_unrepresentable(std::string_view json) {
   std::string copy(json);
-  const auto blank = [&copy](std::size_t first, std::size_t last) {
+  const auto blank = [&copy](std::size_t first, std::size_t last, std::string_view by) {
     std::fill(copy.begin() + static_cast<std::ptrdiff_t>(first), copy.begin() + static_cast<std::ptrdiff_t>(last), ' ');
-    copy.replace(first, 4, "null");
+    copy.replace(first, by.size(), by);
   };
   for (std::size_t i = 0; i < json.size();) {
     std::size_t end = i + 1;
     if (json[i] == '"') {
       end = string_end(json, i);
       if (has_lone_surrogate(json.substr(i, end - i))) {
-        blank(i, end);
+        const std::size_t next = json.find_first_not_of(" \t\n\r", end);
+        const bool key = next != std::string_view::npos && json[next] == ':';
+        blank(i, end, key ? R"("")" : "null");
       }
     } else if (json[i] == '-' || (json[i] >= '0' && json[i] <= '9')) {
       while (end < json.size() && in_number(json[end])) {
         ++end;
       }
       if (end - i >= 4 && !representable(json.substr(i, end - i))) {
-        blank(i, end);
+        blank(i, end, "null");
       }
     }
     i = end;

@@ -10,8 +10,8 @@
 namespace smd::detail::layout {
 
 /// Replaces each string that holds half a surrogate pair, and each number that 64 bits or a double cannot hold, by
-/// `null` and blanks, in a copy of the same length. Valid JSON apart from these becomes JSON that simdjson takes;
-/// keys of that kind make it invalid.
+/// `null` and blanks (a key by `""`), in a copy of the same length. Valid JSON apart from these becomes JSON that
+/// parsers take.
 [[nodiscard]] std::string blank_out_unrepresentable(std::string_view json);
 
 /// Why a text is not valid JSON, and at which byte.

@@ -63,6 +63,28 @@ TEST_CASE("a collection goes by its own name") {
   CHECK(notes.size() == 1);
 }
 
+TEST_CASE("half a surrogate pair costs the name that has it, and no other") {
+  const auto parsed = [](const std::string& text, const std::string& said) {
+    std::vector<Problem> notes;
+    const auto file = parse(text, notes);
+    REQUIRE(file);
+    CHECK(file->num_workers == 3);
+    REQUIRE(notes.size() == 1);
+    CHECK(notes.front().kind == smd::ProblemKind::damaged);
+    CHECK(notes.front().text == said);
+    return file->collections;
+  };
+  const std::string meta = R"(, "_meta": {"num_workers": 3}})";
+  const auto of_name = parsed(R"({"collections": {"c": {"tensor_names": ["x", "y\ud800", "\ud83d\ude00"]}})" + meta,
+                              "collection 'c': 'tensor_names' holds something else than texts of at most 64 KiB");
+  CHECK(of_name.at("c").tensor_names == std::vector<std::string>{"x", "\xF0\x9F\x98\x80"});
+  const std::string elsewhere = "a text with half a surrogate pair, or a number beyond a double, is left out";
+  const auto of_key = parsed(R"({"collections": {"\udc00" : {"name": "\udc00"}, "c": {}})" + meta, elsewhere);
+  CHECK(of_key.size() == 1);
+  CHECK(of_key.contains("c"));
+  CHECK(parsed(R"({"collections": {"c": {}}, "more": [1e400, "\ud800"])" + meta, elsewhere).contains("c"));
+}
+
 TEST_CASE("what is not a collections file is damaged") {
   std::string deep = R"({"collections": {}, "x": )" + std::string(100000, '[');
   for (const std::string& text :
