@@ -175,6 +175,31 @@ class Faults(unittest.TestCase):
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("AccessDenied", done.stderr)
 
+    def test_unreadable_index(self):
+        """What may not be read is not said to be absent; status 3."""
+        bound = bound_by_permissions()
+        if bound is None:
+            self.skipTest("root's right to pass over permissions cannot be given up here")
+        index = os.path.join(self.trial, "index", "000000000")
+        files = [os.path.join(index, name) for name in os.listdir(index)]
+        commands = (["smd-ls"], ["smd-ls", "--steps", "-s", "99"], ["smd-ls", "-n", "none"], ["smd-reduce", "-m", "eval"],
+                    ["smd-ls", "--steps", "-F", "-m", "eval", "-s", "99"], ["smd-wait", "--count", "99"], ["smd-wait", "-m", "eval", "-s", "99"],
+                    ["smd-rule", "-r", "AllZero", "-p", "tensor_regex=."])
+        for denied in ([index], files, files[-1:]):
+            modes = {path: os.stat(path).st_mode & 0o777 for path in denied}
+            for path in denied:
+                os.chmod(path, 0)
+            for command in commands:
+                with self.subTest(command=command, denied=len(denied)):
+                    done = run([*bound, *command], self.trial)
+                    self.assertEqual(done.returncode, 3, done.stderr)
+                    self.assertIn("AccessDenied", done.stderr)
+                    for line in (done.stdout.decode() + done.stderr).splitlines():
+                        if any(claim in line for claim in ("NoMoreData", "not saved", "was saved", "never came")):
+                            self.assertIn("as far as it can be read", line)
+            for path in denied:
+                os.chmod(path, modes[path])
+
     def test_files_that_go_away(self):
         """Event files are removed, cut and put back while they are read: never a signal, never a wrong row."""
         whole = set(run(READERS[2], self.trial).stdout.splitlines())

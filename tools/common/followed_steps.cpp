@@ -130,9 +130,9 @@ void FollowedSteps::report_missing(bool ended, Diagnostics& messages) const {
       const std::string name = (of.mode == Mode::global ? "step " : std::string(mode_text(of.mode)) + " step ") +
                                (term.oldest ? "first" : std::to_string(term.number));
       if (term.number >= 0 && of.reached && *of.reached > term.number) {
-        messages.fail("StepUnavailable", name + " was not saved", ExitStatus::no);
+        messages.fail("StepUnavailable", name + " was not saved" + as_far_as_read(trial_), ExitStatus::no);
       } else if (ended) {
-        messages.fail("NoMoreData", name + " never came, the job has ended", ExitStatus::no);
+        messages.fail("NoMoreData", name + " never came, the job has ended" + as_far_as_read(trial_), ExitStatus::no);
       }
     }
   }

@@ -159,7 +159,7 @@ class StepSelector {
         names += (names.empty() ? "" : ", ") + std::string(mode_text(other));
       }
       messages_.fail("StepUnavailable",
-                     "no step was saved in mode " + std::string(mode_text(mode)) +
+                     "no step was saved in mode " + std::string(mode_text(mode)) + as_far_as_read(trial_) +
                          (names.empty() ? std::string("; steps were saved without a mode") : "; modes saved: " + names),
                      ExitStatus::no);
       return;
@@ -175,8 +175,8 @@ class StepSelector {
                      quoted(*options_.worker) + " did not save " + quoted(tensor_) + " at any step" + where,
                      ExitStatus::no);
     } else if (!tensor_.empty()) {
-      messages_.fail("TensorUnavailableForStep", quoted(tensor_) + " was not saved at any step" + where,
-                     ExitStatus::no);
+      messages_.fail("TensorUnavailableForStep",
+                     quoted(tensor_) + " was not saved at any step" + where + as_far_as_read(trial_), ExitStatus::no);
     } else {
       messages_.fail("StepUnavailable", "no step" + where + " can be read", ExitStatus::no);
     }
@@ -208,7 +208,8 @@ class StepSelector {
       const std::string last =
           trial_wide.numbers.empty() ? "" : ": the last is " + std::to_string(trial_wide.numbers.back());
       if (trial_.ended()) {
-        messages_.fail("NoMoreData", subject() + name + " never came, the job has ended" + last + others,
+        messages_.fail("NoMoreData",
+                       subject() + name + " never came, the job has ended" + as_far_as_read(trial_) + last + others,
                        ExitStatus::no);
       } else {
         messages_.fail("StepNotYetAvailable", subject() + name + " is not saved yet" + last + others, ExitStatus::no);
@@ -220,7 +221,7 @@ class StepSelector {
     const std::string text =
         of_tensor ? quoted(tensor_) + " was not saved at " + name : subject() + name + " was not saved";
     messages_.fail(of_tensor ? "TensorUnavailableForStep" : "StepUnavailable",
-                   text + nearest_steps(all.numbers, term.number) + others, ExitStatus::no);
+                   text + as_far_as_read(trial_) + nearest_steps(all.numbers, term.number) + others, ExitStatus::no);
   }
 
   Candidates trial_candidates(Mode mode) const {
@@ -238,7 +239,9 @@ class StepSelector {
 }  // namespace
 
 void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status) {
-  if (trial.ended()) {
+  if (partly_unread(trial)) {
+    messages.fail("StepUnavailable", trial.name() + ": no step can be read", status);
+  } else if (trial.ended()) {
     messages.fail("NoMoreData", trial.name() + ": no step was saved", status);
   } else {
     messages.fail("StepNotYetAvailable", trial.name() + ": no step saved yet", status);

@@ -65,10 +65,22 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
     [[maybe_unused]] const Tensor tensor = trial.tensor(name);
     return true;
   } catch (const TensorUnavailable& error) {
-    messages.fail("TensorUnavailable", quoted(name) + " was not saved" + did_you_mean(error.nearest), ExitStatus::no);
+    messages.fail("TensorUnavailable",
+                  quoted(name) + " was not saved" + as_far_as_read(trial) + did_you_mean(error.nearest),
+                  ExitStatus::no);
     return false;
   }
 }
+
+bool partly_unread(const Trial& trial) {
+  const std::vector<Problem> problems = trial.problems();
+  return std::any_of(problems.begin(), problems.end(), [](const Problem& problem) {
+    return problem.kind == ProblemKind::access_denied || problem.kind == ProblemKind::io ||
+           problem.kind == ProblemKind::network;
+  });
+}
+
+std::string as_far_as_read(const Trial& trial) { return partly_unread(trial) ? ", as far as it can be read" : ""; }
 
 bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
   if (!options.worker) {

@@ -80,7 +80,13 @@ using StepSource = std::function<std::vector<GlobalStep>(bool incomplete)>;
                                                      const StepSpec& fallback, Diagnostics& messages,
                                                      const StepSource& source = {}, std::string_view tensor = {});
 
-/// Says that a trial has no step: StepNotYetAvailable, or NoMoreData once the job has ended.
+/// Whether part of a trial was refused by the system, the disk or the store: then what is not seen may be there.
+[[nodiscard]] bool partly_unread(const Trial& trial);
+/// What follows `was not saved` and the like: nothing, unless `partly_unread`.
+[[nodiscard]] std::string as_far_as_read(const Trial& trial);
+
+/// Says that a trial has no step: StepNotYetAvailable, or NoMoreData once the job has ended; StepUnavailable if
+/// `partly_unread`.
 void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status = ExitStatus::no);
 
 /// The names that -n -e -c -x select among the tensors of the steps read, in byte order. Exact names that the trial

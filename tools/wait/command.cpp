@@ -108,11 +108,16 @@ class Waiting {
 
   void show(const std::string& path, Trial* trial, const std::vector<Standing>& standings) {
     const bool decided = trial != nullptr && (holds(standings) || hopeless(standings));
+    const bool unread = trial != nullptr && partly_unread(*trial);
     for (std::size_t i = 0; i < conditions_.size(); ++i) {
       const Condition& condition = conditions_[i];
       const Standing& standing = standings[i];
       std::string_view reason;
-      if (standing.state == StepState::unavailable) {
+      if (standing.state == StepState::unavailable && unread) {
+        if (!holds(standings)) {
+          messages_.note(path + ": " + condition.text + ": cannot be told, not all of the trial can be read");
+        }
+      } else if (standing.state == StepState::unavailable) {
         reason = standing.skipped ? "StepUnavailable" : "NoMoreData";
       } else if (standing.state == StepState::not_yet_available && !decided) {
         reason = "Timeout";

@@ -291,6 +291,10 @@ void RuleRun::note_missing_collections() {
 
 std::string RuleRun::nothing_judged() const {
   if (base_ != nullptr && base_->snapshot().listing->files.empty()) {
+    const std::vector<Problem>& notes = base_->snapshot().listing->notes;
+    if (std::any_of(notes.begin(), notes.end(), [](const Problem& note) { return note.kind != ProblemKind::note; })) {
+      return "nothing was judged: no step can be read";
+    }
     return ended_ ? "nothing was judged: no step was saved" : "nothing was judged: no step saved yet";
   }
   if (base_ == nullptr || !result_.first_step) {
