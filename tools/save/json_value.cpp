@@ -22,26 +22,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Nearest float16, ties to even: IEEE 754 binary16.
-std::uint16_t half_bits(double number) {
-  const auto sign = static_cast<std::uint16_t>(std::signbit(number) ? 0x8000 : 0);
-  const double size = std::fabs(number);
-  if (std::isnan(number)) {
-    return sign | 0x7E00;
-  }
-  if (size >= 65520) {  // half way from the greatest number to what would be next
-    return sign | 0x7C00;
-  }
-  if (size < 0x1p-14) {
-    return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>(std::nearbyint(size * 0x1p24)));
-  }
-  int exponent = 0;
-  const double mantissa = std::frexp(size, &exponent);  // in [0.5, 1)
-  // A mantissa rounded up to 2048 carries into the exponent, as it should.
-  const auto bits = static_cast<std::uint32_t>(std::nearbyint(mantissa * 2048)) - 1024;
-  return static_cast<std::uint16_t>(sign | ((static_cast<std::uint32_t>(exponent + 14) << 10) + bits));
-}
-
 std::uint16_t bfloat16_bits(float number) {
   const auto bits = std::bit_cast<std::uint32_t>(number);
   if (std::isnan(number)) {
@@ -64,15 +44,62 @@ std::optional<double> special(const json& value) {
   return std::nullopt;
 }
 
-double real(const json& value) {
+[[noreturn]] void refuse(const json& value, const std::string& why) {
+  throw InvalidValue(tool::quoted(value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60)) + why);
+}
+
+[[noreturn]] void refuse_size(const json& value, Dtype dtype) {
+  refuse(value, " does not fit " + std::string(to_string(dtype)));
+}
+
+/// The least number that would be rounded to infinity: half way from the greatest one to what would be next.
+double first_beyond(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::float16:
+      return 65520;
+    case Dtype::bfloat16:
+      return 0x1.feffffp127;  // by way of float32
+    case Dtype::float32:
+    case Dtype::complex64:
+      return 0x1.ffffffp127;
+    default:
+      return std::numeric_limits<double>::infinity();
+  }
+}
+
+/// Nearest float16, ties to even: IEEE 754 binary16.
+std::uint16_t half_bits(double number) {
+  const auto sign = static_cast<std::uint16_t>(std::signbit(number) ? 0x8000 : 0);
+  const double size = std::fabs(number);
+  if (std::isnan(number)) {
+    return sign | 0x7E00;
+  }
+  if (size >= first_beyond(Dtype::float16)) {
+    return sign | 0x7C00;
+  }
+  if (size < 0x1p-14) {
+    return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>(std::nearbyint(size * 0x1p24)));
+  }
+  int exponent = 0;
+  const double mantissa = std::frexp(size, &exponent);  // in [0.5, 1)
+  // A mantissa rounded up to 2048 carries into the exponent, as it should.
+  const auto bits = static_cast<std::uint32_t>(std::nearbyint(mantissa * 2048)) - 1024;
+  return static_cast<std::uint16_t>(sign | ((static_cast<std::uint32_t>(exponent + 14) << 10) + bits));
+}
+
+/// A number for one of the types of real or complex numbers.
+double real(const json& value, Dtype dtype) {
   if (const auto number = special(value)) {
     return *number;
   }
   if (!value.is_number()) {
-    throw InvalidValue(tool::quoted(value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60)) +
-                       " is not a number");
+    refuse(value, " is not a number");
   }
-  return value.get<double>();
+  const auto number = value.get<double>();
+  if (std::fabs(number) >= first_beyond(dtype)) {
+    refuse_size(value, dtype);
+  }
+  return number;
 }
 
 template <class T>
@@ -87,8 +114,7 @@ void put_integer(std::vector<std::byte>& bytes, const json& value, Dtype dtype) 
                         ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max())
                         : value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
   if (!fits) {
-    throw InvalidValue(tool::quoted(value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60)) +
-                       " does not fit " + std::string(to_string(dtype)));
+    refuse_size(value, dtype);
   }
   put(bytes, value.get<T>());
 }
@@ -96,13 +122,13 @@ void put_integer(std::vector<std::byte>& bytes, const json& value, Dtype dtype) 
 void put_element(std::vector<std::byte>& bytes, const json& value, Dtype dtype) {
   switch (storage_type(dtype)) {
     case Dtype::float32:
-      return put(bytes, static_cast<float>(real(value)));
+      return put(bytes, static_cast<float>(real(value, dtype)));
     case Dtype::float64:
-      return put(bytes, real(value));
+      return put(bytes, real(value, dtype));
     case Dtype::float16:
-      return put(bytes, half_bits(real(value)));
+      return put(bytes, half_bits(real(value, dtype)));
     case Dtype::bfloat16:
-      return put(bytes, bfloat16_bits(static_cast<float>(real(value))));
+      return put(bytes, bfloat16_bits(static_cast<float>(real(value, dtype))));
     case Dtype::int8:
       return put_integer<std::int8_t>(bytes, value, dtype);
     case Dtype::int16:
@@ -136,9 +162,9 @@ void put_element(std::vector<std::byte>& bytes, const json& value, Dtype dtype) 
       }
       for (const json& part : value) {
         if (dtype == Dtype::complex64) {
-          put(bytes, static_cast<float>(real(part)));
+          put(bytes, static_cast<float>(real(part, dtype)));
         } else {
-          put(bytes, real(part));
+          put(bytes, real(part, dtype));
         }
       }
       return;

@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -133,8 +134,20 @@ struct Line {
   std::vector<std::string> collections;
 };
 
+json parse_json(const std::string& line) {
+  try {
+    return json::parse(line);
+  } catch (const json::out_of_range& error) {
+    const std::string_view text = error.what();  // ends in the number, in quotes
+    throw InvalidValue(std::string(text.substr(std::min(text.find('\''), text.size()))) +
+                       " is beyond what a float64 can hold");
+  } catch (const json::exception&) {
+    throw InvalidValue("not a JSON object");
+  }
+}
+
 Line parse_line(const std::string& line, const SaveOptions& options) {
-  const json object = json::parse(line, nullptr, false);
+  const json object = parse_json(line);
   if (!object.is_object()) {
     throw InvalidValue("not a JSON object");
   }
