@@ -47,12 +47,13 @@ constexpr std::array<Prose, 3> prose = {{
              "value, dtype and shape are the same. A step is written when the next one begins or the input ends, so "
              "tensors of one step belong next to each other."},
     {.title = "WHAT IS SAVED",
-     .text = "Without --config everything given is saved, in the collections named and in those whose patterns have "
-             "the name (weights, biases, gradients, losses). With it, the collections and steps of the configuration "
-             "decide, as in a training program; collections named by -c are saved too, at the steps of the hook. "
-             "These are steps of the mode, which are numbered by how many were saved so far: a job that runs smd-save "
-             "anew for each step gives --mode-step, or an interval is never reached. Tensors in losses and metrics are "
-             "always saved themselves, never reduced."},
+     .text =
+         "Without --config everything given is saved, in the collections named and in those whose patterns have "
+         "the name (weights, biases, gradients, losses). With it, the collections and steps of the configuration "
+         "decide, as in a training program; collections named by -c are saved too, at the steps of the hook. "
+         "These are steps of the mode, which are numbered by how many were saved so far: a job that runs smd-save "
+         "anew for each step gives --mode-step, or an interval is never reached. Tensors in losses and metrics are "
+         "always saved themselves, and never reduced, unless a collection of the configuration that has them says so."},
     {.title = "FILES",
      .text = "Each file appears whole: it is written under a temporary name and renamed, events before their index "
              "file, the end marker last. Two commands must not save the same step of the same worker at once.\n\n"

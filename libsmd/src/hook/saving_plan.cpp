@@ -75,6 +75,7 @@ Collections::Collections(const HookConfig& config)
       entry.config.tensor_names.push_back(name);
     }
     entry.config.reduction_config = own.reduction_config;
+    entry.own_reductions = own.reduction_config.has_value();
     entry.config.save_config = own.save_config;
     entry.config.save_histogram = own.save_histogram;
     if (!known && entry.config.include_regex.empty() && entry.config.tensor_names.empty()) {
@@ -215,6 +216,9 @@ const Plan& Collections::plan(std::string_view name, const std::vector<std::stri
       found.push_back(id);
     }
   }
+  plan_.scalar = std::any_of(found.begin(), found.end(), [this](std::size_t id) {
+    return entries_[id].saved_now && is_scalar_collection(entries_[id].config.name);
+  });
   for (const std::size_t id : found) {
     Entry& entry = entries_[id];
     if (!entry.saved_now) {
@@ -223,8 +227,10 @@ const Plan& Collections::plan(std::string_view name, const std::vector<std::stri
     const ReductionConfig& config = *entry.config.reduction_config;
     plan_.raw = plan_.raw || config.save_raw_tensor;
     plan_.shape = plan_.shape || config.save_shape;
-    plan_.scalar = plan_.scalar || is_scalar_collection(entry.config.name);
     for (const std::string& reduction : config.reductions) {
+      if (plan_.scalar && !entry.own_reductions) {
+        break;  // the hook's are not for numbers, though the collection `all` carries them to every tensor
+      }
       std::string plain = plain_reduction_name(reduction);
       if (std::find(plan_.reductions.begin(), plan_.reductions.end(), plain) == plan_.reductions.end()) {
         plan_.reductions.push_back(std::move(plain));

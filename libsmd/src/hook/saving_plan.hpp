@@ -55,6 +55,7 @@ class Collections {
     std::vector<Pattern> patterns;
     bool included = false;
     bool saved_now = false;
+    bool own_reductions = false;  // configured for it, not the hook's
   };
 
   std::size_t find_or_add(const std::string& name);

@@ -268,6 +268,29 @@ TEST_CASE("losses are saved themselves, whatever is configured") {
   CHECK_FALSE(trial.has_tensor("fc.bias"));
 }
 
+TEST_CASE("losses are not reduced because all tensors are, but because their own collection says so") {
+  const TempDir folder;
+  HookConfig config = every_step(folder);
+  config.reduction_config = ReductionConfig::parse("max");
+  config.save_all = true;
+  config.collections = {
+      {.name = "mine", .include_regex = {"^mine/"}, .reduction_config = ReductionConfig::parse("min")}};
+  Hook hook(config);
+  const std::vector<float> one = {2};
+  const Shape shape = {1};
+  hook.save_tensor("loss_output", floats(one, shape), {{"losses"}});
+  hook.save_tensor("mine/loss_output", floats(one, shape), {{"losses"}});
+  hook.save_tensor("other", floats(one, shape));
+  hook.close();
+  const Trial trial = Trial::open(folder / "run");
+  const auto reductions = [&](const char* name) { return trial.tensor(name).reduction_values(GlobalStep(0)); };
+  CHECK(reductions("loss_output").empty());
+  CHECK(trial.tensor("loss_output").value(GlobalStep(0)).shape() == shape);
+  CHECK(reductions("mine/loss_output").size() == 1);
+  CHECK(reductions("mine/loss_output").contains("min"));
+  CHECK(reductions("other").contains("max"));
+}
+
 TEST_CASE("shapes only, and beside the value") {
   const TempDir folder;
   HookConfig config = every_step(folder);
