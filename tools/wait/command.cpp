@@ -32,7 +32,7 @@ class Waiting {
   void wait_for(const std::string& path) {
     rows_.set_trial(path);
     try {
-      if (messages_.shows(Level::info) && !is_remote_path(path) && !something_at(path)) {
+      if (messages_.shows(Level::info) && !is_remote_path(path) && may_come(path)) {
         messages_.info(path + ": is not there yet, waiting for it");
       }
       TrialOptions reading = options_.reading.trial_options(range_for(conditions_));
@@ -56,9 +56,10 @@ class Waiting {
   }
 
  private:
-  static bool something_at(const std::string& path) {
+  /// Nothing is there, and something may be one day.
+  static bool may_come(const std::string& path) {
     std::error_code unknown;
-    return std::filesystem::exists(path, unknown);
+    return !std::filesystem::exists(path, unknown) && unknown != std::errc::filename_too_long;
   }
 
   /// Nothing: time is up. An earlier trial may have used all of it; only with --timeout 0 is there none to begin with.
@@ -67,7 +68,7 @@ class Waiting {
       return Trial::open_when_there(path, reading, wait_);
     } catch (const ReadError& error) {
       const bool had_time = !options_.waiting.timeout || options_.waiting.timeout->count() > 0;
-      if (had_time && error.problem.kind == ProblemKind::not_found && (is_remote_path(path) || !something_at(path))) {
+      if (had_time && error.problem.kind == ProblemKind::not_found && (is_remote_path(path) || may_come(path))) {
         return std::nullopt;
       }
       throw;
