@@ -177,6 +177,9 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
   if (line.has("reduce") || line.has("no-raw") || line.has("shape")) {
     std::string list;
     for (const std::string& name : line.values("reduce")) {
+      if (name.empty()) {
+        throw UsageError("--reduce: there is no reduction ''");
+      }
       list += name + ",";
     }
     try {

@@ -23,6 +23,7 @@ std::unique_ptr<detail::hook::Output> open_or_throw(const std::string& path) {
 }
 
 std::unique_ptr<Hook::Impl> make_impl(HookConfig config) {
+  detail::hook::check_config(config);  // before there are folders: one that is refused leaves none
   auto output = open_or_throw(config.out_dir);
   std::unique_ptr<detail::hook::Output> tensorboard;
   if (config.export_tensorboard) {

@@ -154,6 +154,11 @@ void detail::hook::check_value(std::string_view name, const TensorView& value) {
   }
 }
 
+void detail::hook::check_config(const HookConfig& config) {
+  (void)checked_worker_part(config);
+  const Collections collections(config);
+}
+
 Hook::Impl::Impl(HookConfig in_config, std::unique_ptr<hook::Output> in_output,
                  std::unique_ptr<hook::Output> in_tensorboard, const detail::Clock& in_clock)
     : config(std::move(in_config)),

@@ -20,6 +20,8 @@ namespace smd {
 namespace detail::hook {
 /// @throws InvalidArgument for what cannot be saved.
 void check_value(std::string_view name, const TensorView& value);
+/// @throws InvalidArgument for what no hook can be made by.
+void check_config(const HookConfig& config);
 }  // namespace detail::hook
 
 /// What the training thread has of a hook. Files belong to the queue's thread: they are only touched within its tasks.
