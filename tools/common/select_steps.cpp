@@ -262,14 +262,19 @@ std::string nearest_steps(std::span<const std::int64_t> numbers, std::int64_t wa
 
 std::string modes_that_have(const Trial& trial, Mode asked, std::int64_t number) {
   std::string names;
-  std::vector<Mode> modes = trial.modes();
-  modes.push_back(Mode::global);
-  for (const Mode mode : modes) {
-    if (mode != asked && trial.global_step(mode, ModeStep(number))) {
+  const auto has = [&](Mode mode) { return mode != asked && trial.global_step(mode, ModeStep(number)); };
+  for (const Mode mode : trial.modes()) {
+    if (has(mode)) {
       names += (names.empty() ? "" : ", ") + std::string(mode_text(mode));
     }
   }
-  return names.empty() ? names : "; there is a step " + std::to_string(number) + " in mode " + names;
+  // Not "in mode global": the trial may have saved nothing without a mode.
+  const std::string global = has(Mode::global) ? "a global step " + std::to_string(number) : "";
+  if (names.empty()) {
+    return global.empty() ? global : "; there is " + global;
+  }
+  return "; there is a step " + std::to_string(number) + " in mode " + names +
+         (global.empty() ? "" : ", and " + global);
 }
 
 std::vector<SelectedStep> select_steps(Trial& trial, const SelectionOptions& options, const StepSpec& fallback,

@@ -137,7 +137,7 @@ class Decoder {
     }
     const std::optional<Dtype> dtype = known_dtype(parts_.dtype);
     if (!dtype) {
-      return fmt::format("unknown element type {}", parts_.dtype);
+      return fmt::format("unknown element type {}", static_cast<std::int64_t>(parts_.dtype));
     }
     value.dtype = *dtype;
     return {};
