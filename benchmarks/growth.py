@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How cost grows: one trial, and others that have four and sixteen times as much of one thing."""
+"""How cost grows: one trial, and others that have four and sixteen times as much of one thing; and input that has very
+many of one thing, sound or damaged."""
 
 import math
+import os
+import subprocess
+
+import bulk_trials
 
 AXES = {'steps': (1000, 4000, 16000), 'tensors': (20, 80, 320), 'workers': (1, 4, 16)}
 BASE = {'steps': 1000, 'tensors': 20, 'workers': 1}
@@ -15,6 +20,12 @@ COMMANDS = {
     'smd-reduce': ['smd-reduce', '-w', 'all', '-r', 'min,max,mean,std', TRIAL],
     'smd-rule -r ExplodingTensor': ['smd-rule', '-k', '-r', 'ExplodingTensor', TRIAL],
 }
+
+
+# Of `bulk_trials`; another module may add its scenarios to that list.
+BULK_SIZES = (1000, 10_000, 100_000)
+BULK_ROUNDS = 2
+BULK_MOST_SECONDS = 120  # what takes longer has no figure at larger sizes
 
 
 def exponent(points, key):
@@ -43,4 +54,47 @@ def measure(bench):
             print(f'{name:30} ' + '  '.join(f'{size} {axis}: {point["ms"]:.1f} ms, {point["mib"]:.1f} MiB'
                                             for size, point in points)
                   + f'  ~ n^{rows[-1]["time_exponent"]:.2f}', flush=True)
+    return rows
+
+
+def bulk_folder(bench, scenario, size):
+    """The folder of a scenario's input; made if it is not there yet."""
+    path = os.path.join(bench.work, f'bulk-{scenario.name}-{size}')
+    if not os.path.exists(path):
+        partly = path + '.partly'
+        subprocess.run(['rm', '-rf', partly], check=True)
+        scenario.make(partly, size)
+        os.rename(partly, path)
+    return path
+
+
+def bulk_command(bench, words, folder):
+    """With the folder in its place; the tools are those that are installed."""
+    words = [word.replace(TRIAL, folder) for word in words]
+    return [bench.tool(words[0]), *words[1:]] if words[0].startswith('smd-') else words
+
+
+def measure_bulk(bench):
+    rows = []
+    tools = os.path.dirname(bench.tool('smd-ls'))
+    os.environ['PATH'] = tools + os.pathsep + os.environ['PATH']  # for commands within a shell's
+    sizes = [size // QUICK for size in BULK_SIZES] if bench.options.quick else BULK_SIZES
+    for scenario in bulk_trials.SCENARIOS:
+        folders = [bulk_folder(bench, scenario, size) for size in sizes]
+        for words in scenario.commands:
+            points = []
+            for size, folder in zip(sizes, folders):
+                runs, = bench.stopwatch([bulk_command(bench, words, folder)], BULK_ROUNDS, False, scenario.statuses)
+                points.append((size, {'ms': min(run[3] for run in runs) * 1e3,
+                                      'mib': max(run[1] for run in runs) / 1024}))
+                if min(run[0] for run in runs) > BULK_MOST_SECONDS:
+                    break
+            name = scenario.title(words)
+            grew = len(points) > 1
+            rows.append({'what': scenario.what, 'command': name, 'sizes': sizes, 'points': points,
+                         'time_exponent': exponent(points, 'ms') if grew else None,
+                         'memory_exponent': exponent(points, 'mib') if grew else None})
+            print(f'{scenario.name}: {name:30} ' + '  '.join(f'{size}: {point["ms"]:.1f} ms, {point["mib"]:.1f} MiB'
+                                                            for size, point in points)
+                  + (f'  ~ n^{rows[-1]["time_exponent"]:.2f}' if grew else ''), flush=True)
     return rows

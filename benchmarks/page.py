@@ -8,7 +8,7 @@ import sys
 HEAD = """# Performance
 
 Every figure here is a ratio against a peer or a physical limit that was measured in the same run. One command measures
-all of them again and writes this page, in about a quarter of an hour and 12 GiB of disk:
+all of them again and writes this page, in about twenty minutes and 12 GiB of disk:
 
 ```sh
 cmake --preset release -DSMD_BUILD_BENCHMARKS=ON && cmake --build build/release --target benchmarks
@@ -114,6 +114,27 @@ def growth(rows):
     return text
 
 
+def power(exponent):
+    return '' if exponent is None else f'n^{exponent:.2f}'
+
+
+def bulk(rows):
+    if not rows:
+        return ''
+    text = ('\n## Very many of one thing\n\nInput that has n of one thing, sound or damaged, and nothing else; made by '
+            '`benchmarks/bulk_trials.py`. Times are\nprocessor times, of all threads. The last columns are the powers as '
+            'above, from the second size to the third; what took\ntoo long at a size was not tried at a larger one.\n')
+    sizes = rows[0]['sizes']
+    text += f'\n| n | Command | {" | ".join(f"n = {size:,}" for size in sizes)} | Time | Memory |\n'
+    text += '|---|---|' + '---|' * (len(sizes) + 2) + '\n'
+    for row_ in rows:
+        cells = [f"{quantity(point['ms'], 'ms')}, {number(point['mib'])} MiB" for _, point in row_['points']]
+        cells += [''] * (len(sizes) - len(cells))
+        text += (f"| {row_['what']} | `{row_['command']}` | {' | '.join(cells)} | {power(row_['time_exponent'])} | "
+                 f"{power(row_['memory_exponent'])} |\n")
+    return text
+
+
 def render(result):
     text = HEAD
     if not result['complete']:
@@ -126,7 +147,7 @@ def render(result):
         skipped = [one for one in result['skipped'] if one['section'] == title]
         if figures or skipped:
             text += section(title, figures, skipped)
-    return text + growth(result['growth'])
+    return text + growth(result['growth']) + bulk(result.get('bulk', []))
 
 
 def main():

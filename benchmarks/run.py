@@ -28,7 +28,7 @@ def title(figure):
 
 
 def parse():
-    names = ' '.join([figure.__name__ for figure in FIGURES] + ['growth'])
+    names = ' '.join([figure.__name__ for figure in FIGURES] + ['growth', 'bulk'])
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--build', required=True, metavar='DIR', help='build folder with the benchmarks in it')
     parser.add_argument('--work', required=True, metavar='DIR', help='folder for generated trials, kept')
@@ -57,6 +57,7 @@ def measure(bench):
         except Skipped as reason:
             bench.skip(bench.section, str(reason))
     rows = growth.measure(bench) if wanted(bench.options, 'growth') else []
+    bulk = growth.measure_bulk(bench) if wanted(bench.options, 'bulk') else []
     options = bench.options
     why = [f'only {options.only}'] * bool(options.only) + ['small trials and few turns'] * options.quick
     described = machine.describe(bench.build, bench.work)
@@ -64,7 +65,7 @@ def measure(bench):
                         'end')
     return {'complete': not why, 'why_incomplete': ', '.join(why), 'seconds': options.seconds, 'machine': described,
             'sections': [title(figure) for figure in FIGURES], 'figures': bench.results, 'skipped': bench.skipped,
-            'growth': rows}
+            'growth': rows, 'bulk': bulk}
 
 
 def write(path, text):

@@ -23,15 +23,12 @@ endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/completions/zsh/_smd" DESTINATION "${SMD_ZSH_COMPLETION_DIR}" COMPONENT tools)
 install(FILES "${PROJECT_SOURCE_DIR}/completions/fish/__smd_values.fish" DESTINATION "${SMD_FISH_FUNCTION_DIR}"
   COMPONENT tools)
-foreach(tool ls tensor reduce rule wait save)
-  # Of a command that docgen does not know yet there is nothing to install; the tests say so.
-  if(TARGET smd-${tool} AND EXISTS "${PROJECT_SOURCE_DIR}/completions/fish/smd-${tool}.fish")
-    # bash looks for a file named as the command; all of them load the same one.
-    install(FILES "${PROJECT_SOURCE_DIR}/completions/bash/smd" DESTINATION "${SMD_BASH_COMPLETION_DIR}"
-      RENAME smd-${tool} COMPONENT tools)
-    install(FILES "${PROJECT_SOURCE_DIR}/completions/fish/smd-${tool}.fish" DESTINATION "${SMD_FISH_COMPLETION_DIR}"
-      COMPONENT tools)
-  endif()
+foreach(command IN LISTS SMD_COMMANDS)
+  # bash looks for a file named as the command; all of them load the same one.
+  install(FILES "${PROJECT_SOURCE_DIR}/completions/bash/smd" DESTINATION "${SMD_BASH_COMPLETION_DIR}"
+    RENAME smd-${command} COMPONENT tools)
+  install(FILES "${PROJECT_SOURCE_DIR}/completions/fish/smd-${command}.fish" DESTINATION "${SMD_FISH_COMPLETION_DIR}"
+    COMPONENT tools)
 endforeach()
 
 # Trials to try the commands on: those of the README.

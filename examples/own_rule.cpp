@@ -25,7 +25,7 @@ class GradientJump final : public smd::Rule {
     }
   }
 
-  // The same again, now with the numbers. What is remembered comes from the steps judged before.
+  // The same again, now with the numbers. What is remembered comes from the steps evaluated before.
   void invoke_at_step(smd::StepView& step) override {
     for (const smd::Unit& unit : step.units(gradients_)) {
       const std::optional<double> now = step.measure(unit, norm);

@@ -18,7 +18,7 @@ fi
 step() { printf '\n== %s\n' "$*"; }
 
 step 'formatting'
-find benchmarks libsmd tests tools \( -name '*.hpp' -o -name '*.cpp' \) -exec clang-format --dry-run --Werror {} +
+find benchmarks libsmd shared tests tools \( -name '*.hpp' -o -name '*.cpp' \) -exec clang-format --dry-run --Werror {} +
 
 step 'unit tests: asan'
 cmake --preset asan
@@ -35,6 +35,6 @@ ctest --preset tsan --tests-regex "^($(printf '%s' "$threaded" | tr ' ' '|'))\$"
 
 # Compiles the unit tests too, by GCC; they ran above.
 step 'everything else'
-cmake --preset ci
+cmake --preset ci -DSMD_SKIPPED_TESTS_FAIL=ON
 cmake --build --preset ci
 ctest --preset ci --label-exclude '^unit$' --parallel "$jobs"

@@ -12,7 +12,7 @@ need_packages $build_packages clang clang-tidy cppcheck
 if [ $# -eq 0 ]; then
   cppcheck -j "$(nproc)" --std=c++20 --language=c++ --enable=warning,performance,portability --quiet --error-exitcode=1 \
     --template='{file}:{line}: {id}: {message}' --suppress=missingIncludeSystem \
-    --suppressions-list=scripts/cppcheck-suppressions.txt -I libsmd/include -I libsmd/src -I tools libsmd/src tools
+    --suppressions-list=scripts/cppcheck-suppressions.txt -I libsmd/include -I libsmd/src -I shared -I tools libsmd/src shared tools
 fi
 
 # Some sources are looked at one by one; all of them joined, so that the headers they share are looked at once, not in
@@ -25,7 +25,7 @@ if [ $# -gt 0 ]; then
 fi
 # Only the compile commands are needed, by Clang, because clang-tidy does not know all of GCC's options.
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
-  -DCMAKE_UNITY_BUILD="$joined" -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 -DSMD_BUILD_TESTS=OFF -DSMD_BUILD_BENCHMARKS=OFF \
+  -DCMAKE_UNITY_BUILD="$joined" -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 -DBUILD_TESTING=OFF -DSMD_BUILD_BENCHMARKS=OFF \
   >/dev/null
 # Without a terminal and with -quiet, only findings are left on stdout, beside a line for each command run.
 if output=$(run-clang-tidy -quiet -p "$build" -j "$(nproc)" "${1:-/(libsmd|tools)/}" 2>/dev/null); then

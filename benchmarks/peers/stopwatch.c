@@ -3,7 +3,8 @@
  *   bench_stopwatch [--cold] ROUNDS COMMAND... [-- COMMAND...]...
  *
  * Runs the commands in turns, so often, with standard output to /dev/null, and prints a JSON list: for each command
- * its runs as [seconds, peak KiB, exit status]. --cold empties the page cache before every run (root only).
+ * its runs as [seconds, peak KiB, exit status, seconds of processor time]. --cold empties the page cache before every
+ * run (root only).
  *
  * A program of its own, and a small one: what starts a process is charged to it, and the peak memory of a process
  * begins with that of the one it was split off. */
@@ -26,6 +27,7 @@ struct run {
   double seconds;
   long peak_kib;
   int status;
+  double cpu; /* seconds of processor time, of all threads */
 };
 
 static void fail(const char *what) {
@@ -48,6 +50,8 @@ static void empty_page_cache(void) {
   close(fd);
 }
 
+static double seconds_of(struct timeval time) { return (double)time.tv_sec + (double)time.tv_usec * 1e-6; }
+
 static struct run measure(char **command, const posix_spawn_file_actions_t *actions) {
   pid_t pid = 0;
   int status = 0;
@@ -60,7 +64,8 @@ static struct run measure(char **command, const posix_spawn_file_actions_t *acti
     fail("wait4");
   }
   const struct run run = {now() - start, usage.ru_maxrss,
-                          WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)};
+                          WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                          seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime)};
   return run;
 }
 
@@ -104,7 +109,7 @@ int main(int argc, char **argv) {
     printf(i == 0 ? "[[" : ",\n [");
     for (long round = 0; round < rounds; ++round) {
       const struct run *run = &runs[i * rounds + round];
-      printf("%s[%.9f, %ld, %d]", round == 0 ? "" : ", ", run->seconds, run->peak_kib, run->status);
+      printf("%s[%.9f, %ld, %d, %.6f]", round == 0 ? "" : ", ", run->seconds, run->peak_kib, run->status, run->cpu);
     }
     printf("]");
   }

@@ -7,7 +7,7 @@ complete -c smd-ls -l modes -d 'one line per mode, such as train'
 complete -c smd-ls -l workers -d 'one line per worker'
 complete -c smd-ls -l collections -d 'collections as the job configured them, and how much of each was saved'
 complete -c smd-ls -l summary -d 'the trial at a glance'
-complete -c smd-ls -l get -d 'print one bare value of the summary' -x -a '(__smd_values choice status tensors collections workers modes steps first_step last_step last_complete_step bytes)'
+complete -c smd-ls -l get -d 'print one bare value of the summary' -x -a '(__smd_values choice status age tensors collections workers modes steps first_step last_step last_complete_step bytes)'
 complete -c smd-ls -l locations -d 'where each record lies: file, offset, length'
 complete -c smd-ls -l check -d 'read everything and list what is wrong; status 4 if something is damaged'
 complete -c smd-ls -l find -d 'list the trials at and below the operands'
@@ -26,7 +26,9 @@ complete -c smd-ls -l jsonl -d 'short for --format=jsonl'
 complete -c smd-ls -l csv -d 'short for --format=csv'
 complete -c smd-ls -l tsv -d 'short for --format=tsv'
 complete -c smd-ls -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
-complete -c smd-ls -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor shape steps first_step last_step modes workers collections saved bytes dtype path tensors step mode mode_step complete wall_time worker collection tensors_saved regex reductions status last_complete_step file offset length problem)'
+complete -c smd-ls -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor shape steps first_step last_step modes workers collections saved bytes dtype path tensors step mode mode_step complete wall_time worker collection tensors_saved regex reductions status age last_complete_step file offset length problem)'
+complete -c smd-ls -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor shape steps first_step last_step modes workers collections saved bytes dtype written path tensors step mode mode_step complete wall_time worker collection tensors_saved regex reductions status age last_complete_step file offset length problem)'
+complete -c smd-ls -l limit -d 'print the first N rows only' -x
 complete -c smd-ls -s H -l no-header -d 'print no header line'
 complete -c smd-ls -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-ls -s T -l with-trial -d 'print the trial too (automatic for several)'
@@ -37,10 +39,11 @@ complete -c smd-ls -l ascii -d 'only ASCII in tables and messages'
 complete -c smd-ls -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-ls -l no-verify -d 'do not check the checksums of records'
 complete -c smd-ls -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
-complete -c smd-ls -l endpoint-url -d 'ask this server instead of AWS for trials on S3' -x
+complete -c smd-ls -l endpoint-url -d 'ask this server instead of AWS' -x
 complete -c smd-ls -l region -d 'the region of the buckets (default: as the AWS CLI, else found out)' -x
 complete -c smd-ls -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
-complete -c smd-ls -l no-sign-request -d 'ask S3 without credentials, for public buckets'
+complete -c smd-ls -l no-sign-request -d 'ask without credentials, for public buckets'
+complete -c smd-ls -l request-payer -d 'requester: pay for what is asked of a Requester Pays bucket' -x -a '(__smd_values choice requester)'
 complete -c smd-ls -s F -l follow -d 'print rows as steps complete, until the job ends'
 complete -c smd-ls -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
 complete -c smd-ls -l idle -d 'give up (status 124) after D without a new step' -x

@@ -29,7 +29,9 @@ complete -c smd-reduce -l jsonl -d 'short for --format=jsonl'
 complete -c smd-reduce -l csv -d 'short for --format=csv'
 complete -c smd-reduce -l tsv -d 'short for --format=tsv'
 complete -c smd-reduce -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
-complete -c smd-reduce -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker source min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 count finite nan inf posinf neginf zero negative zero_fraction nan_fraction rms p50 bin lo hi edges counts)'
+complete -c smd-reduce -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker source min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 count finite nan inf posinf neginf zero negative zero_fraction nan_fraction rms p50 bin lo hi edges counts reduction curve last steps)'
+complete -c smd-reduce -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker source min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 count finite nan inf posinf neginf zero negative zero_fraction nan_fraction rms p50 written bin lo hi edges counts reduction curve last steps)'
+complete -c smd-reduce -l limit -d 'print the first N rows only' -x
 complete -c smd-reduce -s H -l no-header -d 'print no header line'
 complete -c smd-reduce -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-reduce -s T -l with-trial -d 'print the trial too (automatic for several)'
@@ -46,10 +48,11 @@ complete -c smd-reduce -l version -d 'print the version and what is built in'
 complete -c smd-reduce -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-reduce -l no-verify -d 'do not check the checksums of records'
 complete -c smd-reduce -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
-complete -c smd-reduce -l endpoint-url -d 'ask this server instead of AWS for trials on S3' -x
+complete -c smd-reduce -l endpoint-url -d 'ask this server instead of AWS' -x
 complete -c smd-reduce -l region -d 'the region of the buckets (default: as the AWS CLI, else found out)' -x
 complete -c smd-reduce -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
-complete -c smd-reduce -l no-sign-request -d 'ask S3 without credentials, for public buckets'
+complete -c smd-reduce -l no-sign-request -d 'ask without credentials, for public buckets'
+complete -c smd-reduce -l request-payer -d 'requester: pay for what is asked of a Requester Pays bucket' -x -a '(__smd_values choice requester)'
 complete -c smd-reduce -s F -l follow -d 'print rows as steps complete, until the job ends'
 complete -c smd-reduce -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
 complete -c smd-reduce -l idle -d 'give up (status 124) after D without a new step' -x

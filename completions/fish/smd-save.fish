@@ -14,7 +14,14 @@ complete -c smd-save -l checksum -d 'true checksums of contents, which the refer
 complete -c smd-save -l append -d 'join what this worker saved at the step before, instead of refusing'
 complete -c smd-save -l init -d 'make the trial, with its collections, even without data'
 complete -c smd-save -l end -d 'mark the job as over, after all else'
+complete -c smd-save -l lock-timeout -d 'wait so long for other processes that save into TRIAL (default: 60s): 30, 1.5s, 5m, 2h' -x
+complete -c smd-save -l no-lock -d 'no other process saves into TRIAL now: do without a lock, where the file system has none'
 complete -c smd-save -l jsonl -d 'read one object per tensor and line from standard input: step tensor value, optionally mode mode_step worker dtype shape collections'
+complete -c smd-save -l endpoint-url -d 'ask this server instead of AWS' -x
+complete -c smd-save -l region -d 'the region of the buckets (default: as the AWS CLI, else found out)' -x
+complete -c smd-save -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
+complete -c smd-save -l no-sign-request -d 'ask without credentials, for public buckets'
+complete -c smd-save -l request-payer -d 'requester: pay for what is asked of a Requester Pays bucket' -x -a '(__smd_values choice requester)'
 complete -c smd-save -s q -l quiet -d 'print nothing but errors; the exit status answers'
 complete -c smd-save -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-save -l progress -d 'show progress even if standard error is no terminal'

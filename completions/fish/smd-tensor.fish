@@ -9,6 +9,7 @@ complete -c smd-tensor -l bins -d 'how many bins, and between which bounds (defa
 complete -c smd-tensor -l heatmap -d 'a picture of the last two axes'
 complete -c smd-tensor -l spark -d 'a curve of each scalar over all steps'
 complete -c smd-tensor -l stack -d 'with npy and npz: join the steps on a new first axis; npz adds NAME@steps'
+complete -c smd-tensor -s n -l name -d 'tensors of exactly this name' -x -a '(__smd_values tensor)'
 complete -c smd-tensor -s e -l regex -d 'tensors in whose name RE (PCRE2) is found' -x
 complete -c smd-tensor -s c -l collection -d 'tensors of this collection, by name or by its patterns' -x -a '(__smd_values collection)'
 complete -c smd-tensor -s x -l exclude -d 'drop tensors in whose name RE is found' -x
@@ -23,7 +24,9 @@ complete -c smd-tensor -l jsonl -d 'short for --format=jsonl'
 complete -c smd-tensor -l csv -d 'short for --format=csv'
 complete -c smd-tensor -l tsv -d 'short for --format=tsv'
 complete -c smd-tensor -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
-complete -c smd-tensor -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value size min max mean std nan inf zero bin lo hi count edges counts)'
+complete -c smd-tensor -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value size min max mean std nan inf zero bin lo hi count edges counts reduction curve last steps)'
+complete -c smd-tensor -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value written size min max mean std nan inf zero bin lo hi count edges counts reduction curve last steps)'
+complete -c smd-tensor -l limit -d 'print the first N rows only' -x
 complete -c smd-tensor -s H -l no-header -d 'print no header line'
 complete -c smd-tensor -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-tensor -s T -l with-trial -d 'print the trial too (automatic for several)'
@@ -34,10 +37,11 @@ complete -c smd-tensor -l ascii -d 'only ASCII in tables and messages'
 complete -c smd-tensor -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-tensor -l no-verify -d 'do not check the checksums of records'
 complete -c smd-tensor -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
-complete -c smd-tensor -l endpoint-url -d 'ask this server instead of AWS for trials on S3' -x
+complete -c smd-tensor -l endpoint-url -d 'ask this server instead of AWS' -x
 complete -c smd-tensor -l region -d 'the region of the buckets (default: as the AWS CLI, else found out)' -x
 complete -c smd-tensor -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
-complete -c smd-tensor -l no-sign-request -d 'ask S3 without credentials, for public buckets'
+complete -c smd-tensor -l no-sign-request -d 'ask without credentials, for public buckets'
+complete -c smd-tensor -l request-payer -d 'requester: pay for what is asked of a Requester Pays bucket' -x -a '(__smd_values choice requester)'
 complete -c smd-tensor -s F -l follow -d 'print rows as steps complete, until the job ends'
 complete -c smd-tensor -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
 complete -c smd-tensor -l idle -d 'give up (status 124) after D without a new step' -x

@@ -16,6 +16,8 @@ complete -c smd-wait -l csv -d 'short for --format=csv'
 complete -c smd-wait -l tsv -d 'short for --format=tsv'
 complete -c smd-wait -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
 complete -c smd-wait -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial step mode mode_step state reason)'
+complete -c smd-wait -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial step mode mode_step state reason)'
+complete -c smd-wait -l limit -d 'print the first N rows only' -x
 complete -c smd-wait -s H -l no-header -d 'print no header line'
 complete -c smd-wait -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-wait -s T -l with-trial -d 'print the trial too (automatic for several)'
@@ -26,11 +28,13 @@ complete -c smd-wait -l ascii -d 'only ASCII in tables and messages'
 complete -c smd-wait -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-wait -l no-verify -d 'do not check the checksums of records'
 complete -c smd-wait -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
-complete -c smd-wait -l endpoint-url -d 'ask this server instead of AWS for trials on S3' -x
+complete -c smd-wait -l endpoint-url -d 'ask this server instead of AWS' -x
 complete -c smd-wait -l region -d 'the region of the buckets (default: as the AWS CLI, else found out)' -x
 complete -c smd-wait -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
-complete -c smd-wait -l no-sign-request -d 'ask S3 without credentials, for public buckets'
+complete -c smd-wait -l no-sign-request -d 'ask without credentials, for public buckets'
+complete -c smd-wait -l request-payer -d 'requester: pay for what is asked of a Requester Pays bucket' -x -a '(__smd_values choice requester)'
 complete -c smd-wait -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
+complete -c smd-wait -l idle -d 'give up (status 124) after D without a new step' -x
 complete -c smd-wait -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x
 complete -c smd-wait -s q -l quiet -d 'print nothing but errors; the exit status answers'
 complete -c smd-wait -s v -l verbose -d 'say more; twice: for debugging'

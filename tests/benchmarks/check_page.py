@@ -53,6 +53,15 @@ def check_whole():
     text = page.render(result(growth=rows))
     assert ('| Command | 1,000 steps | 16,000 steps | Time | Memory |\n|---|---|---|---|---|\n'
             '| `smd-ls` | 10 ms, 5 MiB | 160 ms, 5 MiB | n^1.00 | n^0.00 |\n') in text, text
+    # The second took too long to be tried at the third size: its power is that of the sizes before.
+    rows = [{'what': 'tensors', 'command': 'smd-ls', 'sizes': [10, 100, 1000], 'time_exponent': 1.0, 'memory_exponent': 0.0,
+             'points': [(10, {'ms': 1.0, 'mib': 5.0}), (100, {'ms': 10.0, 'mib': 5.0}), (1000, {'ms': 100.0, 'mib': 5.0})]},
+            {'what': 'links', 'command': 'smd-ls', 'sizes': [10, 100, 1000], 'time_exponent': 2.0, 'memory_exponent': 0.0,
+             'points': [(10, {'ms': 2000.0, 'mib': 5.0}), (100, {'ms': 200000.0, 'mib': 5.0})]}]
+    text = page.render(result(bulk=rows))
+    assert ('| n | Command | n = 10 | n = 100 | n = 1,000 | Time | Memory |\n|---|---|---|---|---|---|---|\n'
+            '| tensors | `smd-ls` | 1 ms, 5 MiB | 10 ms, 5 MiB | 100 ms, 5 MiB | n^1.00 | n^0.00 |\n'
+            '| links | `smd-ls` | 2 s, 5 MiB | 200 s, 5 MiB |  | n^2.00 | n^0.00 |\n') in text, text
 
 
 def check_refusals():

@@ -7,6 +7,8 @@ shown exactly once, in order, with its true value, whatever happens, and the fol
 """
 
 import argparse
+import fcntl
+import glob
 import json
 import os
 import random
@@ -251,7 +253,7 @@ def saver_interrupted(tools, number):
                 saver.stdin.write(json.dumps({"step": step, "tensor": name, "value": [step] * 20000}).encode() + b"\n")
         saver.stdin.write(b'{"step": 1, "tensor": "c", "val')
         saver.stdin.flush()
-        wait_until(lambda: os.path.exists(f"{trial}/events/000000000001/000000000001_worker_0.tfevents.tmp"),
+        wait_until(lambda: glob.glob(f"{trial}/events/000000000001/000000000001_worker_0.tfevents.*.tmp"),
                    "a step is written while it comes")
         saver.send_signal(number)
         require(saver.wait(timeout=60) == -number, f"signal {number}: status {saver.returncode} of smd-save")
@@ -284,6 +286,38 @@ def saver_interrupted_at_the_end(tools):
             require(saver.wait(timeout=60) == -number and err == b"", f"signal {number}: {saver.returncode} {err}")
             left = [name for _, _, names in os.walk(trial) for name in names]
             require("training_job_end.ts" not in left, f"signal {number}: the job is said to have ended")
+
+
+def saver_interrupted_twice(tools):
+    """The second signal ends it at once: another process holds the trial's lock. Of a dozen workers, each of which has
+    a file in the making, no temporary stays."""
+    for number in ENDING:
+        with Bench(tools, 1, 1) as bench:
+            trial = os.path.join(bench.trial, "saved")
+            saver = subprocess.Popen(["smd-save", trial, "--jsonl", "--workers", "12"], stdin=subprocess.PIPE,
+                                     env=bench.environment)
+            for worker in range(12):
+                for name in ("a", "b"):
+                    saver.stdin.write(json.dumps({"step": 0, "tensor": name, "value": [0] * 20000,
+                                                  "worker": f"worker_{worker}"}).encode() + b"\n")
+            saver.stdin.flush()
+            wait_until(lambda: len(glob.glob(f"{trial}/events/*/*.tmp")) == 12, "each worker's step is in the making")
+            lock = os.open(trial, os.O_RDONLY)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+
+            def taken():
+                with open(f"/proc/{saver.pid}/status", encoding="ascii") as status:
+                    return "ShdPnd:\t0000000000000000\n" in status.read()
+
+            saver.send_signal(number)
+            wait_until(taken, "the first signal is taken")
+            require(saver.poll() is None, f"signal {number}: does not wait for the lock")
+            saver.send_signal(number)
+            require(saver.wait(timeout=60) == -number, f"signal {number}: status {saver.returncode} of smd-save")
+            saver.stdin.close()
+            os.close(lock)
+            left = [name for _, _, names in os.walk(trial) for name in names]
+            require(not any(name.endswith(".tmp") for name in left), f"signal {number}: left behind: {left}")
 
 
 def saver_interrupted_at_any_moment(tools):
@@ -415,6 +449,7 @@ def main():
         attempt(interrupted, number)
     attempt(saver_interrupted_at_the_end)
     attempt(saver_interrupted_at_any_moment)
+    attempt(saver_interrupted_twice)
     attempt(hangup_ignored)
     attempt(reader_goes_away)
     attempt(event_file_missing)

@@ -16,46 +16,17 @@ import random
 import shutil
 import signal
 import struct
+import sys
 import time
 
-MAGIC = 0x062DC0B3  # FORMAT.md, section 5: the footer of a record without a checksum
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+from event_bytes import field, masked_crc, varint
 
-
-def crc32c_table():
-    table = []
-    for n in range(256):
-        for _ in range(8):
-            n = n >> 1 ^ (0x82F63B78 if n & 1 else 0)
-        table.append(n)
-    return table
-
-
-TABLE = crc32c_table()
-
-
-def masked_crc(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = TABLE[(crc ^ byte) & 0xFF] ^ crc >> 8
-    crc ^= 0xFFFFFFFF
-    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-
-
-def varint(number):
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
-def field(number, payload):
-    return varint(number << 3 | 2) + varint(len(payload)) + payload
+MAGIC = 0x062DC0B3  # docs/format.md: the footer of a record without a checksum
 
 
 def record(step, name, value):
-    """One TFRecord with one float64 scalar; FORMAT.md, sections 5 and 6."""
+    """One TFRecord with one float64 scalar; docs/format.md."""
     tensor = varint(1 << 3) + varint(2) + field(2, b"") + field(4, struct.pack("<d", value))
     summary = field(1, field(1, name.encode()) + field(8, tensor))
     event = varint(1 << 3 | 1) + struct.pack("<d", 1.7e9 + step) + varint(2 << 3) + varint(step) + field(5, summary)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""rule_test.py --tools DIR... --trials DIR: smd-rule against the recorded verdicts (cases.json), its reports against
+"""rule_test.py --tools DIR... --trials DIR: smd-rule against the recorded results (cases.json), its reports against
 the programs that read them, and what it does when it is interrupted or follows a job."""
 
 import argparse
@@ -50,7 +50,7 @@ def same(found, expected):
 
 
 class RecordedVerdicts(unittest.TestCase):
-    """RULES.md, section 9."""
+    """By the conventions of docs/rules.md."""
 
     @classmethod
     def setUpClass(cls):
@@ -146,6 +146,48 @@ class RecordedVerdicts(unittest.TestCase):
             self.compare([record for record in records if record['rule'] == name], expected)
 
 
+class Unread(unittest.TestCase):
+    """What a rule asked for and could not read never passes for healthy."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix='smd-rule-')
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def spoil(self, case, change, ended):
+        place = os.path.join(self.folder, case['trial'])
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(trial(case['trial']), place)
+        if not ended and os.path.exists(os.path.join(place, 'training_job_end.ts')):
+            os.remove(os.path.join(place, 'training_job_end.ts'))
+        for folder, _, files in os.walk(os.path.join(place, 'events')):
+            for name in files:
+                change(os.path.join(folder, name))
+        return place
+
+    def test_every_rule(self):
+        with open(trial('cases.json'), encoding='utf-8') as file:
+            cases = json.load(file)['cases']
+        by_rule = {}
+        for case in cases:
+            if 'rule' in case and not {'start', 'end', 'now'} & set(case) and case['expected'].get('evaluated_steps'):
+                by_rule.setdefault(case['expected']['rule'], case)
+        self.assertEqual(len(by_rule), 20)
+        for name, case in by_rule.items():
+            for change in (os.remove, lambda path: os.truncate(path, 20)):
+                for ended in (True, False):
+                    with self.subTest(case['id'], ended=ended):
+                        place = self.spoil(case, change, ended)
+                        words = ['-r', name, *(f'-p{key}={text}' for key, text in case['params'].items())]
+                        if 'other_trial' in case:
+                            words += ['--other', trial(case['other_trial'])]
+                        done = rule(place, *words, '--json', status=4)
+                        result, = json.loads(done.stdout)
+                        self.assertEqual((result['status'], result['kind']), ('Error', 'unread'))
+                        self.assertGreater(result['records_unread'], 0)
+                        self.assertRegex(result['message'],
+                                         r'^0 of \d+ steps? evaluated; \d+ records? could not be read: events/')
+
+
 def sample(*more):
     """Results of every status, with names that hurt."""
     return (trial('pt-vanishing'), trial('no:such,trial'), os.path.join(TRIALS, 'names_odd'), '-C', more[0], *more[1:])
@@ -175,6 +217,26 @@ class Reports(unittest.TestCase):
         self.assertEqual(done.stdout, b'')
         with open(path, 'rb') as file:
             return file.read()
+
+    def test_junit_of_any_text(self):
+        """Names are any bytes; a report is XML all the same, and shows what XML has no way to write."""
+        odd = ['\uffff', '\ufffe', '\x01', '\x1f', '\x7f', '\ud800', '\U0001ffff', '\u0085', ']]>', '\\u{FFFF}', '\U0010ffff']
+        with open(os.path.join(self.folder, 'odd.json'), 'w', encoding='ascii') as file:
+            json.dump([{'RuleConfigurationName': f'n{i}{text}', 'RuleParameters': {
+                'rule_to_invoke': 'AllZero', 'tensor_regex': f'no-such-{text}' if text != '\ud800' else 'none'}}
+                for i, text in enumerate(odd) if text != '\ud800'], file)
+        names = []
+        done = rule(trial('pt-healthy'), '-C', os.path.join(self.folder, 'odd.json'), '-f', 'junit')
+        for case in ElementTree.fromstring(done.stdout).iter('testcase'):  # expat refuses what is not XML
+            names.append(case.get('name'))
+        self.assertEqual(names, ['n0\\u{ffff}', 'n1\\u{fffe}', 'n2\\x01', 'n3\\x1f', 'n4\\x7f', 'n6\U0001ffff',
+                                 'n7\\u{85}', 'n8]]>', 'n9\\u{FFFF}', 'n10\U0010ffff'])
+        # Half a surrogate pair has no UTF-8: as bytes, in the trial's name.
+        place = os.path.join(os.fsencode(self.folder), b'half\xed\xa0\x80 \xef\xbf\xbf')
+        shutil.copytree(os.fsencode(trial('pt-healthy')), place)
+        done = rule(place, '-r', 'VanishingGradient', '-f', 'junit')
+        suite = ElementTree.fromstring(done.stdout).find('testsuite')
+        self.assertTrue(suite.get('name').endswith('/half\\xed\\xa0\\x80 \\u{ffff}'), suite.get('name'))
 
     def test_junit_is_valid(self):
         text = self.report('junit')
@@ -228,18 +290,23 @@ class Reports(unittest.TestCase):
             codes = {'%25': '%', '%0D': '\r', '%0A': '\n', **({'%3A': ':', '%2C': ','} if property_too else {})}
             return re.sub('%(25|0D|0A|3A|2C)', lambda m: codes.get(m.group(), m.group()), text)
 
-        shown = [record for record in self.records if record['status'] != 'NoIssuesFound']
-        self.assertEqual(len(lines), len(shown))
-        for line, record in zip(lines, shown):
+        expected = []
+        for record in self.records:
+            if record['status'] != 'NoIssuesFound':
+                expected.append(('warning' if record['status'] == 'NotEvaluated' else 'error', record,
+                                 record['message']))
+            expected += [('warning', record, warning) for warning in record['warnings']]
+        self.assertEqual(len(lines), len(expected))
+        for line, (kind, record, message) in zip(lines, expected):
             # As the runner parses it: ::COMMAND PROPERTY=VALUE,...::MESSAGE
-            command, properties, message = re.fullmatch('::(error|warning) ([^:]*)::(.*)', line).groups()
-            self.assertEqual(command, 'warning' if record['status'] == 'NotEvaluated' else 'error')
+            command, properties, text = re.fullmatch('::(error|warning) ([^:]*)::(.*)', line).groups()
+            self.assertEqual(command, kind)
             (key, title), = (one.split('=', 1) for one in properties.split(','))
             self.assertEqual(key, 'title')
             self.assertEqual(decoded(title, True), record['rule'])
-            text = decoded(message, False)
+            text = decoded(text, False)
             self.assertTrue(text.startswith(record['trial'] + ': '))
-            self.assertIn(record['message'], text)
+            self.assertIn(message, text)
 
     def test_sagemaker_statuses(self):
         statuses = json.loads(self.report('sagemaker'))['DebugRuleEvaluationStatuses']
@@ -328,6 +395,22 @@ class ThrowingRules(unittest.TestCase):
         self.assertEqual([json.loads(line)['status'] for line in done.stdout.splitlines()], ['Error', 'IssuesFound'])
 
 
+class Plugins(unittest.TestCase):
+    def test_only_regular_files(self):
+        """A FIFO, which nobody writes, and a device do not hold the loader."""
+        with tempfile.TemporaryDirectory() as folder:
+            fifo = os.path.join(folder, 'fifo')
+            os.mkfifo(fifo)
+            link = os.path.join(folder, 'link')
+            os.symlink(fifo, link)
+            for place, why in ((fifo, b'is no regular file'), (link, b'is no regular file'),
+                               ('/dev/zero', b'is no regular file'), (folder, b'is a directory')):
+                done = rule(trial('pt-healthy'), '--plugin', place, '-r', 'ExplodingTensor', status=2)
+                self.assertTrue(done.stderr.startswith(b'smd-rule: Usage: plug-in ' + place.encode() + b': ' + why),
+                                done.stderr)
+                self.assertEqual(done.stdout, b'')
+
+
 class Triggers(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix='smd-rule-')
@@ -366,6 +449,62 @@ class Triggers(unittest.TestCase):
         self.assertEqual(self.run_with('exit 3').stderr,
                          b'smd-rule: warning: --on-trigger: the command failed with status 3\n')
         self.assertIn(b'ended by signal 9', self.run_with('kill -9 $$').stderr)
+
+    def test_a_command_that_hangs(self):
+        """It is ended, and with it what it had started: here a process whose own child ignores SIGTERM."""
+        stubborn = 'echo $$ >pid; trap "" TERM; sleep 1000 & sleep 1000'
+        for command, how in (('echo $$ >pid; sleep 1000', b'SIGTERM'), (stubborn, b'SIGKILL, after SIGTERM'),
+                             ('echo $$ >pid; (trap "" TERM; sleep 1000)', b'SIGKILL, after SIGTERM')):
+            done = self.run_with(command, '--trigger-timeout', '0.3s')
+            self.assertEqual(done.stderr, b'smd-rule: warning: --on-trigger: the command took longer than 0.3s '
+                                          b'(--trigger-timeout) and was ended by ' + how + b'\n')
+            self.assertEqual([json.loads(line)['status'] for line in done.stdout.splitlines()], ['IssuesFound'])
+            self.check_group_is_gone()
+
+    def check_group_is_gone(self):
+        """What was killed may still wait for its new parent to see it."""
+        group = int(self.read('pid'))
+        for entry in os.listdir('/proc'):
+            try:
+                with open(f'/proc/{entry}/stat', encoding='latin-1') as file:
+                    state, _, its_group = file.read().rpartition(')')[2].split()[:3]
+            except (OSError, ValueError):
+                continue
+            self.assertFalse(int(its_group) == group and state != 'Z', f'process {entry} goes on')
+
+    def test_what_ended_in_time_may_leave_a_child(self):
+        done = self.run_with('sleep 1000 >/dev/null 2>&1 & echo $! >pid', '--trigger-timeout', '30')
+        self.assertEqual(done.stderr, b'')
+        os.kill(int(self.read('pid')), signal.SIGKILL)  # it was there
+
+    def test_signals_do_not_wait_for_the_command(self):
+        for follow in ((), ('-F',)):
+            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+                process = subprocess.Popen(
+                    ['smd-rule', trial('pt-vanishing'), *follow, '-r', 'VanishingGradient', '--jsonl', '--on-trigger',
+                     'echo $$ >new; mv new pid; sleep 1000'], cwd=self.folder, stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)
+                while not os.path.exists(os.path.join(self.folder, 'pid')) and process.poll() is None:
+                    pass
+                process.send_signal(number)
+                out, err = process.communicate(timeout=120)
+                self.assertEqual(process.returncode, -number, err)
+                self.assertEqual(err, b'smd-rule: warning: --on-trigger: the command was still running when smd-rule '
+                                      b'had to end, and was ended by SIGTERM\n')
+                self.assertEqual([json.loads(line)['status'] for line in out.splitlines()], ['IssuesFound'])
+                self.check_group_is_gone()
+                os.remove(os.path.join(self.folder, 'pid'))
+
+    def test_a_deadline_does_not_wait_for_the_command(self):
+        done = self.run_with('echo $$ >pid; sleep 1000', '-F', '--timeout', '1')
+        self.assertIn(b'the command was still running when smd-rule had to end, and was ended by SIGTERM\n', done.stderr)
+        self.check_group_is_gone()
+
+    def test_trigger_timeout_is_checked(self):
+        for words, text in ((('--trigger-timeout', '1'), b'--trigger-timeout needs --on-trigger'),
+                            (('--trigger-timeout', '0', '--on-trigger', 'true'), b"'0' leaves the command no time"),
+                            (('--trigger-timeout', 'x', '--on-trigger', 'true'), b"'x' is not a duration")):
+            self.assertIn(text, rule(trial('pt-vanishing'), '-r', 'VanishingGradient', *words, status=2).stderr)
 
     def test_names_are_never_code(self):
         config = os.path.join(self.folder, 'rules.json')
@@ -481,6 +620,52 @@ class Following(unittest.TestCase):
                     record.pop('elapsed', None)
                     record.pop('trial')
                 self.assertEqual(live, after)
+
+    def test_event_files_are_waited_for(self):
+        """An index file ahead of its event file; without the latter the rule is not said to have found nothing."""
+        job = self.job('pt-healthy')
+        process = self.start(job.place, '-r', 'VanishingGradient', '--jsonl')
+        for _, paths in job.steps:
+            job.write(reversed(paths))
+        job.end()
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(json.loads(out)['status'], 'NoIssuesFound')
+        for path in job.steps[0][1]:
+            if path.startswith('events'):
+                os.remove(os.path.join(job.place, path))
+        out, err = self.start(job.place, '-r', 'VanishingGradient', '--jsonl').communicate(timeout=120)
+        result = json.loads(out)
+        self.assertEqual((result['status'], result['kind']), ('Error', 'unread'), err)
+
+    def test_event_files_of_the_other_trial_are_waited_for(self):
+        """While its job runs they may still come, and nothing is said of steps from there on; after that they are missing."""
+        base, other = self.job('runs-base'), self.job('runs-other')
+        *before, (_, paths) = [one for one in other.steps if one[0] <= 4]
+        for _, some in base.steps:
+            base.write(some)
+        base.end()
+        for _, some in before:
+            other.write(some)
+        late = [path for path in paths if path.startswith('events')]
+        other.write(path for path in paths if path not in late)
+        options = ('-r', 'SimilarAcrossRuns', '-k', '--jsonl')
+
+        def follow(status, *more, meanwhile=()):
+            process = self.start(base.place, '--other', other.place, *options, *more)
+            other.write(meanwhile)
+            out, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, status, err)
+            *findings, result = (json.loads(line) for line in out.splitlines())
+            return [one['step'] for one in findings], result['records_unread']
+
+        # Tensor a differs at 2 and 4, as the recorded case has it.
+        self.assertEqual(follow(124, '--timeout', '1s'), ([2], 0))
+        self.assertEqual(follow(1, meanwhile=late), ([2, 4], 0))
+        for path in late:
+            os.remove(os.path.join(other.place, path))
+        other.end()
+        self.assertEqual(follow(4), ([2], 1))
 
     def test_ends_when_all_rules_have_triggered(self):
         job = self.job('pt-vanishing')

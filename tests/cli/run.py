@@ -114,6 +114,8 @@ class Case:
 
     def check(self):
         """Gives the list of what differs; empty if all is as expected."""
+        if not re.match(rb"# \S", read(os.path.join(self.folder, "cmd"))):
+            return ["cmd does not open with a comment that says what the case is for"]
         status, out, err = self.run()
         if status is None:
             return [f"took more than {self.options.timeout} s"]

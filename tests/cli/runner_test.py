@@ -17,6 +17,8 @@ class Runner(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
 
     def write(self, **files):
+        if "cmd" in files:
+            files["cmd"] = "# What it is for.\n" + files["cmd"]
         for name, content in files.items():
             with open(os.path.join(self.folder.name, name.replace("_", ".")), "w", encoding="utf-8") as file:
                 file.write(content)
@@ -31,6 +33,13 @@ class Runner(unittest.TestCase):
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         self.assertIn(done.returncode, (0, 1), done.stdout)
         return done.returncode == 0
+
+    def test_purpose(self):
+        self.write(cmd="true\n")
+        self.assertTrue(self.passes())
+        with open(os.path.join(self.folder.name, "cmd"), "w", encoding="utf-8") as file:
+            file.write("true\n")
+        self.assertFalse(self.passes())
 
     def test_status(self):
         self.write(cmd="exit 4\n")

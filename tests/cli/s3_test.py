@@ -4,106 +4,23 @@
 recorded trial gives the same answers as from disk; how many requests that takes; what is said of failures; following.
 Nothing leaves this machine."""
 
-import argparse
 import json
 import os
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
-import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SERVER = os.path.join(HERE, "..", "support", "s3_server.py")
-KEY, SECRET = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
-OPTIONS = None
+from s3_case import KEY, OPTIONS, SECRET, Case, Server, main
+
 # On S3 there are no links, directories or empty folders: what these trials are about cannot be there.
 ONLY_ON_DISK = {"end_is_directory", "index_event_name_directory", "event_dir_missing", "index_dir_missing"}
 
 
-class Server:
-    def __init__(self, root, *arguments):
-        self.folder = tempfile.mkdtemp()
-        self.log_file = os.path.join(self.folder, "log")
-        self.fault_file = os.path.join(self.folder, "faults")
-        self.faults()
-        open(self.log_file, "w", encoding="utf-8").close()
-        self.process = subprocess.Popen(
-            [sys.executable, "-B", SERVER, root, "--log", self.log_file, "--faults", self.fault_file, *arguments],
-            stdout=subprocess.PIPE)
-        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
-        self.seen = 0
-
-    def faults(self, *faults):
-        with open(self.fault_file + ".new", "w", encoding="utf-8") as file:
-            json.dump(faults, file)
-        os.rename(self.fault_file + ".new", self.fault_file)
-
-    def log(self):
-        """What was asked for since the last call. Of a line that is being written, nothing."""
-        with open(self.log_file, "rb") as file:
-            file.seek(self.seen)
-            lines = file.read()
-        lines = lines[:lines.rfind(b"\n") + 1]
-        self.seen += len(lines)
-        return [json.loads(line) for line in lines.splitlines()]
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-        shutil.rmtree(self.folder)
-
-
-class Case(unittest.TestCase):
-    server_arguments = ()
-
-    def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder)
-        self.root = os.path.join(self.folder, "root")
-        os.mkdir(self.root)
-        os.symlink(os.path.abspath(OPTIONS.trials), os.path.join(self.root, "recorded"))
-        self.server = Server(self.root, *self.server_arguments)
-        self.addCleanup(self.server.close)
-
-    def environment(self, **more):
-        path = os.pathsep.join([*map(os.path.abspath, OPTIONS.tools), os.environ["PATH"]])
-        return {"PATH": path, "LC_ALL": "C.UTF-8", "HOME": self.folder, "AWS_EC2_METADATA_DISABLED": "true",
-                "AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_ENDPOINT_URL": self.server.url,
-                "SMDEBUG_TRAINING_END_DELAY_REFRESH": "0", **more}
-
-    def put(self, source, name):
-        """An object, which appears whole, as on S3."""
-        target = os.path.join(self.root, name)
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        shutil.copyfile(source, os.path.join(self.folder, "next-object"))
-        os.rename(os.path.join(self.folder, "next-object"), target)
-
-    def start_command(self, *command, **more):
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                env=self.environment(**more))
-
-    def until(self, process, reached):
-        """Returns all that was asked for since the last call, once `reached` of it."""
-        entries = self.server.log()
-        while not reached(entries):
-            try:
-                process.wait(0.01)
-            except subprocess.TimeoutExpired:
-                entries += self.server.log()
-                continue
-            self.fail(("ended too early", process.returncode, process.communicate()))
-        return entries
-
-    def run_command(self, *command, **more):
-        return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              env=self.environment(**more), check=False, timeout=120)
-
-
 class SameAnswers(Case):
-    COMMANDS = [("smd-ls", "--summary", "--json"), ("smd-ls", "--long", "--incomplete", "--jsonl"),
+    # Without the age, which goes on between two commands.
+    SUMMARY = "status,tensors,collections,workers,modes,steps,first_step,last_step,last_complete_step,bytes"
+    COMMANDS = [("smd-ls", "--summary", "--json", "--columns", SUMMARY), ("smd-ls", "--long", "--incomplete", "--jsonl"),
                 ("smd-ls", "--steps", "--incomplete", "--jsonl"), ("smd-ls", "--locations", "--incomplete", "--jsonl"),
                 ("smd-tensor", "-s", ":", "-w", "all", "--incomplete", "--jsonl"),
                 ("smd-reduce", "-s", ":", "-w", "all", "-r", "min,max,mean,l2,nan,saved", "--incomplete", "--jsonl"),
@@ -180,6 +97,18 @@ class Failures(Case):
     def fault(self, **fault):
         self.server.faults({"times": -1, **fault})
 
+    def test_echo(self):
+        """A server that repeats what it was sent, in an error of any kind."""
+        token = "IQoJb3JpZ2luX2Vj+/" + "t" * 300 + "=="
+        for status, code in ((400, "Odd"), (403, "AccessDenied"), (500, "InternalError"), (400, KEY)):
+            self.fault(act="echo", status=status, code=code)
+            said = self.check(self.TRIAL, AWS_SESSION_TOKEN=token)
+            for secret in (KEY, token[:18], "tttt", "IQoJb3JpZ2luX2Vj%2B"):
+                self.assertNotIn(secret.encode(), said)
+            signatures = [entry["headers"]["authorization"].split("Signature=")[1] for entry in self.server.log()]
+            self.assertTrue(signatures)
+            self.assertFalse([signature for signature in signatures if signature.encode() in said])
+
     def test_messages(self):
         done = self.run_command("smd-ls", "s3://no-such-bucket/x")
         self.assertEqual((done.returncode, b"there is no bucket 'no-such-bucket'" in done.stderr), (3, True))
@@ -209,6 +138,19 @@ class Failures(Case):
         self.assertEqual(done.returncode, 3)
         self.assertIn(b"AccessDenied", done.stderr)
         self.assertGreater(len(done.stdout), 0)
+
+    def test_rules_say_what_they_could_not_read(self):
+        """One event object is missing, or short: no rule finds nothing in it."""
+        source = os.path.join(OPTIONS.trials, "pt_two_workers")
+        for name, spoil in (("gone", os.remove), ("short", lambda path: os.truncate(path, 20))):
+            shutil.copytree(source, os.path.join(self.root, "bucket", name))
+            events = sorted(os.path.join(folder, file) for folder, _, files in
+                            os.walk(os.path.join(self.root, "bucket", name, "events")) for file in files)
+            spoil(events[-1])
+            done = self.run_command("smd-rule", f"s3://bucket/{name}", "-r", "ExplodingTensor", "--json")
+            result, = json.loads(done.stdout)
+            self.assertEqual((done.returncode, result["status"], result["kind"]), (4, "Error", "unread"), done.stderr)
+            self.assertRegex(result["message"], r"^\d+ of \d+ steps evaluated; \d+ records could not be read: events/")
 
     def test_flipped_bits_are_damage(self):
         self.fault(act="flip", match="/index/")
@@ -245,7 +187,7 @@ class Cached(Case):
         for process in running:
             self.assertEqual(process.communicate()[0], first.stdout)
         for folder, _, names in os.walk(cache):
-            for name in names:
+            for name in [] if folder == cache else names:
                 with open(os.path.join(folder, name), "r+b") as file:
                     file.seek(30)
                     file.write(b"damage")
@@ -257,6 +199,95 @@ class Cached(Case):
                 with open(os.path.join(folder, name), "rb") as file:
                     content = file.read()
                 self.assertNotIn(SECRET.encode(), content)
+
+
+    def test_cache_of_another(self):
+        """A folder with a user's own files is no cache: SMD_CACHE_DIR=$HOME must cost nobody a file."""
+        home = os.path.join(self.folder, "home")
+        files = {"go/main.go": b"package main", "ab/thesis.tex": b"text", "notes": b"n"}
+        for name, content in files.items():
+            os.makedirs(os.path.dirname(os.path.join(home, name)), exist_ok=True)
+            with open(os.path.join(home, name), "wb") as file:
+                file.write(content)
+        trial = "s3://recorded/dtypes"
+        for done in (self.run_command("smd-ls", trial, "--cache", home), self.run_command("smd-ls", trial, SMD_CACHE_DIR=home),
+                     self.run_command("smd-ls", "--find", "s3://recorded/", "--cache", home)):
+            self.assertEqual((done.returncode, done.stdout), (2, b""), done.stderr)
+            self.assertIn(b"Usage: ", done.stderr)
+            self.assertIn(f"the cache folder '{home}' holds files, but no marker of a cache (CACHEDIR.TAG)".encode(),
+                          done.stderr)
+            self.assertIn(b"name a new or an empty folder", done.stderr)
+        self.assertEqual(self.server.log(), [])
+        found = {os.path.relpath(os.path.join(folder, name), home) for folder, _, names in os.walk(home) for name in names}
+        self.assertEqual(found, set(files))
+        # A local trial needs no cache.
+        done = self.run_command("smd-ls", os.path.join(self.root, "recorded", "dtypes"), SMD_CACHE_DIR=home)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Configurations(Case):
+    """What a file of rules may ask for."""
+
+    def test_configuration_names_no_bucket(self):
+        for bucket in ("mine", "evil"):
+            shutil.copytree(os.path.join(self.root, "recorded", "dtypes"), os.path.join(self.root, bucket, "job"))
+        config = os.path.join(self.folder, "rules.json")
+
+        def write(other):
+            with open(config, "w", encoding="utf-8") as file:
+                json.dump([{"RuleConfigurationName": "similar", "RuleParameters": {
+                    "rule_to_invoke": "SimilarAcrossRuns", "other_trial": other}},
+                    {"RuleConfigurationName": "nan", "RuleParameters": {"rule_to_invoke": "ExplodingTensor"}}], file)
+
+        def hosts():
+            return {entry["target"].split("/")[1].split("?")[0] for entry in self.server.log()}
+
+        local = os.path.join(self.root, "recorded", "dtypes")
+        write("s3://evil/job")
+        for trial in ("s3://mine/job", local):
+            done = self.run_command("smd-rule", trial, "-C", config, "--jsonl")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(b"Usage: the other trial 's3://evil/job' lies in a bucket that the command line does not name; "
+                          b"--other s3://evil/job allows it", done.stderr)
+            results = {result["rule"]: result for result in map(json.loads, done.stdout.splitlines())}
+            self.assertEqual(results["similar"]["status"], "Error")
+            self.assertEqual((results["similar"]["kind"], results["similar"]["parameter"]), ("bad_trial", "other_trial"))
+            self.assertNotEqual(results["nan"]["status"], "Error")  # the others are judged
+            self.assertNotIn("evil", hosts())
+        # Named by the user, in any of the ways there are.
+        for words in (("--other", "s3://evil/job"), ("-p", "similar.other_trial=s3://evil/job"), ("s3://evil/job",)):
+            done = self.run_command("smd-rule", "s3://mine/job", "-C", config, "--jsonl", *words)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            self.assertIn("evil", hosts())
+        done = self.run_command("smd-rule", "-C", config, "--jsonl", "-", feed=b"s3://evil/job\n")
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        # A real job's runs lie in one bucket.
+        write("s3://mine/job")
+        done = self.run_command("smd-rule", "s3://mine/job", "-C", config, "--jsonl")
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+
+
+class Strays(Case):
+    server_arguments = ("--frozen",)
+
+    def test_stray_keys(self):
+        """More keys that do not belong in a trial than are described: in the order of their names, whichever comes first."""
+        shutil.copytree(os.path.join(self.root, "recorded", "dtypes"), os.path.join(self.root, "strays", "job"))
+        for i in range(12_000):
+            folder = os.path.join(self.root, "strays", "job", "index", f"{i % 4:09}")
+            os.makedirs(folder, exist_ok=True)
+            open(os.path.join(folder, f"stray-{i:06}"), "w", encoding="ascii").close()
+        texts = set()
+        for _ in range(2):
+            done = self.run_command("smd-ls", "-v", "s3://strays/job", "-j", "8")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            notes = [line for line in done.stderr.decode().splitlines() if "the name is not that of an index file" in line]
+            self.assertEqual(len(notes), 10_000)
+            self.assertIn("2000 more problems of this kind", done.stderr.decode())
+            self.assertTrue(any("index/000000000/stray-000000:" in line for line in notes))
+            self.assertFalse(any("index/000000003/stray-011999:" in line for line in notes))
+            texts.add("\n".join(notes))
+        self.assertEqual(len(texts), 1)
 
 
 class SecondOpinion(Case):
@@ -338,6 +369,20 @@ class Following(Case):
         self.add(source, ["training_job_end.ts"])
         out, err = wait.communicate(timeout=100)
         self.assertEqual((wait.returncode, err), (0, b""), out)
+
+    def test_following_waits_for_the_trial(self):
+        source, files = self.files("dtypes")
+        command = ("smd-ls", "--steps", "--columns", "step")
+        expected = self.run_command(*command, os.path.join(OPTIONS.trials, "dtypes")).stdout
+        follower = self.start_command(*command, "-F", "--interval", "0.02", "--timeout", "100", "s3://live/trial")
+        self.until(follower, lambda entries: sum("list-type" in entry["target"] for entry in entries) >= 6)
+        self.add(source, sorted(files, key=lambda name: not name.startswith("events/")))
+        out, err = follower.communicate(timeout=100)
+        self.assertEqual((follower.returncode, out), (0, expected))
+        self.assertEqual(err, b"smd-ls: note: s3://live/trial: is not there yet, waiting for it\n")
+        late = self.run_command("smd-tensor", "-F", "--interval", "0.02", "--timeout", "0.1", "s3://live/none", "loss")
+        self.assertEqual(late.returncode, 124)
+        self.assertIn(b"Timeout: s3://live/none: no trial appeared within 0.1s", late.stderr)
 
     def test_rows_come_as_steps_complete(self):
         source, files = self.files("pt_digits_train_eval")
@@ -617,14 +662,5 @@ class CacheKilled(Case):
                     shutil.rmtree(cache)
 
 
-def main():
-    global OPTIONS
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tools", action="append", default=[], metavar="DIR")
-    parser.add_argument("--trials", required=True, metavar="DIR")
-    OPTIONS, rest = parser.parse_known_args()
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__)

@@ -5,6 +5,7 @@ set -eu
 docgen=$1 root=$2 work=$3
 rm -rf "$work"
 "$docgen" "$root" "$work"
+python3 "$root/tools/docgen/cookbook.py" "$root" "$work"
 status=0
 for file in $(cd "$work" && find . -type f | LC_ALL=C sort); do
   diff -u "$root/$file" "$work/$file" || status=1

@@ -7,8 +7,8 @@ import pathlib
 import re
 import sys
 
-# Kinds of problems that are no failure, so that their names are no tags.
-NO_FAILURE = {"NotYet", "Absent", "Warning", "Note"}
+# Kinds of problems that are no failure, so that their names are no tags; what is stopped is told as Timeout.
+NO_FAILURE = {"NotYet", "Absent", "Warning", "Note", "Stopped"}
 
 
 def main():

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the input as a collections file; merges what it holds with itself, which must change nothing; writes it anew.
 #include "layout/collections_file.hpp"
+#include "layout/collections_union.hpp"
 
 #include "hook/file_text.hpp"
 #include "require.hpp"
@@ -16,9 +17,9 @@ using namespace smd;
 using namespace smd::detail;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::vector<Problem> notes;
+  ProblemList notes(limits::problems_per_file);
   const auto parsed = layout::parse_collections_file(std::as_bytes(std::span(data, size)), notes);
-  for (const Problem& note : notes) {
+  for (const Problem& note : notes.all()) {
     SMD_REQUIRE(!note.text.empty());
   }
   if (!parsed) {
@@ -26,18 +27,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     SMD_REQUIRE(!parsed.problem().offset || *parsed.problem().offset <= size);
     return 0;
   }
-  auto once = parsed->collections;
-  for (const auto& [name, collection] : once) {
+  for (const auto& [name, collection] : parsed->collections) {
     SMD_REQUIRE(name.size() <= limits::name_bytes);
     SMD_REQUIRE(collection.name == name);
   }
-  layout::merge_collections(once, parsed->collections);
-  auto twice = once;
-  layout::merge_collections(twice, parsed->collections);
-  SMD_REQUIRE(once == twice);
+  const auto united = [&parsed](int times) {
+    layout::CollectionsUnion all;
+    for (int i = 0; i < times; ++i) {
+      all.add(std::map(parsed->collections));
+    }
+    return all.take();
+  };
+  SMD_REQUIRE(united(2) == united(3));
 
   const std::string written = hook::collections_text(parsed->collections, 1);
-  std::vector<Problem> notes_again;
+  ProblemList notes_again(limits::problems_per_file);
   const auto again = layout::parse_collections_file(fuzz::bytes_of(written), notes_again);
   SMD_REQUIRE(again && again->num_workers == 1);
   SMD_REQUIRE(again->collections.size() == parsed->collections.size());

@@ -1,30 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.hpp"
 
-#include "ls/command.hpp"
-#include "reduce/command.hpp"
-#include "rule/command.hpp"
-#include "save/command.hpp"
-#include "tensor/command.hpp"
-#include "wait/command.hpp"
+#include <array>
+
+#include "require.hpp"
+#include "smd_commands.hpp"
 
 namespace smd::fuzz {
 
-std::unique_ptr<tool::Command> make_command(unsigned number) {
-  switch (number % 6) {
-    case 0:
-      return std::make_unique<tool::ls::LsCommand>();
-    case 1:
-      return std::make_unique<tool::tensor::TensorCommand>();
-    case 2:
-      return std::make_unique<tool::reduce::ReduceCommand>();
-    case 3:
-      return std::make_unique<tool::save::SaveCommand>();
-    case 4:
-      return std::make_unique<tool::wait::WaitCommand>();
-    default:
-      return std::make_unique<tool::rule::RuleCommand>();
+namespace {
+
+template <class Command>
+std::unique_ptr<tool::Command> make() {
+  return std::make_unique<Command>();
+}
+
+#define SMD_MAKER(type) &make<type>,
+constexpr auto makers = std::to_array<std::unique_ptr<tool::Command> (*)()>({SMD_COMMANDS(SMD_MAKER)});
+#undef SMD_MAKER
+
+}  // namespace
+
+std::unique_ptr<tool::Command> make_command(unsigned number) { return makers[number % makers.size()](); }
+
+std::unique_ptr<tool::Command> make_command(std::string_view name) {
+  for (const auto& maker : makers) {
+    if (auto command = maker(); command->definition().name == name) {
+      return command;
+    }
   }
+  SMD_REQUIRE(!"the name of a command");
+  return nullptr;
 }
 
 }  // namespace smd::fuzz

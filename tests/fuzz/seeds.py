@@ -93,7 +93,8 @@ def from_trials(seeds):
 
 
 def from_command_tests(seeds):
-    commands = ["smd-ls", "smd-tensor", "smd-reduce", "smd-save", "smd-wait", "smd-rule"]
+    with open(os.path.join(HERE, "..", "..", "cmake", "SmdCommands.cmake"), encoding="utf-8") as file:
+        commands = ["smd-" + name for name in re.search(r"set\(SMD_COMMANDS (.*)\)", file.read())[1].split()]
     root = os.path.join(HERE, "..", "cli")
     for folder, _, files in sorted(os.walk(root)):
         if "cmd" not in files:

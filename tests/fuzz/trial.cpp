@@ -172,7 +172,7 @@ void judge(const Trial& trial, unsigned number) {
 }
 
 struct Line {
-  unsigned command;
+  std::string command;
   std::vector<std::string> arguments;
 };
 
@@ -197,7 +197,7 @@ std::vector<Line> rule_lines() {
            {"-s1:", "--jsonl"},
            {"--explain"},
        }) {
-    lines.push_back({5, all});
+    lines.push_back({"smd-rule", all});
     lines.back().arguments.insert(lines.back().arguments.end(), more.begin(), more.end());
   }
   return lines;
@@ -205,26 +205,26 @@ std::vector<Line> rule_lines() {
 
 std::vector<Line> all_lines() {
   std::vector<Line> lines = {
-      {0, {"-j1", "--json"}},
-      {0, {"-j1", "-l", "-f", "table"}},
-      {0, {"-j1", "--tree"}},
-      {0, {"-j1", "--steps", "-l"}},
-      {0, {"-j1", "--modes", "--csv"}},
-      {0, {"-j1", "--workers"}},
-      {0, {"-j1", "--collections", "--jsonl"}},
-      {0, {"-j1", "--locations", "--incomplete"}},
-      {0, {"-j1", "--check"}},
-      {1, {"-j1", "-s:", "-e.", "--jsonl"}},
-      {1, {"-j1", "-s:", "-e.", "--stat", "-ftable"}},
-      {1, {"-j1", "-e.", "--hist"}},
-      {1, {"-j1", "-e.", "--heatmap", "--ascii"}},
-      {1, {"-j1", "-e.", "--matrix"}},
-      {1, {"-j1", "-e.", "-s:", "--spark"}},
-      {1, {"-j1", "-e.", "-ftable", "--slice", "0:2"}},
-      {2, {"-j1", "-s:", "--json"}},
-      {2, {"-j1", "-s:", "--by", "step", "-r", "min,median,std"}},
-      {2, {"-j1", "-s:", "--pivot", "-r", "l2"}},
-      {2, {"-j1", "-s:", "--hist", "--bins", "4", "--jsonl"}},
+      {"smd-ls", {"-j1", "--json"}},
+      {"smd-ls", {"-j1", "-l", "-f", "table"}},
+      {"smd-ls", {"-j1", "--tree"}},
+      {"smd-ls", {"-j1", "--steps", "-l"}},
+      {"smd-ls", {"-j1", "--modes", "--csv"}},
+      {"smd-ls", {"-j1", "--workers"}},
+      {"smd-ls", {"-j1", "--collections", "--jsonl"}},
+      {"smd-ls", {"-j1", "--locations", "--incomplete"}},
+      {"smd-ls", {"-j1", "--check"}},
+      {"smd-tensor", {"-j1", "-s:", "-e.", "--jsonl"}},
+      {"smd-tensor", {"-j1", "-s:", "-e.", "--stat", "-ftable"}},
+      {"smd-tensor", {"-j1", "-e.", "--hist"}},
+      {"smd-tensor", {"-j1", "-e.", "--heatmap", "--ascii"}},
+      {"smd-tensor", {"-j1", "-e.", "--matrix"}},
+      {"smd-tensor", {"-j1", "-e.", "-s:", "--spark"}},
+      {"smd-tensor", {"-j1", "-e.", "-ftable", "--slice", "0:2"}},
+      {"smd-reduce", {"-j1", "-s:", "--json"}},
+      {"smd-reduce", {"-j1", "-s:", "--by", "step", "-r", "min,median,std"}},
+      {"smd-reduce", {"-j1", "-s:", "--pivot", "-r", "l2"}},
+      {"smd-reduce", {"-j1", "-s:", "--hist", "--bins", "4", "--jsonl"}},
   };
   const std::vector<Line> rules = rule_lines();
   lines.insert(lines.end(), rules.begin(), rules.end());

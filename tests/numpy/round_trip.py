@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import urllib.parse
 
 import numpy as np
 
@@ -133,7 +134,7 @@ class Check:
         npy = np.load(io.BytesIO(self.run("-f", "npy", *select)), allow_pickle=False)
         self.same(f"{what}: npy", npy, truth)
         with np.load(io.BytesIO(self.run("-f", "npz", *select)), allow_pickle=False) as npz:
-            self.check(f"{what}: npz key {npz.files!r}", npz.files == [name.replace("\0", "\\x00")])
+            self.check(f"{what}: npz key {npz.files!r}", [urllib.parse.unquote(key) for key in npz.files] == [name])
             self.same(f"{what}: npz", npz[npz.files[0]], truth)
 
         texts = unpack_strings(raw) if value["dtype"] == "string" else None

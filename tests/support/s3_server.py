@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """s3_server.py ROOT: serves ROOT/bucket/key as S3 does, on 127.0.0.1, to those who sign their requests.
 
-GET, HEAD, Range, If-Match, If-None-Match, ListObjectsV2; also what s3_services.py answers. Faults: a JSON array of
-{"match": regular expression searched in "METHOD /path?query", "skip": n, "times": n, "act": ...}, read anew whenever
-the file changes; of several the first that is due acts. Log: one JSON object a request."""
+GET, HEAD, Range, If-Match, If-None-Match, ListObjectsV2, PUT, uploads in parts; also what s3_services.py answers.
+Faults: a JSON array of {"match": regular expression searched in "METHOD /path?query", "skip": n, "times": n,
+"act": ...}, read anew whenever the file changes; of several the first that is due acts. Log: one JSON object a request,
+with the first bytes of its body."""
 
 import argparse
+import bisect
 import ctypes
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -25,16 +28,18 @@ from urllib.parse import parse_qsl, quote, unquote_to_bytes
 from xml.sax.saxutils import escape
 
 import s3_services
+import s3_uploads
 from s3_sigv4 import Key, Refused, encode, verify
 
-REASONS = {200: "OK", 206: "Partial Content", 301: "Moved Permanently", 304: "Not Modified", 307: "Temporary Redirect",
-           400: "Bad Request", 403: "Forbidden", 404: "Not Found", 412: "Precondition Failed",
-           416: "Range Not Satisfiable", 429: "Too Many Requests", 500: "Internal Server Error", 503: "Slow Down"}
+MOST_LOGGED = 64 << 10  # bytes of a body
+REASONS = {200: "OK", 204: "No Content", 206: "Partial Content", 301: "Moved Permanently", 304: "Not Modified", 307: "Temporary Redirect",
+           400: "Bad Request", 403: "Forbidden", 404: "Not Found", 411: "Length Required",
+           412: "Precondition Failed", 416: "Range Not Satisfiable", 429: "Too Many Requests", 500: "Internal Server Error", 503: "Slow Down"}
 
 
 class Request:
-    def __init__(self, method, target, headers, body):
-        self.method, self.target, self.headers, self.body = method, target, headers, body
+    def __init__(self, method, target, headers):
+        self.method, self.target, self.headers, self.body = method, target, headers, b""
         self.path, _, self.query = target.partition("?")
 
 
@@ -73,8 +78,8 @@ class Faults:
 class Objects:
     """Keys and contents of the buckets below a folder."""
 
-    def __init__(self, root):
-        self.root, self.etags = os.fsencode(root), {}
+    def __init__(self, root, frozen=False):
+        self.root, self.etags, self.frozen = os.fsencode(root), {}, {} if frozen else None
 
     def path(self, bucket, key):
         return os.path.join(self.root, os.fsencode(bucket), key)
@@ -96,9 +101,22 @@ class Objects:
             self.etags[path] = known
         return known[1], status
 
+    def know(self, path, etag):
+        """An object's ETag that is not the digest of its content."""
+        status = os.stat(path)
+        self.etags[path] = ((status.st_mtime_ns, status.st_size, status.st_ino), etag)
+
     def keys(self, bucket, prefix, folders=False):
         """All keys with that prefix, in the order of their bytes. `folders`: with the objects by which some tools stand
         for folders."""
+        if self.frozen is not None:
+            if bucket not in self.frozen:
+                self.frozen[bucket] = self.walk(bucket, b"", folders)
+            keys = self.frozen[bucket]
+            return keys[bisect.bisect_left(keys, prefix):bisect.bisect_left(keys, prefix + b"\xff" * 8)]
+        return self.walk(bucket, prefix, folders)
+
+    def walk(self, bucket, prefix, folders):
         top = self.path(bucket, b"")
         start = os.path.join(top, prefix[:prefix.rfind(b"/") + 1])
         found = []
@@ -127,13 +145,14 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     def __init__(self, options):
         super().__init__((options.address, options.port), Handler)
-        self.objects, self.faults = Objects(options.root), Faults(options.faults)
+        self.objects, self.faults = Objects(options.root, options.frozen), Faults(options.faults)
         self.keys = dict(parse_key(text) for text in options.key or ["AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"])
         self.region, self.anonymous = options.region, options.anonymous
         self.bucket_regions = dict(text.split("=", 1) for text in options.bucket_region)
         self.latency, self.clock_offset = options.latency / 1000, options.clock_offset
         self.serve_key, self.serve_seconds = options.serve_key, options.serve_seconds
-        self.jobs_file = options.jobs
+        self.jobs_file, self.web_identity = options.jobs, options.web_identity
+        self.uploads, self.requester_pays = s3_uploads.Uploads(options.root), options.requester_pays
         self.log_file = open(options.log, "ab", buffering=0) if options.log else None
         self.log_lock = threading.Lock()
         if options.tls:
@@ -167,14 +186,15 @@ class Handler(socketserver.BaseRequestHandler):
         self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         reader = self.request.makefile("rb", 65536)
         while True:
-            request = self.read_request(reader)
+            request = self.read_head(reader)
             if request is None:
                 return
-            if not self.answer(request):
+            fault = self.server.faults.due(request)
+            if not self.read_body(reader, request, fault) or not self.answer(request, fault):
                 return
 
     @staticmethod
-    def read_request(reader):
+    def read_head(reader):
         line = reader.readline(65536)
         if not line.strip():
             return None
@@ -187,30 +207,67 @@ class Handler(socketserver.BaseRequestHandler):
                 return None
             name, _, value = line.decode("latin-1").partition(":")
             headers[name.lower()] = value.strip()
-        body = reader.read(int(headers.get("content-length", "0")))
-        return Request(method, target, headers, body)
+        return Request(method, target, headers)
 
-    def answer(self, request):
+    def read_body(self, reader, request, fault):
+        """False where a fault ends it within: half of it was read then."""
+        length = int(request.headers.get("content-length", "0"))
+        act = fault.act if fault else None
+        if act in ("reset-upload", "hang-upload"):
+            request.body = reader.read(length // 2)
+            return self.leave(request, act)
+        if act == "slow-upload":
+            while len(request.body) < length:
+                request.body += reader.read(min(length - len(request.body), max(length // 10, 1)))
+                time.sleep(fault.spec["seconds"] / 10)
+        else:
+            request.body = reader.read(length)
+        if len(request.body) < length:  # the client left
+            return False
+        if act == "flip-upload" and length > 0:
+            middle = length // 2
+            request.body = request.body[:middle] + bytes([request.body[middle] ^ 1]) + request.body[middle + 1:]
+        return True
+
+    def log(self, request, act, status, size):
+        self.server.log(method=request.method, target=request.target, host=request.headers.get("host"), act=act,
+                        headers=request.headers, body=request.body[:MOST_LOGGED].decode("latin-1"),
+                        body_bytes=len(request.body), status=status, bytes=size)
+
+    def leave(self, request, act):
+        self.log(request, act, 0, 0)
+        if act.startswith("hang"):
+            while self.request.recv(65536):  # until the client leaves
+                pass
+        else:
+            self.request.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        return False
+
+    def answer(self, request, fault):
         if self.server.latency:
             time.sleep(self.server.latency)
-        fault = self.server.faults.due(request)
         act = fault.act if fault else None
         if act == "delay":
             time.sleep(fault.spec["seconds"])
+        if act == "gate":  # not before that file is there
+            while not os.path.exists(fault.spec["file"]):
+                time.sleep(0.005)
         if act in ("reset", "hang"):
-            self.server.log(method=request.method, target=request.target, host=request.headers.get("host"), act=act,
-                            headers=request.headers, status=0, bytes=0)
-            if act == "hang":
-                self.request.recv(1)  # until the client leaves
-            else:
-                self.request.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            return False
+            return self.leave(request, act)
         try:
+            if act == "echo":  # an error that repeats what was sent, as it was sent and as in a URL
+                sent = " ".join(request.headers.get(name, "") for name in ("authorization", "x-amz-security-token"))
+                raise Refused(fault.spec.get("status", 400), fault.spec.get("code", "Odd"),
+                              " " * fault.spec.get("blanks", 0) + sent + " " + quote(sent, safe=""))
             if act == "error":
                 raise Refused(fault.spec.get("status", 503), fault.spec.get("code", "SlowDown"),
                               fault.spec.get("text", "Please reduce your request rate."), **fault.spec.get("more", {}))
             status, headers, body = self.serve(request, act)
-            if act == "body":
+            if act == "lose":  # done, but nobody hears of it
+                return self.leave(request, act)
+            if act == "short":  # a whole answer, of half the object
+                body = body[:len(body) // 2]
+            elif act == "body":
                 body = fault.spec["body"].encode()
             elif act == "old":  # as it was before it was replaced
                 with open(fault.spec["file"], "rb") as file:
@@ -236,12 +293,11 @@ class Handler(socketserver.BaseRequestHandler):
                  "Server: s3_server", "x-amz-request-id: REQUEST0123456789"]
         lines += [f"{name}: {value}" for name, value in headers.items()]
         closing = act in ("cut", "no-length", "long-length", "trickle", "endless")
-        if act not in ("no-length", "endless") and status != 304:
+        if act not in ("no-length", "endless") and status not in (204, 304):
             lines.append(f"Content-Length: {length}")
         if closing:
             lines.append("Connection: close")
-        self.server.log(method=request.method, target=request.target, host=request.headers.get("host"), act=act,
-                        headers=request.headers, body=request.body.decode("latin-1"), status=status, bytes=len(sent))
+        self.log(request, act, status, len(sent))
         head = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
         if act == "cut":
             sent = sent[:len(sent) // 2]
@@ -266,6 +322,9 @@ class Handler(socketserver.BaseRequestHandler):
             return s3_services.metadata(server, request)
         if request.path.startswith("/container/"):
             return s3_services.container(server, request)
+        form = request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+        if request.method == "POST" and form and b"Action=AssumeRoleWithWebIdentity" in request.body:
+            return s3_services.assume_role_with_web_identity(server, request)
         bucket, key = self.place(request)
         region = server.bucket_regions.get(bucket, server.region)
         if "authorization" in request.headers or not server.anonymous:
@@ -274,12 +333,18 @@ class Handler(socketserver.BaseRequestHandler):
             verify(request, server.keys, region, server.now())
         if "x-amz-target" in request.headers:
             return s3_services.sagemaker(server, request)
-        if request.method == "POST":
+        if request.method == "POST" and form:
             return s3_services.assume_role(server, request)
         if not server.objects.has_bucket(bucket):
             raise Refused(404, "NoSuchBucket", "The specified bucket does not exist", BucketName=bucket)
-        if not key and request.method == "GET":
-            return self.list_objects(bucket, dict(parse_qsl(request.query, keep_blank_values=True)), act)
+        if bucket in server.requester_pays and request.headers.get("x-amz-request-payer") != "requester":
+            raise Refused(403, "AccessDenied", "Access Denied")
+        query = dict(parse_qsl(request.query, keep_blank_values=True))
+        if request.method == "GET" and not key:
+            return s3_uploads.list_uploads(server, bucket) if "uploads" in query else self.list_objects(bucket, query, act)
+        writes = {"PUT": s3_uploads.put, "POST": s3_uploads.post, "DELETE": s3_uploads.delete}.get(request.method)
+        if writes:
+            return writes(server, request, bucket, key, query)
         return self.get_object(request, bucket, key, act)
 
     def place(self, request):
@@ -339,7 +404,8 @@ class Handler(socketserver.BaseRequestHandler):
             after = b"" if act == "stuck" else unquote_to_bytes(token[3:].rstrip("="))
         most = min(int(query.get("max-keys", "1000")), 1000)
         contents, prefixes, last, more = [], [], b"", False
-        for key in self.server.objects.keys(bucket, prefix, act == "folders"):
+        keys = self.server.objects.keys(bucket, prefix, act == "folders")
+        for key in itertools.islice(keys, bisect.bisect_right(keys, after), None):
             if key <= after or (prefixes and key.startswith(prefixes[-1])):
                 continue
             cut = key.find(delimiter, len(prefix)) if delimiter else -1
@@ -374,11 +440,12 @@ class Handler(socketserver.BaseRequestHandler):
         if more:
             parts.append(f"<NextContinuationToken>{escape('+/=' + encode(last) + '==')}</NextContinuationToken>")
         for key in contents:
-            etag, size = '"d41d8cd98f00b204e9800998ecf8427e"', 0
+            etag, size, written = '"d41d8cd98f00b204e9800998ecf8427e"', 0, 0
             if not key.endswith(b"/"):
                 etag, status = self.server.objects.etag(self.server.objects.path(bucket, key))
-                size = status.st_size
-            parts.append(f"<Contents><Key>{text(key)}</Key><LastModified>2023-01-01T00:00:00.000Z</LastModified>"
+                size, written = status.st_size, status.st_mtime
+            when = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(written))
+            parts.append(f"<Contents><Key>{text(key)}</Key><LastModified>{when}</LastModified>"
                          f"<ETag>{escape(etag, {chr(34): '&quot;'})}</ETag><Size>{size}</Size>"
                          "<StorageClass>STANDARD</StorageClass></Contents>")
         parts += [f"<CommonPrefixes><Prefix>{text(group)}</Prefix></CommonPrefixes>" for group in prefixes]
@@ -405,11 +472,14 @@ def main():
     parser.add_argument("--region", default="us-east-1")
     parser.add_argument("--bucket-region", action="append", default=[], metavar="BUCKET=REGION")
     parser.add_argument("--anonymous", action="store_true", help="unsigned requests are answered too")
+    parser.add_argument("--frozen", action="store_true", help="for measuring: what is there at first stays, and is listed once")
     parser.add_argument("--latency", type=float, default=0, metavar="MS", help="before each answer")
     parser.add_argument("--clock-offset", type=float, default=0, metavar="SECONDS")
     parser.add_argument("--serve-key", default="AKIDEXAMPLE", help="which key metadata, container and STS hand out")
     parser.add_argument("--serve-seconds", type=float, default=3600)
     parser.add_argument("--jobs", metavar="FILE", help="training jobs, for SageMaker's calls")
+    parser.add_argument("--web-identity", metavar="TOKEN", help="the token of which STS makes --serve-key")
+    parser.add_argument("--requester-pays", action="append", default=[], metavar="BUCKET")
     parser.add_argument("--processes", type=int, default=1, help="for measuring: one does not hold back many connections")
     options = parser.parse_args()
     die_with_parent()

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What else of AWS the test server answers: instance metadata v2, the container's credentials endpoint, STS AssumeRole
-and two calls of SageMaker. Each takes (server, request) and returns (status, headers, body)."""
+and AssumeRoleWithWebIdentity, and two calls of SageMaker. Each takes (server, request) and returns (status, headers, body)."""
 
 import json
 import time
 from urllib.parse import parse_qs
+from xml.sax.saxutils import escape
 
 METADATA_TOKEN = "metadata-token-of-the-test"
 CONTAINER_TOKEN = "container-token-of-the-test"
@@ -53,11 +54,28 @@ def assume_role(server, request):
     form = {name: values[0] for name, values in parse_qs(request.body.decode()).items()}
     if form.get("Action") != "AssumeRole" or not form.get("RoleArn") or not form.get("RoleSessionName"):
         return 400, {}, b"<ErrorResponse><Error><Code>ValidationError</Code></Error></ErrorResponse>"
+    return role_response(server, "AssumeRole")
+
+
+def assume_role_with_web_identity(server, request):
+    form = {name: values[0] for name, values in parse_qs(request.body.decode()).items()}
+    if not form.get("RoleArn") or not form.get("RoleSessionName") or form.get("Version") != "2011-06-15":
+        return 400, {}, b"<ErrorResponse><Error><Code>ValidationError</Code></Error></ErrorResponse>"
+    if server.web_identity is None or form.get("WebIdentityToken") != server.web_identity:
+        # With the token echoed, which clients must not show.
+        return 400, {"Content-Type": "text/xml"}, (
+            "<ErrorResponse><Error><Type>Sender</Type><Code>InvalidIdentityToken</Code>"
+            f"<Message>{escape(form.get('WebIdentityToken', ''))} is no token of the provider</Message></Error>"
+            "</ErrorResponse>").encode()
+    return role_response(server, "AssumeRoleWithWebIdentity")
+
+
+def role_response(server, action):
     given = credentials(server, "SessionToken")
     fields = "".join(f"<{name}>{value}</{name}>" for name, value in given.items())
     return 200, {"Content-Type": "text/xml"}, (
-        '<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult>'
-        f"<Credentials>{fields}</Credentials></AssumeRoleResult></AssumeRoleResponse>").encode()
+        f'<{action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><{action}Result>'
+        f"<Credentials>{fields}</Credentials></{action}Result></{action}Response>").encode()
 
 
 def sagemaker(server, request):

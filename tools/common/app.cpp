@@ -3,10 +3,12 @@
 
 #include "environment.hpp"
 #include "interruption.hpp"
+#include "last_resort.hpp"
 #include "output_file.hpp"
 #include "output_options.hpp"
 #include "progress.hpp"
 #include "signals.hpp"
+#include "stack_limit.hpp"
 #include "standard_output.hpp"
 #include "terminal.hpp"
 
@@ -111,11 +113,18 @@ void run_guarded(Command& command, int argc, char** argv, Diagnostics& messages)
 }  // namespace
 
 int run_command(Command& command, int argc, char** argv) noexcept {
+  install_last_resort();
   try {
     hold_standard_streams();
     install_signal_handlers();
     Diagnostics messages(command.definition().name);
-    run_guarded(command, argc, argv, messages);
+    if (provide_stack()) {
+      run_guarded(command, argc, argv, messages);
+    } else {
+      messages.fail("ReadError",
+                    "the stack is limited to less than " + std::to_string(least_stack_kib) + " KiB; raise ulimit -s",
+                    ExitStatus::unreadable);
+    }
     // Some file systems report lost data only when the file is closed.
     if (close(STDOUT_FILENO) != 0 || standard_output_failed()) {
       messages.fail("WriteError", "cannot write standard output", ExitStatus::unreadable);

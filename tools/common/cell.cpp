@@ -19,6 +19,9 @@ struct TextVisitor {
 
   void operator()(Missing) const { out += "NA"; }
   void operator()(JsonCell) const { out += "NA"; }
+  void operator()(PlaceCell) const { out += "NA"; }
+  void operator()(CurveCell) const { out += "NA"; }
+  void operator()(NumeralCell numeral) const { out += numeral.text; }
   void operator()(std::string_view text) const { out += text; }
   void operator()(ListCell list) const {
     bool first = true;
@@ -55,8 +58,11 @@ struct JsonVisitor {
     out += "null";
     return true;
   }
-  bool operator()(JsonCell) const {
-    out += "null";
+  bool operator()(JsonCell) const { return (*this)(Missing()); }
+  bool operator()(PlaceCell) const { return (*this)(Missing()); }
+  bool operator()(CurveCell) const { return (*this)(Missing()); }
+  bool operator()(NumeralCell numeral) const {
+    out += numeral.text;
     return true;
   }
   bool operator()(std::string_view text) const { return append_json(out, text); }

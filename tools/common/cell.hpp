@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <complex>
 #include <cstdint>
 #include <functional>
@@ -35,12 +36,30 @@ struct JsonCell {
   const std::function<void(OutputFile&)>* write = nullptr;
 };
 
+/// A number of any length by its text, which is the same in text and in JSON. Borrowed.
+struct NumeralCell {
+  std::string_view text;
+};
+
+/// Where a record was written: the order in which the job saved. Only to sort by; formats do not show it.
+struct PlaceCell {
+  std::int64_t step = 0;
+  std::uint64_t offset = 0;  ///< In the event file.
+
+  auto operator<=>(const PlaceCell&) const = default;
+};
+
+/// A curve of some numbers, in tables; other formats have no place for it. Borrowed.
+struct CurveCell {
+  std::span<const double> numbers;
+};
+
 /// One value of a row. Strings, lists and shapes are borrowed until `RowWriter::row` returns.
 class Cell {
  public:
-  using Value =
-      std::variant<Missing, bool, std::int64_t, std::uint64_t, float, double, Half, BFloat16, std::complex<float>,
-                   std::complex<double>, std::string_view, ListCell, ShapeCell, JsonCell>;
+  using Value = std::variant<Missing, bool, std::int64_t, std::uint64_t, float, double, Half, BFloat16,
+                             std::complex<float>, std::complex<double>, std::string_view, ListCell, ShapeCell, JsonCell,
+                             NumeralCell, PlaceCell, CurveCell>;
 
   Cell() noexcept = default;  ///< Missing.
   Cell(Missing) noexcept {}   // NOLINT(google-explicit-constructor): cells are made in row lists, here and below
@@ -57,6 +76,9 @@ class Cell {
   Cell(ListCell list) noexcept : value_(list) {}                              // NOLINT
   Cell(ShapeCell shape) noexcept : value_(shape) {}                           // NOLINT
   Cell(JsonCell json) noexcept : value_(json) {}                              // NOLINT
+  Cell(NumeralCell numeral) noexcept : value_(numeral) {}                     // NOLINT
+  Cell(CurveCell curve) noexcept : value_(curve) {}                           // NOLINT
+  Cell(PlaceCell place) noexcept : value_(place) {}                           // NOLINT
   template <class Integer, class = std::enable_if_t<std::is_integral_v<Integer>>>
   Cell(Integer number) noexcept {  // NOLINT
     if constexpr (std::is_signed_v<Integer>) {

@@ -33,8 +33,9 @@ struct Prose {
 struct ColumnTable {
   std::string when;  ///< The option that shows them: `--steps`; empty: shown if no other is asked for.
   std::vector<std::string_view> names;
-  std::string_view more{};                  ///< Those that cannot be named beforehand: `each reduction, by its name`
-  std::vector<std::string_view> offered{};  ///< Of these, what shells offer all the same.
+  std::string_view more{};                    ///< Those that cannot be named beforehand: `each reduction, by its name`
+  std::vector<std::string_view> sort_only{};  ///< What --sort takes besides.
+  std::vector<std::string_view> offered{};    ///< Of these, what shells offer all the same.
 };
 
 /// Operands in order; the last one may repeat.

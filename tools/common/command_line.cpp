@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_line.hpp"
 
+#include "option_hints.hpp"
 #include "text.hpp"
 
 #include <CLI/CLI.hpp>
@@ -49,9 +50,13 @@ std::string join(std::span<const std::string_view> words) {
 
 [[noreturn]] void refuse_unknown(const CommandDefinition& definition, std::string_view argument) {
   if (!argument.starts_with("--")) {
-    throw UsageError("unknown option " + tool::quoted(argument.substr(0, 2)));
+    const std::string_view name = argument.substr(0, 2);
+    throw UsageError("unknown option " + tool::quoted(name) + option_hint(definition, name));
   }
   const std::string_view name = argument.substr(0, argument.find('='));
+  if (const std::string hint = option_hint(definition, name); !hint.empty()) {
+    throw UsageError("unknown option " + tool::quoted(name) + hint);
+  }
   std::vector<std::string> candidates;
   for (const OptionSpec* spec : definition.options()) {
     if (!spec->hidden) {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "curve.hpp"
 
-#include "number_format.hpp"
-#include "text.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 namespace smd::tool {
 
@@ -16,8 +14,6 @@ namespace {
 
 constexpr std::array<std::string_view, 8> blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<std::string_view, 8> letters = {"_", ".", "-", ":", "=", "+", "*", "#"};
-constexpr std::size_t most_columns = 60;
-constexpr std::size_t least_columns = 10;
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -36,14 +32,11 @@ Range range_of(const std::vector<double>& numbers) {
 }
 
 // One number per column: the mean of those that fall in it; not finite if one of them is not.
-std::vector<double> gathered(const std::vector<double>& numbers, std::size_t columns) {
-  if (numbers.size() <= columns) {
-    return numbers;
-  }
+std::vector<double> resampled(std::span<const double> numbers, std::size_t columns) {
   std::vector<double> result;
-  for (std::size_t column = 0; column < columns; ++column) {
+  for (std::size_t column = 0; !numbers.empty() && column < columns; ++column) {
     const std::size_t begin = column * numbers.size() / columns;
-    const std::size_t end = (column + 1) * numbers.size() / columns;
+    const std::size_t end = std::max((column + 1) * numbers.size() / columns, begin + 1);
     double sum = 0;
     for (std::size_t i = begin; i < end; ++i) {
       sum += numbers[i] / static_cast<double>(end - begin);
@@ -53,9 +46,11 @@ std::vector<double> gathered(const std::vector<double>& numbers, std::size_t col
   return result;
 }
 
-std::string curve(const std::vector<double>& numbers, std::size_t columns, bool ascii) {
+}  // namespace
+
+std::string curve_text(std::span<const double> numbers, std::size_t columns, bool ascii) {
   const std::array<std::string_view, 8>& steps = ascii ? letters : blocks;
-  const std::vector<double> heights = gathered(numbers, columns);
+  const std::vector<double> heights = resampled(numbers, columns);
   const Range range = range_of(heights);
   std::string text;
   for (const double height : heights) {
@@ -69,22 +64,6 @@ std::string curve(const std::vector<double>& numbers, std::size_t columns, bool 
     }
   }
   return text;
-}
-
-}  // namespace
-
-std::string curve_line(const std::string& name, std::size_t name_width, const std::vector<double>& numbers,
-                       std::int64_t first_step, std::int64_t last_step, int precision, std::size_t width, bool ascii) {
-  const auto text = [&](double number) { return number_text(number, precision); };
-  const Range range = range_of(numbers);
-  std::string facts = "  last " + text(numbers.back());
-  if (range.low <= range.high) {
-    facts += "  min " + text(range.low) + "  max " + text(range.high);
-  }
-  facts += "  steps " + std::to_string(first_step) + " to " + std::to_string(last_step);
-  const std::size_t used = name_width + 2 + facts.size();
-  const std::size_t columns = std::clamp(width > used ? width - used : 0, least_columns, most_columns);
-  return name + std::string(name_width - display_width(name) + 2, ' ') + curve(numbers, columns, ascii) + facts + "\n";
 }
 
 }  // namespace smd::tool

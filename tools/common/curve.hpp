@@ -2,16 +2,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <span>
 #include <string>
-#include <vector>
 
 namespace smd::tool {
 
-/// A line with a name (padded to `name_width`), the curve of some numbers, and their last, least and greatest.
-/// Precondition: there are numbers.
-[[nodiscard]] std::string curve_line(const std::string& name, std::size_t name_width,
-                                     const std::vector<double>& numbers, std::int64_t first_step,
-                                     std::int64_t last_step, int precision, std::size_t width, bool ascii);
+/// A curve of some numbers, so many columns wide: several numbers in one column are their mean, one number may take
+/// several columns; NaN and infinities are marked. No numbers: empty.
+[[nodiscard]] std::string curve_text(std::span<const double> numbers, std::size_t columns, bool ascii);
 
 }  // namespace smd::tool

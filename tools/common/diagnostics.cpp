@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnostics.hpp"
 
+#include "interruption.hpp"
+#include "smd_shared/excerpt.hpp"
 #include "text.hpp"
 
 #include <fcntl.h>
@@ -18,6 +20,8 @@ namespace smd::tool {
 namespace {
 
 constexpr std::size_t shown_repeats = 3;
+/// Bytes of one message: more than any sound one has, whatever it quotes.
+constexpr std::size_t longest_message = 16 * 1024;
 
 thread_local std::string last_failure_of_thread;
 thread_local std::string_view trial_of_thread;
@@ -114,6 +118,20 @@ void Diagnostics::fail(std::string_view tag, std::string_view text, ExitStatus s
 }
 
 void Diagnostics::fail(const Error& error, std::string_view trial) {
+  const auto* const read = dynamic_cast<const ReadError*>(&error);
+  if (read != nullptr && read->problem.kind == ProblemKind::stopped) {
+    const std::string up = std::string(trial) + ": time was up before the server had answered";
+    raise(status_of(error));
+    bool said = interrupted();  // a signal needs no words
+    {
+      const std::lock_guard lock(mutex_);
+      said = said || repeats_.contains({"Timeout", about_trial(up)});
+    }
+    if (!said) {
+      fail("Timeout", up, status_of(error));
+    }
+    return;
+  }
   std::string text = error.what();
   if (!trial.empty() && text.find(trial) == std::string::npos) {
     text = std::string(trial) + ": " + text;
@@ -161,6 +179,10 @@ void Diagnostics::report(const Problem& problem, std::string_view trial) {
     case ProblemKind::note:
     case ProblemKind::not_yet:
       info(text);
+      return;
+    case ProblemKind::stopped:
+      info(text);
+      fail(ReadError(problem), trial);
       return;
   }
 }
@@ -213,10 +235,21 @@ void Diagnostics::say_missing() {
     all.swap(missing_);
   }
   for (const auto& [file, missing] : all) {
+    {
+      const std::lock_guard lock(mutex_);
+      MissingFiles& files = missing_files_[missing.tag];
+      if (files.said == shown_repeats) {
+        files.level = missing.level;
+        ++files.more;
+        files.records += missing.record.empty() ? 0 : missing.records;
+        continue;
+      }
+      ++files.said;
+    }
     const std::size_t more = missing.records > 1 ? missing.records - 1 : 0;
-    const std::string others =
-        more == 0 ? "" : " and " + std::to_string(more) + (more == 1 ? " more record" : " more records");
-    write(missing.level, missing.tag, missing.record + others + ": " + missing.place);
+    const std::string others = more == 0 ? "" : " and " + counted(more, "more record");
+    write(missing.level, missing.tag,
+          (missing.record.empty() ? std::string() : missing.record + others + ": ") + missing.place);
   }
 }
 
@@ -252,7 +285,7 @@ void Diagnostics::write(Level level, std::string_view tag, std::string_view text
 
 void Diagnostics::write_line(Level level, std::string_view tag, std::string_view text) {
   std::string rest = ": ";
-  append_printable(rest, text, ascii_);
+  append_printable(rest, shared::excerpt(text, longest_message), ascii_);
   rest += '\n';
   const std::string plain = tool_ + ": " + std::string(tag) + rest;
   if (before_line_ != nullptr) {
@@ -272,6 +305,15 @@ void Diagnostics::write_line(Level level, std::string_view tag, std::string_view
 void Diagnostics::finish() {
   say_missing();
   const std::lock_guard lock(mutex_);
+  for (const auto& [tag, files] : missing_files_) {
+    if (files.more > 0 && shows(files.level)) {
+      write_line(files.level, tag,
+                 counted(files.more, "more event file") +
+                     (files.more == 1 ? " is missing or not whole" : " are missing or not whole") +
+                     (files.records == 0 ? "" : ", with " + counted(files.records, "record")));
+    }
+  }
+  missing_files_.clear();
   for (const auto& [key, repeated] : repeats_) {
     if (repeated.count > shown_repeats) {
       const std::size_t more = repeated.count - shown_repeats;

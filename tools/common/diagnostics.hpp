@@ -77,7 +77,7 @@ class Diagnostics {
   /// The same of a file that was waited for in vain, whether or not any of its records are wanted. Before them.
   void report_given_up(std::string_view trial, std::string_view file, std::string_view step);
 
-  /// Says which files were missing since the last time. `finish` does so too.
+  /// Says which files were missing since the last time, three of them in all; `finish` says how many more there were.
   void say_missing();
 
   /// The text of this thread's last failure; empty if there was none.
@@ -123,6 +123,13 @@ class Diagnostics {
     std::size_t records;  // that were wanted
   };
   std::map<std::string, Missing> missing_;  // by file
+  struct MissingFiles {
+    Level level = Level::error;
+    std::size_t said = 0;
+    std::size_t more = 0;
+    std::size_t records = 0;  // of those that were not said
+  };
+  std::map<std::string_view, MissingFiles> missing_files_;  // by tag
   ExitStatus status_ = ExitStatus::yes;
   std::vector<ExitStatus> forgiven_;
 };

@@ -16,10 +16,11 @@ namespace smd::tool {
 
 namespace {
 
-// smd-save neither waits nor reads from S3.
+// smd-save does not wait.
 constexpr std::string_view readers = "ls tensor reduce rule wait";
+constexpr std::string_view on_s3 = "ls tensor reduce rule wait save";
 
-constexpr std::array<EnvironmentVariable, 21> variables = {{
+constexpr std::array<EnvironmentVariable, 24> variables = {{
     {"NO_COLOR", "If not empty, nothing is coloured, unless --color=always says so."},
     {"TERM", "If it is dumb, nothing is coloured, unless --color=always says so."},
     {"LC_ALL, LC_CTYPE, LANG",
@@ -48,29 +49,39 @@ constexpr std::array<EnvironmentVariable, 21> variables = {{
      "While waiting: how often to look again for an event file that an index file names and that is not there; "
      "default 100.",
      readers, EnvironmentForm::count, "100"},
-    {"SMD_CACHE_DIR", "A folder that keeps what was read of trials on S3, as with --cache.", readers},
+    {"SMD_CACHE_DIR", "A folder that keeps what was read of trials on S3, as with --cache.", on_s3},
     {"AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN", "Credentials for S3. They never come from options.",
-     readers},
-    {"AWS_PROFILE, AWS_DEFAULT_PROFILE", "The profile in the AWS files; --profile wins over it.", readers},
+     on_s3},
+    {"AWS_PROFILE, AWS_DEFAULT_PROFILE", "The profile in the AWS files; --profile wins over it.", on_s3},
     {"AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE", "The AWS files; by default ~/.aws/config and ~/.aws/credentials.",
-     readers},
-    {"AWS_REGION, AWS_DEFAULT_REGION", "The region; --region wins over it.", readers},
+     on_s3},
+    {"AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN, AWS_ROLE_SESSION_NAME",
+     "A role to take on by the token in a file, as pods of Kubernetes are given them (IAM roles for service accounts). "
+     "Keys in the environment win over it, and --profile.",
+     on_s3},
+    {"AWS_REGION, AWS_DEFAULT_REGION", "The region; --region wins over it.", on_s3},
     {"AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL_STS, AWS_ENDPOINT_URL_SAGEMAKER, AWS_ENDPOINT_URL, "
      "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
      "Where services are reached, in place of AWS's own addresses: those of one service, of all, and whether they are "
      "to "
      "be disregarded (true). --endpoint-url wins over them.",
-     readers},
-    {"AWS_CA_BUNDLE", "A file of certificates to trust, in place of the system's.", readers},
+     on_s3},
+    {"AWS_USE_FIPS_ENDPOINT",
+     "true: AWS is reached at its endpoints with cryptography validated by FIPS 140. Endpoints of one's own win over "
+     "it.",
+     on_s3},
+    {"AWS_CA_BUNDLE", "A file of certificates to trust, in place of the system's.", on_s3},
     {"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI, AWS_CONTAINER_CREDENTIALS_FULL_URI, AWS_CONTAINER_AUTHORIZATION_TOKEN, "
      "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE, AWS_EC2_METADATA_DISABLED, AWS_EC2_METADATA_SERVICE_ENDPOINT",
-     "Where credentials come from in a container or on an instance of EC2.", readers},
-    {"AWS_MAX_ATTEMPTS", "How often a request is tried; default 3.", readers},
+     "Where credentials come from in a container or on an instance of EC2.", on_s3},
+    {"AWS_MAX_ATTEMPTS", "How often a request is tried; default 3.", on_s3},
     {"SLURM_PROCID, SLURM_NTASKS, SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT, SLURM_ARRAY_TASK_MIN",
      "The place among the tasks or array members of a Slurm job, for --shard auto.", "reduce"},
     {"AWS_BATCH_JOB_ARRAY_INDEX, AWS_BATCH_JOB_ARRAY_SIZE", "The place in an AWS Batch array job, for --shard auto.",
      "reduce"},
     {"SMDEBUG_CONFIG_FILE_PATH", "The hook configuration that decides what is saved, if --config does not name one.",
+     "save"},
+    {"USE_SMDEBUG", "If it is 0, off, no, n or false, in any case of letters, nothing is saved, and a warning says so.",
      "save"},
 }};
 

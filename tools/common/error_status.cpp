@@ -48,6 +48,8 @@ ExitStatus status_of(ProblemKind kind) noexcept {
       return ExitStatus::unreadable;
     case ProblemKind::damaged:
       return ExitStatus::damaged;
+    case ProblemKind::stopped:
+      return ExitStatus::timed_out;
     case ProblemKind::warning:
     case ProblemKind::note:
       return ExitStatus::yes;

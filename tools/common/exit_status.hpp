@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace smd::tool {
@@ -17,8 +18,14 @@ enum class ExitStatus : std::uint8_t {
   timed_out = 124,        ///< Gave up waiting.
 };
 
-/// The status that stands when both apply: 2, 3, 4, 1, 5, 6, 124, 0 in this order (124 only if none of 2 to 4 does; a
-/// definite answer beats a time-out).
+/// If several statuses apply, the first of these is the command's. What could not be read or was not waited for comes
+/// before an answer, since the answer might have been another.
+inline constexpr std::array exit_status_order = {
+    ExitStatus::usage, ExitStatus::unreadable,   ExitStatus::damaged,           ExitStatus::timed_out,
+    ExitStatus::no,    ExitStatus::no_more_data, ExitStatus::nothing_evaluated, ExitStatus::yes,
+};
+
+/// The one of both that comes first in `exit_status_order`.
 [[nodiscard]] ExitStatus combine(ExitStatus a, ExitStatus b) noexcept;
 
 }  // namespace smd::tool

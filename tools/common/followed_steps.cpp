@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "followed_steps.hpp"
 
+#include "following.hpp"
 #include "text.hpp"
 
 #include <algorithm>
 #include <array>
+#include <smd/refresh.hpp>
 
 namespace smd::tool {
 
@@ -23,19 +25,32 @@ std::optional<std::int64_t> bound_of(const StepTerm& term) {
 
 }  // namespace
 
-FollowedSteps::FollowedSteps(const Trial& trial, const SelectionOptions& options, const StepSpec& fallback)
+FollowedSteps::FollowedSteps(Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
+                             const EntryFilter& counts)
     : trial_(trial), every_(static_cast<std::uint64_t>(options.every)) {
   const StepSpec& spec = options.steps ? *options.steps : fallback;
+  const NoRefresh as_it_stands(trial);
+  if (counts && counts_from_end(spec)) {
+    known_ = trial.steps();
+    SelectionOptions all_steps = options;
+    all_steps.every = 1;
+    own_ = own_steps_from_end(trial, all_steps, spec, tensors_at(trial, options, std::nullopt), counts);
+    if (own_.steps.empty()) {
+      known_.clear();
+    }
+  }
   for (const Mode mode : options.modes) {
-    OfMode of{.mode = mode, .terms = spec.terms(), .seen = {}, .reached = {}};
+    OfMode of{.mode = mode, .terms = spec.terms(), .from_end = {}, .seen = {}, .reached = {}};
     std::vector<std::int64_t> numbers;
     for (const ModeStep step : trial.steps(mode)) {
       numbers.push_back(step.value);
     }
-    for (StepTerm& term : of.terms) {
-      fix(term, numbers);
-    }
     of.seen.assign(of.terms.size(), false);
+    for (std::size_t i = 0; i < of.terms.size(); ++i) {
+      of.from_end.push_back(by_tensor() && counts_from_end(of.terms[i]));
+      of.seen[i] = of.from_end[i];
+      fix(of.terms[i], numbers);
+    }
     modes_.push_back(std::move(of));
   }
 }
@@ -47,7 +62,10 @@ void FollowedSteps::fix(StepTerm& term, const std::vector<std::int64_t>& numbers
     return back >= -size ? std::optional(numbers[static_cast<std::size_t>(size + back)]) : std::nullopt;
   };
   if (term.single) {
-    if (term.oldest && !numbers.empty()) {
+    if (by_tensor() && (term.oldest || term.number < -1)) {
+      term.oldest = false;
+      term.number = std::min<std::int64_t>(term.number, -1);  // `own_` has it, and no step to come
+    } else if (term.oldest && !numbers.empty()) {
       term.oldest = false;
       term.number = numbers.front();
     } else if (!term.oldest && term.number == -1) {  // the last, and what follows it
@@ -74,6 +92,9 @@ std::optional<GlobalStep> FollowedSteps::after() const {
     return std::nullopt;
   }
   std::int64_t least = INT64_MAX;
+  if (by_tensor()) {
+    least = own_.steps.front().step.value;
+  }
   for (const StepTerm& term : modes_.front().terms) {
     if (term.single ? term.oldest : (!term.start || term.stride < 0)) {
       return std::nullopt;
@@ -84,40 +105,56 @@ std::optional<GlobalStep> FollowedSteps::after() const {
 }
 
 bool FollowedSteps::choose(const FollowEvent& step) {
+  const bool known = std::binary_search(known_.begin(), known_.end(), step.step);
   bool chosen = false;
   for (OfMode& of : modes_) {
-    if (of.mode != Mode::global && step.mode != of.mode) {
-      continue;
-    }
-    const std::int64_t number = of.mode == Mode::global ? step.step.value : step.mode_step.value;
+    const std::optional<ModeStep> claimed = trial_.mode_step(step.step, of.mode);
     // A job restarted without its checkpoint counts its mode steps anew: the first global step answers.
-    if (of.mode != Mode::global && trial_.global_step(of.mode, ModeStep(number)) != step.step) {
-      continue;
+    if (claimed && (of.mode == Mode::global || trial_.global_step(of.mode, *claimed) == step.step)) {
+      chosen = chooses(of, claimed->value, known) || chosen;
     }
-    of.reached = std::max(of.reached.value_or(number), number);
-    chosen = chosen || of.terms.empty();
-    for (std::size_t i = 0; i < of.terms.size(); ++i) {
-      StepTerm& term = of.terms[i];
-      if (term.single && term.oldest) {
-        term.oldest = false;
-        term.number = number;
-      }
-      const bool now = !(term.single && term.number < 0 && number >= 0) &&
-                       !StepSpec({term}).choose(std::array<std::int64_t, 1>{number}).indices.empty();
-      of.seen[i] = of.seen[i] || now;
-      chosen = chosen || now;
-    }
+  }
+  reached_ = std::max(reached_, step.step);
+  own_step_.reset();
+  if (!chosen && std::any_of(own_.steps.begin(), own_.steps.end(),
+                             [&](const SelectedStep& own) { return own.step == step.step; })) {
+    own_step_ = step.step;
+    chosen = true;
   }
   return chosen && count_++ % every_ == 0;
 }
 
+/// `known`: the step was there when the following began, so that tensors' own steps tell what counts from the end.
+bool FollowedSteps::chooses(OfMode& of, std::int64_t number, bool known) {
+  of.reached = std::max(of.reached.value_or(number), number);
+  bool chosen = of.terms.empty();
+  for (std::size_t i = 0; i < of.terms.size(); ++i) {
+    if (known && of.from_end[i]) {
+      continue;
+    }
+    StepTerm& term = of.terms[i];
+    if (term.single && term.oldest) {
+      term.oldest = false;
+      term.number = number;
+    }
+    const bool now = !(term.single && term.number < 0 && number >= 0) &&
+                     !StepSpec({term}).choose(std::array<std::int64_t, 1>{number}).indices.empty();
+    of.seen[i] = of.seen[i] || now;
+    chosen = chosen || now;
+  }
+  return chosen;
+}
+
+bool FollowedSteps::wants(std::string_view tensor) const { return !own_step_ || own_.wants(tensor, *own_step_); }
+
 bool FollowedSteps::over() const noexcept {
-  return std::all_of(modes_.begin(), modes_.end(), [](const OfMode& of) {
-    return !of.terms.empty() && std::all_of(of.terms.begin(), of.terms.end(), [&](const StepTerm& term) {
-      const std::optional<std::int64_t> bound = bound_of(term);
-      return bound && of.reached && *of.reached >= *bound;
-    });
-  });
+  const bool own_passed = own_.steps.empty() || reached_ >= own_.steps.back().step;
+  return own_passed && std::all_of(modes_.begin(), modes_.end(), [](const OfMode& of) {
+           return !of.terms.empty() && std::all_of(of.terms.begin(), of.terms.end(), [&](const StepTerm& term) {
+             const std::optional<std::int64_t> bound = bound_of(term);
+             return bound && of.reached && *of.reached >= *bound;
+           });
+         });
 }
 
 void FollowedSteps::report_missing(bool ended, Diagnostics& messages) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "following.hpp"
 
+#include "awaited_trial.hpp"
 #include "errors.hpp"
 #include "followed_steps.hpp"
 #include "interruption.hpp"
@@ -54,8 +55,13 @@ class Following {
 
  private:
   void follow(std::size_t operand, const std::string& path, std::string_view hint) {
+    const auto open = [&](const TrialOptions& options) {
+      return open_awaited(path, options, setup_.following, wait_, messages_, Level::warning, hint);
+    };
+    TrialOptions options = setup_.reading.trial_options(range());
+    options.remote.stop = setup_.following.request_stop(wait_);
     with_trial(
-        path, setup_.reading.trial_options(range()), messages_, [&](Trial& trial) { follow(operand, trial); }, hint);
+        path, options, messages_, open, [&](Trial& trial) { follow(operand, trial); }, hint);
   }
 
   // What counts from an end is told by the steps that are there. That a step was skipped is told by a later one.
@@ -76,9 +82,8 @@ class Following {
       const std::lock_guard lock(mutex_);
       setup_.opened(trial);
     }
-    FollowedSteps steps(trial, setup_.selection, setup_.fallback);
-    smd::FollowOptions options{
-        .wait = wait_, .idle = setup_.following.idle, .after = steps.after(), .records = setup_.records};
+    FollowedSteps steps(trial, setup_.selection, setup_.fallback, setup_.counts);
+    smd::FollowOptions options{.wait = wait_, .after = steps.after(), .records = setup_.records};
     StepFollower follower(trial, options);
     messages_.info(trial.name() + ": followed by " + follower.method());
     bool any = false;
@@ -106,7 +111,13 @@ class Following {
       }
       if (steps.choose(event)) {
         visited_ = true;
-        visit_(operand, trial, {event.step, event.mode, event.mode_step});
+        const SelectedStep step{event.step, event.mode, event.mode_step};
+        std::vector<std::string> tensors;
+        if (setup_.counts) {
+          tensors = tensors_at(trial, setup_.selection, step);
+          std::erase_if(tensors, [&](const std::string& name) { return !steps.wants(name); });
+        }
+        visit_(operand, trial, step, std::move(tensors));
       }
       messages_.say_missing();
       if (steps.over()) {
@@ -164,9 +175,13 @@ bool follow_trials(const std::vector<std::string>& operands, const FollowSetup& 
   return following.visited();
 }
 
-std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& options, const SelectedStep& step) {
+std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& options,
+                                    const std::optional<SelectedStep>& step) {
   TensorQuery query;
-  query.step = step.step;
+  if (step) {
+    query.step = step->step;
+  }
+  query.mode = only_mode(options);
   query.names = options.names;
   query.regex = options.regexes;
   query.exclude = options.excludes;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <smd/trial.hpp>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "following_options.hpp"
 #include "reading_options.hpp"
 #include "selection.hpp"
+#include "tensor_steps.hpp"
 
 namespace smd::tool {
 
@@ -23,13 +25,16 @@ struct FollowSetup {
   StepSpec fallback = {};  ///< The steps without -s.
   bool records = true;     ///< Values will be read.
   bool listed = false;     ///< Standard input lists the operands: none was meant as the name of a tensor.
+  /// Which entries make a step one of a tensor's own: those are what -s counts from an end. Empty: the trial's steps.
+  EntryFilter counts = {};
   /// Called when a trial is open, before its first step.
   std::function<void(Trial& trial)> opened = {};
 };
 
-/// Called for each chosen step, when it is complete, in order; `trial` is the operand's place. One at a time, also if
-/// several trials are followed.
-using FollowVisit = std::function<void(std::size_t operand, Trial& trial, const SelectedStep& step)>;
+/// Called for each chosen step, when it is complete, in order; `operand` is the trial's place. `tensors`: those chosen
+/// at the step; without `FollowSetup::counts` none. One at a time, also if several trials are followed.
+using FollowVisit = std::function<void(std::size_t operand, Trial& trial, const SelectedStep& step,
+                                       std::vector<std::string>&& tensors)>;
 
 /// Follows trials, all at once, until each of their jobs has ended, no further step can be chosen, time is up (status
 /// 124), or a signal asks to stop. Everything that cannot be had is said. Returns whether a step was visited.
@@ -37,9 +42,10 @@ using FollowVisit = std::function<void(std::size_t operand, Trial& trial, const 
 bool follow_trials(const std::vector<std::string>& operands, const FollowSetup& setup, Diagnostics& messages,
                    const FollowVisit& visit);
 
-/// The tensors that -n -e -c -x choose among those saved at a step, in byte order.
+/// The tensors that -n -e -c -x choose among those saved at a step, or at any; in byte order. Nothing is said of what
+/// is not there.
 [[nodiscard]] std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& options,
-                                                  const SelectedStep& step);
+                                                  const std::optional<SelectedStep>& step);
 
 /// Says which tensors, collections and workers that were named never came; status 1. After all steps.
 void report_never_seen(Trial& trial, const SelectionOptions& options, Diagnostics& messages);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "following_options.hpp"
 
+#include "interruption.hpp"
+#include "number_format.hpp"
 #include "text.hpp"
 
 #include <algorithm>
@@ -16,7 +18,10 @@ namespace {
 constexpr OptionSpec follow_option = {.short_name = 'F',
                                       .name = "follow",
                                       .help = "print rows as steps complete, until the job ends",
-                                      .group = group::reading};
+                                      .group = group::reading,
+                                      .manual =
+                                          "Print rows as steps complete, until the job ends. A trial that is not "
+                                          "there yet is waited for; a message says so."};
 constexpr OptionSpec timeout_option = {.name = "timeout",
                                        .metavar = "D",
                                        .help = "give up (status 124) after D: 30, 1.5s, 5m, 2h",
@@ -35,7 +40,7 @@ constexpr OptionSpec interval_option = {
     .kind = ValueKind::duration};
 
 constexpr std::array<OptionSpec, 4> following_table = {{follow_option, timeout_option, idle_option, interval_option}};
-constexpr std::array<OptionSpec, 2> waiting_options = {{timeout_option, interval_option}};
+constexpr std::array<OptionSpec, 3> waiting_options = {{timeout_option, idle_option, interval_option}};
 
 }  // namespace
 
@@ -55,6 +60,20 @@ std::chrono::nanoseconds parse_duration(std::string_view text) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(number * factor));
 }
 
+std::string duration_text(std::chrono::nanoseconds duration) {
+  using std::chrono::hours;
+  using std::chrono::minutes;
+  if (duration.count() > 0 && duration % hours(1) == duration.zero()) {
+    return std::to_string(duration / hours(1)) + "h";
+  }
+  if (duration.count() > 0 && duration % minutes(1) == duration.zero()) {
+    return std::to_string(duration / minutes(1)) + "m";
+  }
+  std::array<char, number_chars> seconds;
+  char* const end = write_number(seconds.data(), std::chrono::duration<double>(duration).count());
+  return std::string(seconds.data(), end) + "s";
+}
+
 std::span<const OptionSpec> FollowingOptions::table() noexcept { return following_table; }
 std::span<const OptionSpec> FollowingOptions::waiting_table() noexcept { return waiting_options; }
 
@@ -66,6 +85,12 @@ FollowingOptions FollowingOptions::from(const CommandLine& line) {
       if (line.has(name)) {
         throw UsageError("--" + std::string(name) + " needs --follow: without it nothing is waited for");
       }
+    }
+  }
+  for (const std::string_view name : {"sort", "limit"}) {
+    if (options.follow && line.has(name)) {
+      throw UsageError("--" + std::string(name) +
+                       " and --follow: rows are printed as they come; leave out one of the two");
     }
   }
   options.timeout = line.convert("timeout", parse_duration);
@@ -83,9 +108,18 @@ WaitOptions FollowingOptions::wait_options(std::stop_token stop) const {
   if (timeout) {
     wait.deadline = std::chrono::steady_clock::now() + *timeout;
   }
+  wait.idle = idle;
   wait.interval = interval;
   wait.stop = std::move(stop);
   return wait;
+}
+
+std::function<bool()> FollowingOptions::request_stop(const WaitOptions& wait) const {
+  const bool asks_once = timeout && timeout->count() == 0;
+  const auto deadline = asks_once ? std::nullopt : wait.deadline;
+  return [stop = wait.stop, deadline] {
+    return interrupted() || stop.stop_requested() || (deadline && std::chrono::steady_clock::now() >= *deadline);
+  };
 }
 
 }  // namespace smd::tool

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// table: columns aligned for a person. Nothing is cut.
+// table: columns aligned for a person. Nothing is cut; a table wider than the terminal says once, above itself, what is
+// the same in all rows.
+#include "curve.hpp"
 #include "row_format.hpp"
+#include "table_layout.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
 
 #include <unistd.h>
-
-#include <algorithm>
 
 namespace smd::tool {
 
 namespace {
 
 constexpr int default_precision = 6;
-// Rows are held back to find the columns' widths, but only so many: what follows widens a column where it must.
+// Rows are held back for the layout, but only so many: what follows keeps to it.
 constexpr std::size_t held_rows = 4096;
 
 class TableFormat : public RowFormat {
@@ -22,71 +23,70 @@ class TableFormat : public RowFormat {
       : context_(std::move(context)),
         precision_(context_.options.precision > 0 ? context_.options.precision : default_precision),
         color_(!context_.options.file && use_color(context_.options.color, STDOUT_FILENO)),
-        widths_(context_.shape.names.size(), 0) {}
+        layout_(context_.shape, context_.options.header, context_.options.ascii) {}
 
-  void begin() override {
-    if (context_.options.header) {
-      for (const std::string_view name : context_.shape.names) {
-        append_printable(cells_.emplace_back(), name, context_.options.ascii);
-      }
-      measure();
-      header_held_ = true;
-    }
-  }
+  void begin() override {}
 
   void row(std::span<const Cell> cells) override {
-    for (const Cell& cell : cells) {
+    TableRow& row = rows_.emplace_back();
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      std::string& shown = row.cells.emplace_back();
+      if (const auto* curve = std::get_if<CurveCell>(&cells[i].value()); curve != nullptr) {
+        row.curve.assign(curve->numbers.begin(), curve->numbers.end());
+        continue;
+      }
       plain_.clear();
-      append_text(plain_, cell, precision_);
-      append_printable(cells_.emplace_back(), plain_, context_.options.ascii);
+      if (const ShowCell show = context_.shape.shows[i]; show != nullptr) {
+        show(plain_, cells[i], precision_);
+      } else {
+        append_text(plain_, cells[i], precision_);
+      }
+      append_printable(shown, plain_, context_.options.ascii);
     }
-    measure();
-    if (cells_.size() >= held_rows * widths_.size()) {
-      print();
+    if (rows_.size() >= held_rows) {
+      print(false);
     }
   }
 
   void end_step() override {
-    print();
+    print(false);
     context_.out.flush();
   }
 
-  void end() override { print(); }
+  void end() override { print(true); }
 
  private:
-  // Takes the row that was just added into the widths.
-  void measure() {
-    for (std::size_t i = 0; i < widths_.size(); ++i) {
-      widths_[i] = std::max(widths_[i], display_width(cells_[cells_.size() - widths_.size() + i]));
+  /// `last`: no further rows come.
+  void print(bool last) {
+    std::span<const TableRow> rows = rows_;
+    for (; !rows.empty(); rows = rows.subspan(1)) {
+      if (!layout_.fits(rows.front())) {
+        lay_out(rows, last);
+      }
+      context_.out.write(layout_.line(rows.front()));
     }
+    rows_.clear();
   }
 
-  void print() {
-    const std::size_t count = widths_.size();
-    for (std::size_t at = 0; at + count <= cells_.size(); at += count) {
-      const bool bold = header_held_ && color_;
-      plain_.assign(bold ? "\x1b[1m" : "");
-      for (std::size_t i = 0; i < count; ++i) {
-        const std::string& cell = cells_[at + i];
-        const std::size_t padding = widths_[i] - display_width(cell);
-        plain_.append(i == 0 ? 0 : 2, ' ');
-        plain_.append(context_.shape.aligns[i] == Align::right ? padding : 0, ' ');
-        plain_ += cell;
-        plain_.append(context_.shape.aligns[i] == Align::left && i + 1 < count ? padding : 0, ' ');
-      }
-      plain_ += bold ? "\x1b[0m\n" : "\n";
-      context_.out.write(plain_);
-      header_held_ = false;
+  void lay_out(std::span<const TableRow> rows, bool last) {
+    const bool whole = last && !layout_.made();
+    const bool terminal = context_.out.is_terminal();
+    const bool again = layout_.made();
+    layout_.make(rows, terminal || layout_.has_curve() ? std::optional(terminal_width(STDOUT_FILENO)) : std::nullopt);
+    if (again) {
+      context_.out.put('\n');
     }
-    cells_.clear();
+    context_.out.write(layout_.same_in_all(whole ? "all rows: " : "rows below: "));
+    if (const std::string header = layout_.header(); !header.empty()) {
+      context_.out.write(color_ ? "\x1b[1m" + header + "\x1b[0m\n" : header + "\n");
+    }
   }
 
   FormatContext context_;
   int precision_;
   bool color_;
-  bool header_held_ = false;
-  std::vector<std::size_t> widths_;
-  std::vector<std::string> cells_;  // row by row
+  TableLayout layout_;
+  std::vector<TableRow> rows_;
   std::string plain_;
 };
 

@@ -19,6 +19,7 @@ namespace smd::tool {
 namespace {
 
 std::atomic<int> interrupted_by{0};
+std::atomic<std::chrono::steady_clock::rep> interrupted_at{0};  // set before interrupted_by
 
 // What whoever started us ignores stays ignored (nohup).
 sigset_t signals_to_take() {
@@ -92,6 +93,9 @@ void Interruption::listen() {
       signalfd_siginfo info = {};
       if (read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
         const int number = static_cast<int>(info.ssi_signo);
+        if (interrupted_by.load() == 0) {
+          interrupted_at = std::chrono::steady_clock::now().time_since_epoch().count();
+        }
         if (interrupted_by.exchange(number) != 0) {
           end_process_by(number);
         }
@@ -99,6 +103,11 @@ void Interruption::listen() {
       }
     }
   }
+}
+
+bool interrupted(std::chrono::steady_clock::duration ago) noexcept {
+  using Clock = std::chrono::steady_clock;
+  return interrupted_by.load() != 0 && Clock::now().time_since_epoch() - Clock::duration(interrupted_at.load()) >= ago;
 }
 
 void die_if_interrupted() noexcept {

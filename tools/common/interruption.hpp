@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <stop_token>
 #include <thread>
@@ -40,6 +41,9 @@ class Interruption {
   std::atomic<bool> noticed_ = false;  // set before a signal is taken, so that one that is no longer pending is noticed
   std::thread thread_;
 };
+
+/// Whether an Interruption got a signal, at least so long ago. Thread-safe.
+[[nodiscard]] bool interrupted(std::chrono::steady_clock::duration ago = {}) noexcept;
 
 /// Dies of the signal that an Interruption got, if any.
 void die_if_interrupted() noexcept;

@@ -2,6 +2,7 @@
 #include "operands.hpp"
 
 #include "errors.hpp"
+#include "operand_hints.hpp"
 #include "progress.hpp"
 #include "reading_options.hpp"
 #include "text.hpp"
@@ -82,6 +83,11 @@ std::vector<std::string> nearest_folders(std::string path) {
 }  // namespace
 
 void fail_to_open(const Error& error, const std::string& path, Diagnostics& messages, std::string_view hint) {
+  const bool no_trial = error.tag() == "NotFound" || error.tag() == "MissingCollectionFiles";
+  if (const std::string instead = no_trial ? instead_of_trial(path) : std::string(); !instead.empty()) {
+    messages.fail(error.tag(), tool::quoted(path) + " " + instead, ExitStatus::unreadable);
+    return;
+  }
   std::error_code unknown;
   if (error.tag() != "NotFound" || std::filesystem::exists(path, unknown) || path.starts_with("s3://")) {
     messages.fail(error, path);
@@ -91,13 +97,19 @@ void fail_to_open(const Error& error, const std::string& path, Diagnostics& mess
   if (text.find(path) == std::string::npos) {
     text = path + ": " + text;
   }
-  const std::string nearest = did_you_mean(nearest_folders(path));
-  if (!nearest.empty()) {
-    text += nearest;
-  } else if (!std::filesystem::exists(std::filesystem::path(path).parent_path(), unknown)) {
-    text += hint;  // in a folder that is there it must have been meant as a path
+  messages.fail(error.tag(), text + meant_instead(path, hint), ExitStatus::unreadable);
+}
+
+std::string meant_instead(const std::string& path, std::string_view hint) {
+  if (is_remote_path(path)) {
+    return {};
   }
-  messages.fail(error.tag(), text, ExitStatus::unreadable);
+  std::string nearest = did_you_mean(nearest_folders(path));
+  std::error_code unknown;
+  if (!nearest.empty() || std::filesystem::exists(std::filesystem::path(path).parent_path(), unknown)) {
+    return nearest;  // in a folder that is there it must have been meant as a path
+  }
+  return std::string(hint);
 }
 
 bool for_each_listed(std::span<const std::string> operands, bool null_separated,
@@ -161,15 +173,25 @@ std::string_view hint_for(const std::string& operand, std::span<const std::strin
 
 void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages,
                 const std::function<void(Trial&)>& visit, std::string_view hint) {
+  const auto open = [&path](const TrialOptions& watched) { return std::optional(Trial::open(path, watched)); };
+  with_trial(path, options, messages, open, visit, hint);
+}
+
+void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages, const OpenTrial& open,
+                const std::function<void(Trial&)>& visit, std::string_view hint) {
   try {
     Progress progress("reading index files", 0);
     TrialOptions watched = options;
+    watched.name = path;
     say_remote(watched, messages);
     watched.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.at(done, total); };
-    Trial trial = Trial::open(path, watched);
+    std::optional<Trial> trial = open(watched);
+    if (!trial) {
+      return;
+    }
     const AboutTrial about(path);
     try {
-      visit(trial);
+      visit(*trial);
     } catch (const InvalidArgument&) {
       throw;
     } catch (const MatchLimit&) {
@@ -177,8 +199,8 @@ void with_trial(const std::string& path, const TrialOptions& options, Diagnostic
     } catch (const Error& error) {
       messages.fail(error, path);
     }
-    for (const Problem& problem : trial.problems()) {
-      messages.report_once(problem, trial.path());
+    for (const Problem& problem : trial->problems()) {
+      messages.report_once(problem, trial->path());
     }
   } catch (const InvalidArgument& error) {
     throw UsageError(error.what());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <smd/trial.hpp>
 #include <span>
 #include <string>
@@ -41,15 +42,25 @@ void say_nothing_listed(Diagnostics& messages);
 /// smd-tensor takes them. Empty for the first, and where a list is read.
 [[nodiscard]] std::string_view hint_for(const std::string& operand, std::span<const std::string> operands) noexcept;
 
-/// Reports why an operand could not be read. If there is no such path, with what was perhaps meant: a path like it, or
-/// else what the hint says.
+/// Reports why an operand could not be read. If it is no trial, with what it is (`instead_of_trial`); if there is no
+/// such path, with what was perhaps meant: a path like it, or else what the hint says.
 void fail_to_open(const Error& error, const std::string& path, Diagnostics& messages, std::string_view hint = {});
+
+/// What was perhaps meant by a path that is not there, to follow a message: folders that are there, whose names at the
+/// first place that is wrong are most like its own; or else the hint. Nothing for a path on S3.
+[[nodiscard]] std::string meant_instead(const std::string& path, std::string_view hint);
+
+/// How a trial is opened. Nothing: there is none to visit, and why was said.
+using OpenTrial = std::function<std::optional<Trial>(const TrialOptions& options)>;
 
 /// Opens a trial and hands it over. Whatever the library throws, here or in `visit`, is reported with its status and
 /// costs only this trial; problems that the trial met (damaged files) are reported after the visit. A bad pattern
 /// (InvalidArgument, MatchLimit) becomes a UsageError.
 /// @param hint as of `fail_to_open`.
 void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages,
+                const std::function<void(Trial&)>& visit, std::string_view hint = {});
+/// The same for a trial that is opened otherwise than by `Trial::open`.
+void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages, const OpenTrial& open,
                 const std::function<void(Trial&)>& visit, std::string_view hint = {});
 
 }  // namespace smd::tool

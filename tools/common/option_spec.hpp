@@ -25,6 +25,7 @@ enum class ValueKind : std::uint8_t {
   format_file,  ///< `FORMAT=FILE`, a format of `CommandDefinition::formats`.
   choice,       ///< One of `OptionSpec::choices`; anything else is refused when the line is parsed.
   columns,
+  sort_keys,  ///< Columns, each with an optional `-` ahead.
   number,
   duration,
   rule,

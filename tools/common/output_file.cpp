@@ -66,6 +66,24 @@ std::string resolved(const std::string& path) {
   return result;
 }
 
+// A file that replaces another one has its owner and group, as far as we may give them. One that runs with the rights
+// of its owner or group must not run with ours instead.
+void keep_owner(int descriptor, const struct stat& old, const std::string& place) {
+  if (fchown(descriptor, old.st_uid, old.st_gid) != 0) {
+    (void)!fchown(descriptor, static_cast<uid_t>(-1), old.st_gid);  // what came of it is seen below
+  }
+  struct stat now = {};
+  if (fstat(descriptor, &now) != 0) {
+    fail(place, errno);
+  }
+  const bool user_changes = (old.st_mode & S_ISUID) != 0 && now.st_uid != old.st_uid;
+  const bool group_changes = (old.st_mode & S_ISGID) != 0 && now.st_gid != old.st_gid;
+  if (user_changes || group_changes) {
+    throw OutputError("cannot write " + place + ": it is " + (user_changes ? "set-user-ID" : "set-group-ID") +
+                      " and belongs to another " + (user_changes ? "user" : "group") + "; remove it first");
+  }
+}
+
 }  // namespace
 
 bool standard_output_failed() noexcept { return standard_output_lost.load(); }
@@ -80,6 +98,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       flushed_(other.flushed_),
       frame_(other.frame_),
       buffer_(std::move(other.buffer_)),
+      mode_(other.mode_),
       path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
       text_(std::move(other.text_)) {}
@@ -121,10 +140,13 @@ OutputFile OutputFile::file(const std::string& path) {
   }
   out.temporary_ = temporary;
   remove_on_signal(temporary);
-  const mode_t mask = umask(0);
-  umask(mask);
-  if (fchmod(out.descriptor_, exists ? existing.st_mode & 07777 : 0666 & ~mask) != 0) {
-    fail(tool::quoted(path), errno);
+  if (exists) {
+    out.mode_ = existing.st_mode & 07777U;
+    keep_owner(out.descriptor_, existing, tool::quoted(path));
+  } else {
+    const mode_t mask = umask(0);
+    umask(mask);
+    out.mode_ = 0666U & ~mask;
   }
   return out;
 }
@@ -198,6 +220,10 @@ void OutputFile::close() {
   flush();
   if (kind_ != Kind::file || descriptor_ < 0) {
     return;
+  }
+  // Now: writing would have taken set-user-ID and set-group-ID away.
+  if (!temporary_.empty() && fchmod(descriptor_, mode_) != 0) {
+    fail(tool::quoted(path_), errno);
   }
   // Some file systems report a full disk only now.
   if (::close(std::exchange(descriptor_, -1)) != 0) {

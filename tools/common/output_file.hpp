@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,7 +20,8 @@ class OutputFile {
  public:
   /// Standard output.
   static OutputFile standard();
-  /// A file. @throws OutputError if the temporary cannot be made.
+  /// A file. One that is there keeps its mode and, where the system lets us, its owner and group; if it is set-user-ID
+  /// or set-group-ID it must keep these. @throws OutputError if not, or if the temporary cannot be made.
   static OutputFile file(const std::string& path);
   /// Takes and drops everything: what `--quiet` leaves of standard output.
   static OutputFile discard();
@@ -83,6 +86,7 @@ class OutputFile {
   std::uint64_t flushed_ = 0;
   std::uint64_t frame_ = 0;
   std::unique_ptr<char[]> buffer_;
+  mode_t mode_ = 0;  // of the file, once it is whole
   std::string path_;
   std::string temporary_;
   std::string text_;  // of kind memory

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace smd::tool {
 
@@ -15,7 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 2> nonfinite_choices = {"string", "null"};
 constexpr std::array<std::string_view, 3> color_choices = {"auto", "always", "never"};
 
-constexpr std::array<OptionSpec, 14> output_table = {{
+constexpr std::array<OptionSpec, 16> output_table = {{
     {.short_name = 'f',
      .name = "format",
      .metavar = "FORMAT",
@@ -35,7 +36,8 @@ constexpr std::array<OptionSpec, 14> output_table = {{
      .manual = "Write results to FILE. It appears, or is replaced, once it is whole; until then what was there stays, "
                "and for good if the command line is wrong (status 2) or nothing could be read. Where nothing is "
                "selected (status 1), FILE is without rows; only formats for arrays leave what was there. With -q it is "
-               "written all the same."},
+               "written all the same. A file that is replaced keeps its mode; owner and group too, where the system "
+               "allows it, without which a set-user-ID or set-group-ID file is not replaced."},
     {.name = "columns",
      .metavar = "A,B",
      .help = "print these columns (JSON: keys) in this order",
@@ -43,6 +45,26 @@ constexpr std::array<OptionSpec, 14> output_table = {{
      .kind = ValueKind::columns,
      .repeat = Repeat::adds_up,
      .split_commas = true},
+    {.name = "sort",
+     .metavar = "K[,-K]",
+     .help = "sort rows by these columns, with - descending; numbers as numbers; written: as the job saved",
+     .group = group::output,
+     .kind = ValueKind::sort_keys,
+     .repeat = Repeat::adds_up,
+     .split_commas = true,
+     .manual = "Sort rows by these columns, the first one first; with a - ahead, from the greatest to the least. They "
+               "need not be printed. Numbers are compared as numbers, text by its bytes; NaN and what is missing come "
+               "last in either direction; rows that are equal keep their order. Where rows are of tensors, written "
+               "stands for the order in which the job saved: the step, then the place in the event file. Not with "
+               "--follow."},
+    {.name = "limit",
+     .metavar = "N",
+     .help = "print the first N rows only",
+     .group = group::output,
+     .kind = ValueKind::number,
+     .manual =
+         "Print only the first N rows, of all that are sorted if --sort is given: then no more than N are held in "
+         "memory. The exit status is the same as without. Not with --follow."},
     {.short_name = 'H', .name = "no-header", .help = "print no header line", .group = group::output},
     {.short_name = '0',
      .name = "null",
@@ -78,10 +100,26 @@ std::vector<std::string> chosen_columns(const CommandLine& line) {
   std::vector<std::string> columns = line.values("columns");
   for (auto column = columns.begin(); column != columns.end(); ++column) {
     if (std::find(columns.begin(), column, *column) != column) {  // an object of JSON has each key once
-      throw UsageError("--columns: " + quoted(*column) + " is given twice");
+      throw UsageError("--columns: " + tool::quoted(*column) + " is given twice");
     }
   }
   return columns;
+}
+
+std::vector<SortKey> sort_keys(const CommandLine& line) {
+  std::vector<SortKey> keys;
+  for (const std::string& text : line.values("sort")) {
+    const bool descending = text.starts_with('-');
+    SortKey key = {text.substr(descending ? 1 : 0), descending};
+    if (key.column.empty()) {
+      throw UsageError("--sort: the name of a column is missing in " + tool::quoted(text));
+    }
+    if (std::any_of(keys.begin(), keys.end(), [&](const SortKey& other) { return other.column == key.column; })) {
+      throw UsageError("--sort: " + tool::quoted(key.column) + " is given twice");
+    }
+    keys.push_back(std::move(key));
+  }
+  return keys;
 }
 
 std::string chosen_format(const CommandLine& line) {
@@ -111,6 +149,13 @@ OutputOptions OutputOptions::from(const CommandLine& line) {
     options.format = options.to_terminal() ? "table" : "tsv";
   }
   options.columns = chosen_columns(line);
+  options.sort = sort_keys(line);
+  const auto limit = line.convert("limit", [](const std::string& text) {
+    return parse_integer(text, 0, std::numeric_limits<std::int64_t>::max());
+  });
+  if (limit) {
+    options.limit = static_cast<std::uint64_t>(*limit);
+  }
   options.header = !line.has("no-header");
   options.null_separated = line.has("null");
   options.with_trial = line.has("with-trial");
@@ -125,6 +170,10 @@ OutputOptions OutputOptions::from(const CommandLine& line) {
   options.ascii = line.has("ascii") || !locale_is_utf8();
   options.quiet = line.has("quiet") && !options.file;
   return options;
+}
+
+std::string_view OutputOptions::row_option() const noexcept {
+  return !columns.empty() ? "--columns" : !sort.empty() ? "--sort" : limit ? "--limit" : std::string_view();
 }
 
 bool OutputOptions::to_terminal() const noexcept { return !file && is_terminal(STDOUT_FILENO); }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 namespace smd::tool {
 
@@ -31,6 +32,10 @@ Progress::Progress(std::string_view what, std::uint64_t total)
       total_(total),
       shown_(shown_as_told.value_or(is_terminal(STDERR_FILENO))),
       next_(Clock::now() + std::chrono::seconds(1)) {}
+
+Progress::Progress(std::string_view what, std::function<std::uint64_t()> total) : Progress(what, 0) {
+  find_total_ = std::move(total);
+}
 
 Progress::~Progress() { erase_line(); }
 
@@ -58,6 +63,9 @@ void Progress::update() {
     return;
   }
   next_ = now + std::chrono::milliseconds(100);
+  if (find_total_) {
+    total_ = std::exchange(find_total_, nullptr)();
+  }
   std::string line = "\r" + what_ + " " + std::to_string(done_);
   if (total_ > 0) {
     line += " of " + std::to_string(total_) + " (" + std::to_string(std::min(done_, total_) * 100 / total_) + "%)";

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@ class Progress {
  public:
   /// `what`: `reading`. `total` 0: unknown.
   Progress(std::string_view what, std::uint64_t total);
+  /// The same with a total that costs something to find: asked for once, when the line is first shown.
+  Progress(std::string_view what, std::function<std::uint64_t()> total);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
@@ -26,6 +29,8 @@ class Progress {
       update();
     }
   }
+  /// So many of the total are done, in all.
+  void advance_to(std::uint64_t done) { advance(done - done_); }
   /// So many of so many are done. Another total, or no more than before: other work, which starts now.
   void at(std::uint64_t done, std::uint64_t total);
   /// What --progress, --no-progress and -q ask for; none: shown if standard error is a terminal.
@@ -39,6 +44,7 @@ class Progress {
 
   std::string what_;
   std::uint64_t total_;
+  std::function<std::uint64_t()> find_total_;  // until it was asked
   std::uint64_t done_ = 0;
   bool shown_;
   std::chrono::steady_clock::time_point next_;

@@ -2,12 +2,13 @@
 #include "reading_options.hpp"
 
 #include <array>
+#include <vector>
 
 namespace smd::tool {
 
 namespace {
 
-constexpr std::array<OptionSpec, 7> reading_table = {{
+constexpr std::array<OptionSpec, 3> own_table = {{
     {.short_name = 'j',
      .name = "jobs",
      .metavar = "N",
@@ -19,39 +20,28 @@ constexpr std::array<OptionSpec, 7> reading_table = {{
      .metavar = "DIR",
      .help = "keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)",
      .group = group::reading,
-     .kind = ValueKind::folder},
-    {.name = "endpoint-url",
-     .metavar = "URL",
-     .help = "ask this server instead of AWS for trials on S3",
-     .group = group::reading,
-     .kind = ValueKind::text},
-    {.name = "region",
-     .metavar = "REGION",
-     .help = "the region of the buckets (default: as the AWS CLI, else found out)",
-     .group = group::reading,
-     .kind = ValueKind::text},
-    {.name = "profile",
-     .metavar = "NAME",
-     .help = "profile of the AWS configuration files whose credentials to use",
-     .group = group::reading,
-     .kind = ValueKind::text},
-    {.name = "no-sign-request", .help = "ask S3 without credentials, for public buckets", .group = group::reading},
+     .kind = ValueKind::folder,
+     .manual = "Keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept), by its ETag, up to 1 "
+               "GiB; any number of commands may share it. DIR is made, or is an empty folder, or one that this option "
+               "made before: it then holds the file CACHEDIR.TAG. Any other folder is a usage error, and nothing in it "
+               "is touched. A cache that version 0.1.0 made has no such file: delete it. Only what has the name of a "
+               "cache's own is ever removed."},
 }};
 
 }  // namespace
 
-std::span<const OptionSpec> ReadingOptions::table() noexcept { return reading_table; }
+std::span<const OptionSpec> ReadingOptions::table() noexcept {
+  static const std::vector<OptionSpec> table = with_remote_options(own_table);
+  return table;
+}
 
 ReadingOptions ReadingOptions::from(const CommandLine& line) {
   ReadingOptions options;
   const auto jobs = line.convert("jobs", [](const std::string& text) { return parse_integer(text, 1, 1024); });
   options.jobs = static_cast<unsigned>(jobs.value_or(0));
   options.verify = !line.has("no-verify");
+  options.remote = remote_options(line);
   options.remote.cache = line.value("cache").value_or(std::string());
-  options.remote.endpoint_url = line.value("endpoint-url").value_or(std::string());
-  options.remote.region = line.value("region").value_or(std::string());
-  options.remote.profile = line.value("profile").value_or(std::string());
-  options.remote.sign_requests = !line.has("no-sign-request");
   return options;
 }
 
@@ -65,20 +55,6 @@ TrialOptions ReadingOptions::trial_options(const StepRange& range) const {
   return options;
 }
 
-void say_remote(TrialOptions& options, Diagnostics& messages) {
-  options.remote.log = [&messages](RemoteDetail detail, std::string_view text) {
-    switch (detail) {
-      case RemoteDetail::warning:
-        messages.warning(text);
-        return;
-      case RemoteDetail::info:
-        messages.info(text);
-        return;
-      case RemoteDetail::debug:
-        messages.debug(text);
-        return;
-    }
-  };
-}
+void say_remote(TrialOptions& options, Diagnostics& messages) { say_remote(options.remote, messages); }
 
 }  // namespace smd::tool

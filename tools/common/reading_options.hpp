@@ -6,10 +6,11 @@
 
 #include "command_line.hpp"
 #include "diagnostics.hpp"
+#include "remote_options.hpp"
 
 namespace smd::tool {
 
-/// CLI.md, section 5, as far as every command that reads trials has it.
+/// The options that every command which reads trials has.
 struct ReadingOptions {
   unsigned jobs = 0;  ///< 0: one per CPU.
   bool verify = true;

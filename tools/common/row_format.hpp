@@ -9,6 +9,9 @@ namespace smd::tool {
 struct TableShape {
   std::vector<std::string_view> names;
   std::vector<Align> aligns;
+  std::vector<ShowCell> shows;
+  std::vector<bool> asked;   ///< Columns that are shown even if they say the same in all rows.
+  std::vector<bool> curves;  ///< Columns of `CurveCell`s.
 };
 
 /// One output format of rows. A new one is a file that makes one, and a line in `row_format.cpp`.

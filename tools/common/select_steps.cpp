@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "nothing_selected.hpp"
+#include "repeated_steps.hpp"
 #include "selection.hpp"
 #include "text.hpp"
 
@@ -32,7 +34,7 @@ class StepSelector {
       return {};
     }
     read_what_is_needed();
-    std::vector<GlobalStep> chosen;
+    std::vector<SelectedStep> chosen;
     bool told = false;
     for (const Mode mode : options_.modes) {
       Candidates candidates = candidates_in(mode, options_.incomplete);
@@ -47,27 +49,37 @@ class StepSelector {
       }
       const StepChoice choice = spec_.choose(candidates.numbers);
       for (const std::size_t index : choice.indices) {
-        chosen.push_back(candidates.steps[index]);
-        tell_repeated(mode, candidates.numbers[index]);
+        const GlobalStep step = candidates.steps[index];
+        chosen.push_back(mode == Mode::global ? SelectedStep{step, trial_.mode(step).value_or(Mode::global),
+                                                             trial_.mode_step(step).value_or(ModeStep(step.value))}
+                                              : SelectedStep{step, mode, ModeStep(candidates.numbers[index])});
+        note_repeated(trial_, mode, ModeStep(candidates.numbers[index]), messages_);
+      }
+      if (!choice.indices.empty() && asks_for_last(spec_)) {
+        note_saved_since(trial_, mode, candidates.steps[choice.indices.back()], steps_from_source(options_.incomplete),
+                         messages_);
       }
       for (const StepTerm* term : choice.missing) {
         tell_missing(mode, *term);
         told = true;
       }
     }
-    std::sort(chosen.begin(), chosen.end());
-    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+    std::stable_sort(chosen.begin(), chosen.end(),
+                     [](const SelectedStep& a, const SelectedStep& b) { return a.step < b.step; });
+    chosen.erase(std::unique(chosen.begin(), chosen.end(),
+                             [](const SelectedStep& a, const SelectedStep& b) { return a.step == b.step; }),
+                 chosen.end());
     std::vector<SelectedStep> result;
     const auto every = static_cast<std::uint64_t>(options_.every);
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       if (i % every == 0) {
-        result.push_back({chosen[i], trial_.mode(chosen[i]).value_or(Mode::global),
-                          trial_.mode_step(chosen[i]).value_or(ModeStep(chosen[i].value))});
+        result.push_back(chosen[i]);
       }
     }
     if (result.empty() && !told) {
       if (tensor_.empty()) {
-        say_no_step_selected(trial_.name(), messages_);
+        say_no_step_selected(trial_.name(), messages_,
+                             messages_.shows(Level::warning) ? all_steps_and_modes(trial_) : std::string());
       }
       messages_.raise(ExitStatus::no);
     }
@@ -75,8 +87,12 @@ class StepSelector {
   }
 
  private:
+  [[nodiscard]] std::vector<GlobalStep> steps_from_source(bool incomplete) const {
+    return source_ ? source_(incomplete) : trial_.steps(incomplete);
+  }
+
   Candidates candidates_in(Mode mode, bool incomplete) const {
-    const std::vector<GlobalStep> steps = source_ ? source_(incomplete) : trial_.steps(incomplete);
+    const std::vector<GlobalStep> steps = steps_from_source(incomplete);
     Candidates result;
     if (mode == Mode::global) {
       result.steps = steps;
@@ -85,39 +101,26 @@ class StepSelector {
       }
       return result;
     }
-    std::vector<std::pair<std::int64_t, GlobalStep>> in_mode;
-    for (const GlobalStep step : steps) {
-      const std::optional<ModeStep> number = trial_.mode_step(step);
-      if (number && trial_.mode(step) == mode) {
-        in_mode.emplace_back(number->value, step);
-      }
-    }
-    std::sort(in_mode.begin(), in_mode.end());
     // A job restarted without its checkpoint counts its mode steps anew: the first global step answers.
-    for (const auto& [number, step] : in_mode) {
-      if (result.numbers.empty() || result.numbers.back() != number) {
-        result.numbers.push_back(number);
-        result.steps.push_back(step);
+    for (const ModeStep number : trial_.steps(mode, true)) {
+      const std::optional<GlobalStep> step = trial_.global_step(mode, number);
+      if (step && std::binary_search(steps.begin(), steps.end(), *step)) {
+        result.numbers.push_back(number.value);
+        result.steps.push_back(*step);
       }
     }
     return result;
   }
 
-  void tell_repeated(Mode mode, std::int64_t number) const {
-    if (mode == Mode::global) {
-      return;
-    }
-    const std::vector<GlobalStep> steps = trial_.global_steps(mode, ModeStep(number));
-    if (steps.size() < 2) {
-      return;
-    }
-    std::string others;
-    for (std::size_t i = 1; i < steps.size(); ++i) {
-      others += (others.empty() ? "" : ", ") + std::to_string(steps[i].value);
-    }
-    messages_.note(std::string(mode_text(mode)) + " step " + std::to_string(number) +
-                   " was saved more than once: global step " + std::to_string(steps.front().value) +
-                   " answers; without -m, -s " + others + " shows the rest");
+  /// Whether no mode step can have been claimed before, as far as what was read tells.
+  [[nodiscard]] bool counts_never_began_anew() const {
+    return std::all_of(options_.modes.begin(), options_.modes.end(), [&](Mode mode) {
+      if (mode == Mode::global) {
+        return true;
+      }
+      const Candidates candidates = candidates_in(mode, true);
+      return !candidates.numbers.empty() && candidates.numbers.back() == candidates.steps.back().value;
+    });
   }
 
   // Whether each mode has so many steps that counting from an end is sure.
@@ -146,6 +149,9 @@ class StepSelector {
       while (read < listed && !enough(need.count)) {
         read = std::max<std::size_t>(2 * read, 16);
         trial_.cover(need.kind == StepNeed::Kind::newest ? StepRange::newest(read) : StepRange::oldest(read));
+      }
+      if (!counts_never_began_anew()) {
+        trial_.cover(StepRange());
       }
     }
   }
@@ -176,7 +182,8 @@ class StepSelector {
                      ExitStatus::no);
     } else if (!tensor_.empty()) {
       messages_.fail("TensorUnavailableForStep",
-                     quoted(tensor_) + " was not saved at any step" + where + as_far_as_read(trial_), ExitStatus::no);
+                     quoted(tensor_) + not_saved_in(trial_, mode, source_(true)) + as_far_as_read(trial_),
+                     ExitStatus::no);
     } else {
       messages_.fail("StepUnavailable", "no step" + where + " can be read", ExitStatus::no);
     }

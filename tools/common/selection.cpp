@@ -1,12 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "selection.hpp"
 
+#include "glob.hpp"
 #include "text.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace smd::tool {
+
+namespace {
+
+// A glob where an exact name is due: the pattern, and how many tensors it finds.
+std::string glob_for_name(const Trial& trial, std::string_view name) {
+  const std::optional<std::string> regex = regex_of_glob(name);
+  if (!regex) {
+    return {};
+  }
+  const std::string pattern = regex->empty() ? "." : *regex;
+  std::size_t found = 0;
+  try {
+    found = trial.tensor_names({.regex = {pattern}}).size();
+  } catch (const Error&) {  // brackets that only a name has
+    return {};
+  }
+  return "; names are exact: -e " + quoted(pattern) + " selects " + counted(found, "tensor");
+}
+
+}  // namespace
 
 std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
   TensorQuery query;
@@ -65,9 +86,11 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
     [[maybe_unused]] const Tensor tensor = trial.tensor(name);
     return true;
   } catch (const TensorUnavailable& error) {
-    messages.fail("TensorUnavailable",
-                  quoted(name) + " was not saved" + as_far_as_read(trial) + did_you_mean(error.nearest),
-                  ExitStatus::no);
+    std::string hint = glob_for_name(trial, name);
+    if (hint.empty()) {
+      hint = did_you_mean(error.nearest);
+    }
+    messages.fail("TensorUnavailable", quoted(name) + " was not saved" + as_far_as_read(trial) + hint, ExitStatus::no);
     return false;
   }
 }
@@ -76,7 +99,7 @@ bool partly_unread(const Trial& trial) {
   const std::vector<Problem> problems = trial.problems();
   return std::any_of(problems.begin(), problems.end(), [](const Problem& problem) {
     return problem.kind == ProblemKind::access_denied || problem.kind == ProblemKind::io ||
-           problem.kind == ProblemKind::network;
+           problem.kind == ProblemKind::network || problem.kind == ProblemKind::stopped;
   });
 }
 
@@ -107,10 +130,16 @@ void say_nothing_selected(Diagnostics& messages) {
   messages.raise(ExitStatus::no);
 }
 
-void say_no_step_selected(std::string_view trial, Diagnostics& messages) {
-  messages.nothing(
-      "StepUnavailable",
-      std::string(trial) + ": nothing is selected: no step saved is among those asked for; smd-ls --steps lists them");
+void say_no_step_selected(std::string_view trial, Diagnostics& messages, std::string_view saved) {
+  messages.nothing("StepUnavailable", std::string(trial) +
+                                          ": nothing is selected: no step saved is among those asked for; " +
+                                          (saved.empty() ? std::string() : "saved: " + std::string(saved) + "; ") +
+                                          "smd-ls --steps lists them");
+}
+
+std::optional<Mode> only_mode(const SelectionOptions& options) noexcept {
+  const bool one = options.modes.size() == 1 && options.modes.front() != Mode::global;
+  return one ? std::optional(options.modes.front()) : std::nullopt;
 }
 
 EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string> tensors,
@@ -124,6 +153,7 @@ EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string>
   if (options.worker) {
     query.workers.push_back(*options.worker);
   }
+  query.mode = only_mode(options);
   query.first_worker_only = !options.worker && !options.all_workers;
   query.include_incomplete = options.incomplete;
   return query;

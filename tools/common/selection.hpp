@@ -17,7 +17,7 @@
 
 namespace smd::tool {
 
-/// CLI.md, section 2, as option tables and as their values.
+/// The selection options, as option tables and as their values.
 struct SelectionOptions {
   std::vector<std::string> names;        ///< -n
   std::vector<std::string> regexes;      ///< -e
@@ -47,6 +47,10 @@ struct SelectionOptions {
 /// What -m says: each mode once, in the order given; none: `global`. @throws UsageError.
 [[nodiscard]] std::vector<Mode> modes_from(const CommandLine& line);
 
+/// The mode whose entries alone are asked for; none: several modes, or all steps. Workers may claim different modes for
+/// one step, and each one's tensors are filed under its own claim.
+[[nodiscard]] std::optional<Mode> only_mode(const SelectionOptions& options) noexcept;
+
 /// What to read at first so that a SPEC can be resolved: `-s last` needs the newest index files only, `-s 5000:8000`
 /// those between. Mode steps do not tell where they lie, except from the end. `spec` none: everything.
 [[nodiscard]] StepRange range_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes);
@@ -57,7 +61,7 @@ struct SelectionOptions {
 /// A step chosen: all its numbers.
 struct SelectedStep {
   GlobalStep step;
-  Mode mode = Mode::global;  ///< The step's own mode.
+  Mode mode = Mode::global;  ///< The one asked for that has it; for `global` the step's own.
   ModeStep mode_step;
 
   bool operator==(const SelectedStep&) const = default;
@@ -113,10 +117,11 @@ void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status
 /// status 1.
 [[nodiscard]] bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnostics& messages);
 
-/// Says that none of the tensors saved is among those asked for, unless something was wrong before; status 1.
+/// Says that none of the tensors saved is among those asked for, unless something was wrong before; status 1. Where the
+/// trial is at hand, `nothing_selected.hpp` has more to say.
 void say_nothing_selected(Diagnostics& messages);
-/// The same of the steps of a trial, which `select_steps` and `follow_trials` say.
-void say_no_step_selected(std::string_view trial, Diagnostics& messages);
+/// The same of the steps of a trial, which `select_steps` and `follow_trials` say. `saved`: which there are, if known.
+void say_no_step_selected(std::string_view trial, Diagnostics& messages, std::string_view saved = {});
 
 /// An EntryQuery for these tensors and steps, with the options' worker choice (default: first by name).
 [[nodiscard]] EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string> tensors,

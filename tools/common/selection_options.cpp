@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "glob.hpp"
 #include "selection.hpp"
 #include "text.hpp"
 
@@ -61,7 +62,10 @@ constexpr std::array<OptionSpec, 8> selection_table = {{
      .kind = ValueKind::step,
      .repeat = Repeat::adds_up,
      .split_commas = true,
-     .manual = "Only these steps, counted in the mode."},
+     .manual = "Only these steps, counted in the mode: N, A:B (without B), A:B:S, first, last or all. Negative numbers "
+               "count from the end. In smd-tensor and smd-reduce, first, last and negative numbers count each selected "
+               "tensor's own steps, elsewhere those of the trial. A range in which no step can lie, such as 20:0, is "
+               "refused."},
     {.name = "every",
      .metavar = "N",
      .help = "of these steps keep each Nth",
@@ -86,6 +90,16 @@ Mode mode_from(const std::string& text) {
   return *mode;
 }
 
+// A pattern that begins with a star does not compile: it was meant as a glob.
+std::string pattern_from(const std::string& text) {
+  if (text.starts_with('*') || text.starts_with('?')) {
+    if (const std::string hint = glob_for_regex(text); !hint.empty()) {
+      throw InvalidValue(hint);
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::span<const OptionSpec> SelectionOptions::table() noexcept { return selection_table; }
@@ -95,9 +109,9 @@ std::span<const OptionSpec> SelectionOptions::name_table() noexcept { return ten
 SelectionOptions SelectionOptions::from(const CommandLine& line) {
   SelectionOptions options;
   options.names = line.values("name");
-  options.regexes = line.values("regex");
+  options.regexes = line.convert_all("regex", pattern_from);
   options.collections = line.values("collection");
-  options.excludes = line.values("exclude");
+  options.excludes = line.convert_all("exclude", pattern_from);
   options.modes = modes_from(line);
   options.modes_given = line.has("mode");
   std::vector<StepTerm> terms = line.convert_all("step", StepSpec::parse_term);

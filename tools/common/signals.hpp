@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include <array>
-#include <string>
+#include <string_view>
 
 namespace smd::tool {
 
@@ -12,15 +12,20 @@ namespace smd::tool {
 inline constexpr std::array<int, 3> ending_signals = {SIGHUP, SIGINT, SIGTERM};
 
 /// They remove what `remove_on_signal` was told, then kill the process as if unhandled (129, 130, 143).
-/// SIGPIPE too, whoever had it ignored: a reader that goes away ends us silently (141).
+/// SIGPIPE too, whoever had it ignored: a reader that goes away ends us silently (141). SIGXFSZ does nothing: a file
+/// that becomes too large is an error of writing.
 void install_signal_handlers() noexcept;
 
-/// Registers a temporary file to be removed should a signal end the process; returns false if there is no room (8 at a
-/// time). Call `forget_on_signal` once it is gone or renamed.
-bool remove_on_signal(const std::string& path) noexcept;
-void forget_on_signal(const std::string& path) noexcept;
+/// Registers a temporary file to be removed should a signal end the process; returns false if there is no memory, or
+/// the path is too long for the system. Call `forget_on_signal` once it is gone or renamed.
+bool remove_on_signal(std::string_view path) noexcept;
+void forget_on_signal(std::string_view path) noexcept;
 
-/// Removes what `remove_on_signal` was told, and dies of the signal.
+/// Removes what `remove_on_signal` was told; callable from a signal handler.
+void remove_temporary_files() noexcept;
+
+/// Removes what `remove_on_signal` was told, and dies of the signal. No file is registered any more meanwhile: a thread
+/// that is about to make one waits for the end.
 [[noreturn]] void end_process_by(int number) noexcept;
 
 }  // namespace smd::tool

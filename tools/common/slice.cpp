@@ -156,9 +156,9 @@ TensorValue take_strings(const TensorValue& value, const StridedLayout& part) {
 
 }  // namespace
 
-PartRuns::PartRuns(StridedLayout part) : part_(std::move(part)), first_(part_.offset) {
+PartRuns::PartRuns(StridedLayout part, Length length) : part_(std::move(part)), first_(part_.offset) {
   const std::size_t axes = part_.shape.size();
-  const bool runs = axes != 0 && part_.strides.back() == 1;
+  const bool runs = length == Length::any && axes != 0 && part_.strides.back() == 1;
   outer_ = runs ? axes - 1 : axes;
   count_ = element_count(part_.shape).value_or(0) == 0 ? 0 : runs ? part_.shape.back() : 1;
   counter_.resize(outer_);
@@ -184,6 +184,17 @@ StridedLayout ascending(StridedLayout part) {
     }
   }
   return part;
+}
+
+StridedLayout places_of(const StridedLayout& part) {
+  StridedLayout places{part.shape, whole_strides(part.shape), 0};
+  for (std::size_t axis = 0; axis < part.shape.size(); ++axis) {
+    if (part.strides[axis] < 0) {
+      places.offset += places.strides[axis] * (part.shape[axis] - 1);
+      places.strides[axis] = -places.strides[axis];
+    }
+  }
+  return places;
 }
 
 SliceSpec SliceSpec::parse(std::string_view text) {

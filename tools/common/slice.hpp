@@ -31,7 +31,10 @@ struct StridedLayout {
 /// whole, and how many they are.
 class PartRuns {
  public:
-  explicit PartRuns(StridedLayout part);
+  /// How many elements a run may have.
+  enum class Length : std::uint8_t { any, one };
+
+  explicit PartRuns(StridedLayout part, Length length = Length::any);
 
   [[nodiscard]] bool done() const noexcept { return count_ == 0; }
   [[nodiscard]] std::int64_t first() const noexcept { return first_; }
@@ -48,6 +51,9 @@ class PartRuns {
 
 /// The same elements in the order in which they lie.
 [[nodiscard]] StridedLayout ascending(StridedLayout part);
+
+/// Where the same elements, in that order, go if the part is laid out as a value of its own.
+[[nodiscard]] StridedLayout places_of(const StridedLayout& part);
 
 /// A parsed `--slice`. Knows no tensor.
 class SliceSpec {

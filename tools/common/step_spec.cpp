@@ -33,6 +33,25 @@ std::optional<std::int64_t> bound_in(std::string_view part, std::string_view who
 
 bool is_all(const StepTerm& term) { return !term.single && !term.start && !term.stop && term.stride == 1; }
 
+// Whether no step can lie in a range, whatever was saved: both ends are numbers, or both count from the end.
+bool is_empty(const StepTerm& term) {
+  if (term.stride > 0) {
+    const std::int64_t start = term.start.value_or(0);
+    return term.stop && (start < 0) == (*term.stop < 0) && start >= *term.stop;
+  }
+  return term.start && term.stop && (*term.start < 0) == (*term.stop < 0) && *term.start <= *term.stop;
+}
+
+[[noreturn]] void refuse_empty(const StepTerm& term) {
+  std::string hint;
+  if (term.stride == 1 && term.start && *term.start != *term.stop) {
+    hint = "; did you mean " + quoted(std::to_string(*term.stop) + ":" + std::to_string(*term.start)) + "?";
+  } else if (term.stride == 1 && term.start) {
+    hint = "; did you mean " + quoted(std::to_string(*term.start)) + "?";
+  }
+  throw InvalidValue(quoted(term.text) + " is empty: a range ends before its second number" + hint);
+}
+
 // Python's range with ends that may be open; no member lies beyond `first` and `last`.
 struct Members {
   std::int64_t start = 0;
@@ -164,6 +183,9 @@ StepTerm StepSpec::parse_term(std::string_view text) {
     if (term.stride == 0) {
       throw InvalidValue("the stride of " + quoted(text) + " is 0");
     }
+  }
+  if (is_empty(term)) {
+    refuse_empty(term);
   }
   return term;
 }

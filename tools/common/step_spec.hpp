@@ -55,7 +55,8 @@ class StepSpec {
  public:
   /// All steps.
   StepSpec() = default;
-  /// One item without commas: `N`, `A:B`, `A:B:S`, `first`, `last`, `all`, `:`. @throws InvalidValue.
+  /// One item without commas: `N`, `A:B`, `A:B:S`, `first`, `last`, `all`, `:`. @throws InvalidValue, also for a
+  /// range in which no step can lie: `20:0`.
   static StepTerm parse_term(std::string_view text);
   /// @throws InvalidValue. Items parted by commas.
   static StepSpec parse(std::string_view text);

@@ -2,6 +2,7 @@
 #include "text.hpp"
 
 #include "display_width_table.hpp"
+#include "smd_shared/excerpt.hpp"
 
 #include <algorithm>
 #include <array>
@@ -174,7 +175,7 @@ std::size_t display_width(std::string_view text) noexcept {
   return width;
 }
 
-std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
+std::string quoted(std::string_view name) { return "'" + shared::excerpt(name) + "'"; }
 
 std::string quoted_list(std::span<const std::string> names, std::size_t most) {
   std::string text;
@@ -185,6 +186,10 @@ std::string quoted_list(std::span<const std::string> names, std::size_t most) {
     text += " and " + std::to_string(names.size() - most) + " more";
   }
   return text;
+}
+
+std::string counted(std::size_t number, std::string_view noun) {
+  return std::to_string(number) + " " + std::string(noun) + (number == 1 ? "" : "s");
 }
 
 std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> candidates,

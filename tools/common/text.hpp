@@ -34,10 +34,13 @@ void append_printable(std::string& out, std::string_view text, bool ascii = fals
 /// Columns that printable text takes on a terminal: 2 for wide characters, 0 for combining ones.
 [[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
 
-/// `'name'`, for messages.
+/// `'name'`, for messages: of a long text its beginning and its length. Not escaped; that happens where it is printed.
 [[nodiscard]] std::string quoted(std::string_view name);
 /// `'a', 'b', 'c'`, at most `most` of them, then ` and N more`.
 [[nodiscard]] std::string quoted_list(std::span<const std::string> names, std::size_t most = 8);
+
+/// `1 step`, `3 steps`: a number and the plural of a noun that takes an s.
+[[nodiscard]] std::string counted(std::size_t number, std::string_view noun);
 
 /// The candidates most like a name, best first: by edit distance without regard to case; those that contain the name
 /// rank among the near. Those too far off to be meant are left out.

@@ -100,12 +100,16 @@ void columns(Roff& page, const CommandDefinition& definition) {
     return;
   }
   page.macro(".Sh COLUMNS");
-  page.prose("What --columns takes, which are the keys of JSON as well. More may come; these stay.");
+  page.prose("What --columns and --sort take, which are the keys of JSON as well. More may come; these stay.");
   page.macro(".Bl -tag -width Ds");
   for (const tool::ColumnTable& table : definition.columns()) {
     page.macro(table.when.empty() ? ".It if nothing else is asked for"
                                   : ".It Fl " + roff_word(std::string_view(table.when).substr(1)));
-    page.prose(joined(table.names, ", ") + (table.more.empty() ? "" : "; " + std::string(table.more)) + ".");
+    std::string text = joined(table.names, ", ") + (table.more.empty() ? "" : "; " + std::string(table.more));
+    if (!table.sort_only.empty()) {
+      text += "; --sort also takes " + joined(table.sort_only, ", ");
+    }
+    page.prose(text + ".");
   }
   page.macro(".El");
 }
@@ -170,6 +174,7 @@ void see_also(Roff& page, const CommandDefinition& definition) {
     const std::size_t open = reference.find('(');
     pages.emplace_back(reference.substr(open + 1, reference.size() - open - 2), reference.substr(0, open));
   }
+  pages.emplace_back("7", "smd-cookbook");
   std::sort(pages.begin(), pages.end());
   page.macro(".Sh SEE ALSO");
   for (std::size_t i = 0; i < pages.size(); ++i) {

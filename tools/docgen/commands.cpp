@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.hpp"
 
-#include "ls/command.hpp"
-#include "reduce/command.hpp"
-#include "rule/command.hpp"
-#include "save/command.hpp"
-#include "tensor/command.hpp"
-#include "wait/command.hpp"
+#include "smd_commands.hpp"
 
 namespace smd::docgen {
 
@@ -21,11 +16,9 @@ const tool::CommandDefinition* definition_of() {
 }  // namespace
 
 std::vector<const tool::CommandDefinition*> commands() {
-  return {
-      definition_of<tool::ls::LsCommand>(),         definition_of<tool::tensor::TensorCommand>(),
-      definition_of<tool::reduce::ReduceCommand>(), definition_of<tool::rule::RuleCommand>(),
-      definition_of<tool::wait::WaitCommand>(),     definition_of<tool::save::SaveCommand>(),
-  };
+#define SMD_DEFINITION(type) definition_of<type>(),
+  return {SMD_COMMANDS(SMD_DEFINITION)};
+#undef SMD_DEFINITION
 }
 
 }  // namespace smd::docgen

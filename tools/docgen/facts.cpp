@@ -63,14 +63,37 @@ std::span<const Limit> limits() {
       {"dimensions", std::to_string(limits::dimensions), "axes of a tensor"},
       {"repeated_value_bytes", bytes(limits::repeated_value_bytes),
        "elements made of one stored value that is repeated"},
-      {"json_bytes", bytes(limits::json_bytes), "one index or collections file"},
-      {"json_depth", std::to_string(limits::json_depth), "objects and arrays within each other in such a file"},
+      {"inflated_passes", std::to_string(limits::inflated_passes),
+       "times that a compressed file is inflated while it is open, 4 GiB in all if that is more"},
+      {"json_bytes", bytes(limits::json_bytes),
+       "one index or collections file, and all those above 4 MiB that are read at once"},
+      {"json_depth", std::to_string(limits::json_depth),
+       "objects and arrays within each other in any JSON document; two more in a line of smd-save --jsonl"},
+      {"problems_per_file", std::to_string(limits::problems_per_file),
+       "problems of one kind described of one file; the rest is counted"},
+      {"problems_per_trial", std::to_string(limits::problems_per_trial), "the same of one trial"},
       {"name_bytes", bytes(limits::name_bytes), "the name of a tensor, worker or collection"},
       {"pattern_bytes", bytes(limits::pattern_bytes), "one regular expression"},
       {"pattern_match_steps", std::to_string(limits::pattern_match_steps),
-       "steps of matching a pattern with one name (PCRE2's match limit)"},
+       "steps of matching a pattern with one name, over all places where a match may start; a step is an item of the "
+       "pattern that is tried, or 8 bytes that are passed over"},
+      {"pattern_question_steps", std::to_string(limits::pattern_question_steps),
+       "steps of matching all patterns of a question with all names; the patterns of a trial's own collections "
+       "have as many together"},
       {"pattern_heap_kib", bytes(std::uint64_t{limits::pattern_heap_kib} * 1024), "memory for matching"},
       {"pattern_jit_stack", bytes(limits::pattern_jit_stack), "stack for matching"},
+      {"padded_text_bytes", bytes(limits::padded_text_bytes),
+       "a text array in npy and npz, whose elements are all as wide as the longest; more if it is no more than "
+       "sixteen times the tensor's own bytes"},
+      {"unpacked_bytes", bytes(limits::unpacked_bytes),
+       "what the compressed members of an npz archive are together; more if it is no more than 64 times the file"},
+      {"request_seconds", std::to_string(limits::request_seconds),
+       "seconds of one request to S3 with all its attempts"},
+      {"listing_pages", std::to_string(limits::listing_pages),
+       "pages, of 1,000 names, of one listing on S3; more is an error of the network (Network)"},
+      {"cache_bytes", bytes(limits::cache_bytes), "what a --cache folder keeps; what was not used for longest goes"},
+      {"profile_chain", std::to_string(limits::profile_chain),
+       "AWS profiles that lead to one another by source_profile"},
       {"open_files", std::to_string(limits::open_files), "local files open at once"},
   };
   return table;
@@ -78,10 +101,18 @@ std::span<const Limit> limits() {
 
 std::span<const StatusFact> statuses() noexcept { return status_table; }
 
-std::string_view status_note() noexcept {
-  return "If several apply, the first of 2, 3, 4, 1, 5, 6, 0 stands. A command that is interrupted (SIGHUP, SIGINT, "
-         "SIGTERM) removes its temporary files and dies of the signal, so that a shell sees 129, 130 or 143; if the "
-         "reader of its output goes away, it dies silently (141).";
+std::string status_note() {
+  return "If several apply, the status is the first of " + status_order() +
+         ". A command that is interrupted (SIGHUP, SIGINT, SIGTERM) removes its temporary files and dies of the "
+         "signal, so that a shell sees 129, 130 or 143; if the reader of its output goes away, it dies silently (141).";
+}
+
+std::string status_order() {
+  std::string text;
+  for (const tool::ExitStatus status : tool::exit_status_order) {
+    text += (text.empty() ? "" : ", ") + std::to_string(static_cast<int>(status));
+  }
+  return text;
 }
 
 std::string_view group_note(std::string_view group, std::string_view command) noexcept {

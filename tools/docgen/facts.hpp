@@ -30,6 +30,9 @@ struct StatusFact {
 [[nodiscard]] std::string_view group_note(std::string_view group, std::string_view command) noexcept;
 
 /// What holds of every command and belongs under its exit statuses.
-[[nodiscard]] std::string_view status_note() noexcept;
+[[nodiscard]] std::string status_note();
+
+/// The statuses, first that which is used if several apply: `2, 3, …`.
+[[nodiscard]] std::string status_order();
 
 }  // namespace smd::docgen

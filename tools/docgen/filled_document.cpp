@@ -65,6 +65,7 @@ std::string note_table(const std::vector<const tool::CommandDefinition*>& comman
 std::string filled_document(std::string_view text, const std::vector<const tool::CommandDefinition*>& commands) {
   return filled(text, {{"LIMITS", limit_table()},
                        {"STATUSES", table_of_statuses()},
+                       {"STATUS_ORDER", status_order()},
                        {"TAGS", tag_table()},
                        {"NOTES", note_table(commands)},
                        {"RULES", rule_chapters()}});

@@ -36,9 +36,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> choices 
      "CrossEntropyLoss_input_1 and CrossEntropyLoss_input_0: use argmax."},
     {"LossNotDecreasing",
      "A loss that rose is judged by increase_threshold_percent, one that did not by diff_percent: with the defaults a "
-     "rise of 3 percent passes, while a fall of 0.05 percent fires. Set increase_threshold_percent close to 0 to "
-     "forbid "
-     "rises."},
+     "rise of 3 percent passes, while a fall of 0.05 percent fires. Rises in succession add up: a loss that rises by 3 "
+     "percent at every check fires at the second. Set increase_threshold_percent close to 0 to forbid rises."},
     {"Overfit",
      "Losses are compared as means over phases: validation steps up to the next training step, against the training "
      "steps before them. Consecutive phases count, so a good one starts over."},
@@ -62,7 +61,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> choices 
     {"NLPSequenceRatio", "The ratio is a percentage in the sequence, as AWS explains it elsewhere."},
     {"Confusion",
      "Both figures divide by the sum of the column: of all that were predicted as a class, how many are. The formula "
-     "that AWS prints for the diagonal would fire on a perfect prediction."},
+     "that AWS prints for the diagonal would fire on a perfect prediction. A class that has labels and is never "
+     "predicted "
+     "has no column; none of its labels is right, so its share is 0: else predicting the commonest class for "
+     "everything "
+     "would pass."},
     {"TreeDepth",
      "XGBoost numbers nodes in the order of creation, so for lopsided trees this is a lower bound of the true depth; "
      "AWS "

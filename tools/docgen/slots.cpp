@@ -81,6 +81,7 @@ std::string_view kind_word(ValueKind kind) noexcept {
     case ValueKind::format:
     case ValueKind::choice:
     case ValueKind::columns:
+    case ValueKind::sort_keys:
       return "choice";
     case ValueKind::rule:
       return "rule";
@@ -105,7 +106,8 @@ std::vector<std::string_view> offered(const OptionSpec& spec, const tool::Comman
   const bool formats = spec.kind == ValueKind::format || spec.kind == ValueKind::format_file;
   const std::span<const std::string_view> words = formats ? definition.formats : spec.choices;
   std::vector<std::string_view> all(words.begin(), words.end());
-  if (spec.kind == ValueKind::columns && definition.columns != nullptr) {
+  const bool to_sort = spec.kind == ValueKind::sort_keys;
+  if ((spec.kind == ValueKind::columns || to_sort) && definition.columns != nullptr) {
     const auto add = [&all](const std::vector<std::string_view>& names) {
       std::copy_if(names.begin(), names.end(), std::back_inserter(all),
                    [&all](std::string_view name) { return std::find(all.begin(), all.end(), name) == all.end(); });
@@ -113,6 +115,9 @@ std::vector<std::string_view> offered(const OptionSpec& spec, const tool::Comman
     for (const tool::ColumnTable& table : definition.columns()) {
       add(table.names);
       add(table.offered);
+      if (to_sort) {
+        add(table.sort_only);
+      }
     }
   }
   return all;

@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "common/text.hpp"
+#include "common/nothing_selected.hpp"
 
 namespace smd::tool::ls {
 namespace {
@@ -27,6 +27,18 @@ bool takes_every_step(const Trial& trial, const SelectionOptions& options) {
 
 }  // namespace
 
+bool every_claim_fits(const Trial& trial, std::span<const GlobalStep> steps, const SelectionOptions& options) {
+  const std::optional<Mode> mode = only_mode(options);
+  if (!mode) {
+    return true;
+  }
+  const std::vector<Mode> modes = trial.modes();
+  return std::all_of(steps.begin(), steps.end(), [&](GlobalStep step) {
+    return std::none_of(modes.begin(), modes.end(),
+                        [&](Mode other) { return other != *mode && trial.mode_step(step, other); });
+  });
+}
+
 std::optional<Choice> choose(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
   Choice choice;
   choice.every_worker = !options.worker.has_value();
@@ -39,6 +51,7 @@ std::optional<Choice> choose(Trial& trial, const SelectionOptions& options, Diag
     if (choice.steps.empty()) {
       return std::nullopt;
     }
+    choice.every_claim = every_claim_fits(trial, choice.steps, options);
   }
   if (!check_worker(trial, options, messages)) {
     return std::nullopt;
@@ -61,11 +74,12 @@ EntryQuery query_for(const Choice& choice, const SelectionOptions& options) {
   if (options.worker) {
     query.workers = {*options.worker};
   }
+  query.mode = only_mode(options);
   query.include_incomplete = options.incomplete;
   return query;
 }
 
-std::vector<std::string> saved_names(const Trial& trial, const Choice& choice, const SelectionOptions& options,
+std::vector<std::string> saved_names(Trial& trial, const Choice& choice, const SelectionOptions& options,
                                      Diagnostics& messages) {
   std::vector<std::string> names = choice.every_tensor ? trial.tensor_names() : choice.tensors;
   if (choice.every_step && choice.every_worker) {
@@ -87,11 +101,12 @@ std::vector<std::string> saved_names(const Trial& trial, const Choice& choice, c
     if (seen[i]) {
       saved.push_back(std::move(names[i]));
     } else if (std::find(options.names.begin(), options.names.end(), names[i]) != options.names.end()) {
-      messages.fail("TensorUnavailableForStep",
-                    quoted(names[i]) + " was not saved at the steps" +
-                        (options.worker ? " and by the worker asked for" : " asked for") +
-                        "; smd-ls --steps -n NAME lists the steps that have it",
-                    ExitStatus::no);
+      SelectionOptions of_name;
+      of_name.names = {names[i]};
+      of_name.worker = options.worker;
+      of_name.incomplete = options.incomplete;
+      const NothingSelected why = why_nothing(trial, of_name);
+      messages.fail(why.tag, why.text, ExitStatus::no);
     }
   }
   return saved;
@@ -117,6 +132,12 @@ std::vector<StepInfo> saved_steps(const Trial& trial, const Choice& choice, cons
 }
 
 void narrow(std::vector<StepInfo>& infos, const Trial& trial, const Choice& choice, const SelectionOptions& options) {
+  if (const std::optional<Mode> mode = only_mode(options)) {
+    for (StepInfo& info : infos) {
+      info.mode_step = trial.mode_step(info.step, *mode).value_or(info.mode_step);
+      info.mode = *mode;
+    }
+  }
   if (!choice.narrows_entries()) {
     return;
   }

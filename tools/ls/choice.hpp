@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <smd/trial.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,10 @@ struct Choice {
   bool every_tensor = false;         ///< Nothing names tensors; `tensors` is then empty.
   std::vector<std::string> tensors;  ///< Byte order. Not all of them need have been saved at the steps.
   bool every_worker = false;         ///< No worker was named.
+  bool every_claim = true;           ///< At no chosen step does a worker claim another mode than the one asked for.
 
   /// Whether some entries of the chosen steps are left out.
-  [[nodiscard]] bool narrows_entries() const noexcept { return !every_tensor || !every_worker; }
+  [[nodiscard]] bool narrows_entries() const noexcept { return !every_tensor || !every_worker || !every_claim; }
   /// All that is there.
   [[nodiscard]] bool everything() const noexcept { return every_step && !narrows_entries(); }
 };
@@ -33,15 +35,20 @@ struct Choice {
 
 /// The chosen tensors that were saved at the chosen steps by the chosen workers, in byte order. Says which of those
 /// asked for by name were not.
-[[nodiscard]] std::vector<std::string> saved_names(const Trial& trial, const Choice& choice,
-                                                   const SelectionOptions& options, Diagnostics& messages);
+[[nodiscard]] std::vector<std::string> saved_names(Trial& trial, const Choice& choice, const SelectionOptions& options,
+                                                   Diagnostics& messages);
 
 /// One row per chosen step at which something chosen was saved, ascending; `tensors`, `workers` and `bytes` count what
 /// was chosen.
 [[nodiscard]] std::vector<StepInfo> saved_steps(const Trial& trial, const Choice& choice,
                                                 const SelectionOptions& options);
 
-/// Makes rows of these steps, ascending, count only what was chosen; drops those with nothing of it.
+/// Whether all workers that wrote these steps claim the mode asked for, if it is one.
+[[nodiscard]] bool every_claim_fits(const Trial& trial, std::span<const GlobalStep> steps,
+                                    const SelectionOptions& options);
+
+/// Makes rows of these steps, ascending, have their numbers in the mode asked for, if it is one, and count only what
+/// was chosen; drops those with nothing of it.
 void narrow(std::vector<StepInfo>& infos, const Trial& trial, const Choice& choice, const SelectionOptions& options);
 
 /// Sum of the lengths of an entry's records.

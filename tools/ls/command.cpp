@@ -18,11 +18,11 @@ constexpr std::array<Example, 3> examples = {{
 }};
 
 constexpr std::array<ExitNote, 6> exit_notes = {{
-    {ExitStatus::yes, "something was listed; with --check, nothing is damaged"},
+    {ExitStatus::yes, "something was listed; with --check, nothing was found"},
     {ExitStatus::no, "nothing was selected, or a tensor, step, mode, worker or collection named is not there"},
     {ExitStatus::usage, "an option or a pattern is wrong"},
     {ExitStatus::unreadable, "a trial cannot be read, or the results cannot be written"},
-    {ExitStatus::damaged, "something in a trial is damaged; the rest was listed"},
+    {ExitStatus::damaged, "something in a trial is damaged, or --check found something; the rest was listed"},
     {ExitStatus::timed_out, "--timeout or --idle ended the following"},
 }};
 
@@ -31,12 +31,14 @@ constexpr std::array<Prose, 1> prose = {{
      "Names alone are printed by default, one per line, as raw bytes. JSON always has all that is known of a tensor: "
      "shape, how many steps it was saved at, the first and the last of them, modes, workers, collections, what was "
      "saved (value, shape, reductions such as abs_mean) and the length of its records in bytes. -l shows the same as "
-     "columns and adds the dtype, for which one record of each tensor is read.\n\n"
+     "columns and adds the dtype, for which one record of each tensor is read, and one for each worker and each length "
+     "that its records have. A shape or dtype that is not the same in these, over steps or workers, is said as "
+     "varies.\n\n"
      "Only steps that all workers have written count, unless --incomplete is given or the job has ended; --summary "
-     "counts all.\n\n"
+     "counts all. Its age is that of a running job: the seconds since the newest file was written.\n\n"
      "--check reads every file and record and lists what is wrong with them, with file and byte offset; -v adds how "
-     "many records carry no checksum of their contents. Names that do not belong in a trial are listed and do no "
-     "harm."},
+     "many records carry no checksum of their contents. Names that do not belong in a trial are listed too. The "
+     "status is 4 if anything is listed, also while the job still runs."},
 }};
 
 constexpr std::array<std::string_view, 2> see_also = {"smd-tensor(1)", "smd-trial(5)"};
@@ -83,12 +85,15 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
   for_each_operand(options_.operands, output.null_separated, messages, [&](const std::string& operand) {
     found = view->show(operand, rows, messages) || found;
     // With -q, the gravest status that can still come ends the work.
-    return !(output.quiet && messages.status() == ExitStatus::unreadable);
+    return !rows.full() && !(output.quiet && messages.status() == ExitStatus::unreadable);
   });
   rows.finish();
   out.close(messages);
-  if (!found && options_.view->selects) {
-    say_nothing_selected(messages);
+  if (!found && options_.view->selects && messages.status() == ExitStatus::yes) {
+    for (const auto& [operand, why] : view->empty()) {
+      const AboutTrial about(operand);
+      messages.nothing(why.tag, "nothing is selected: " + why.text);
+    }
   }
   return found ? ExitStatus::yes : ExitStatus::no;
 }

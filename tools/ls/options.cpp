@@ -73,7 +73,13 @@ std::span<const OptionSpec> LsOptions::table() noexcept {
       {.name = "tree", .metavar = {}, .help = "names split at '/', with counts", .group = group::view},
       {.name = "steps", .metavar = {}, .help = "one line per step", .group = group::view},
       {.name = "modes", .metavar = {}, .help = "one line per mode, such as train", .group = group::view},
-      {.name = "workers", .metavar = {}, .help = "one line per worker", .group = group::view},
+      {.name = "workers",
+       .metavar = {},
+       .help = "one line per worker",
+       .group = group::view,
+       .manual =
+           "One line per worker: those that have a collections file, and those that only index files name, which a "
+           "note tells apart. Values of both can be read with -w."},
       {.name = "collections",
        .metavar = {},
        .help = "collections as the job configured them, and how much of each was saved",
@@ -94,7 +100,15 @@ std::span<const OptionSpec> LsOptions::table() noexcept {
        .metavar = {},
        .help = "read everything and list what is wrong; status 4 if something is damaged",
        .group = group::view},
-      {.name = "find", .metavar = {}, .help = "list the trials at and below the operands", .group = group::view},
+      {.name = "find",
+       .metavar = {},
+       .help = "list the trials at and below the operands",
+       .group = group::view,
+       .manual = "List the trials at and below the operands, in the order of their paths. A symbolic link to a trial "
+                 "elsewhere counts as one; no other link is followed, and a message names those that lead to folders "
+                 "elsewhere or back to where they lie. A folder that cannot be entered, without permission or with a "
+                 "path longer than the system allows, is named, with status 3; what lies elsewhere is listed. Of many "
+                 "of a kind three are named, and the others counted."},
   }};
   return table;
 }

@@ -33,8 +33,8 @@ struct LsOptions {
   /// @throws UsageError.
   static LsOptions from(const CommandLine& line);
 
-  /// A table for people: lists may be abridged, times shown as dates.
-  [[nodiscard]] bool for_people() const noexcept { return output.format == "table"; }
+  /// For people who did not ask for rows: views may draw a picture or fill in a sheet.
+  [[nodiscard]] bool for_people() const noexcept { return output.format == "table" && !output.asks_for_rows(); }
 };
 
 }  // namespace smd::tool::ls

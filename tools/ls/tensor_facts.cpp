@@ -2,9 +2,12 @@
 #include "tensor_facts.hpp"
 
 #include "common/text.hpp"
+#include "common/written.hpp"
+#include "tensor_variants.hpp"
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
 namespace smd::tool::ls {
@@ -103,27 +106,36 @@ class HeadSink final : public BlockSink {
   Shape shape_;
 };
 
-/// Where the latest values lie, without going through all entries: most tensors have one at their last step.
-void locate_values(const Trial& trial, std::vector<TensorFacts>& facts) {
+/// Calls `visit(row, entry)` for the entries at one step of each row, without going through all entries.
+template <class Visit>
+void for_each_at(const Trial& trial, std::vector<TensorFacts>& facts, GlobalStep TensorSummary::*step, Visit&& visit) {
   EntryQuery query;
   query.steps.emplace();
   for (const TensorFacts& row : facts) {
-    query.steps->push_back(row.summary.last_step);
+    query.steps->push_back(row.summary.*step);
     query.tensors.push_back(row.summary.tensor);
   }
   std::sort(query.steps->begin(), query.steps->end());
   query.steps->erase(std::unique(query.steps->begin(), query.steps->end()), query.steps->end());
   query.include_incomplete = true;
-  const auto row_of = [&](std::string_view tensor) {
-    return std::lower_bound(facts.begin(), facts.end(), tensor,
-                            [](const TensorFacts& row, std::string_view name) { return row.summary.tensor < name; });
-  };
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
-    const auto row = row_of(entry.tensor);
-    if (row != facts.end() && entry.step == row->summary.last_step && entry.value && !row->value) {
-      row->value = entry.value;
+    const auto row =
+        std::lower_bound(facts.begin(), facts.end(), entry.tensor, [](const TensorFacts& one, std::string_view name) {
+          return std::string_view(one.summary.tensor).compare(name) < 0;
+        });
+    if (row != facts.end() && row->summary.tensor == entry.tensor && entry.step == row->summary.*step) {
+      visit(*row, entry);
     }
     return true;
+  });
+}
+
+/// Where the latest values lie: most tensors have one at their last step.
+void locate_values(const Trial& trial, std::vector<TensorFacts>& facts) {
+  for_each_at(trial, facts, &TensorSummary::last_step, [](TensorFacts& row, const TensorEntry& entry) {
+    if (entry.value && !row.value) {
+      row.value = entry.value;
+    }
   });
   for (TensorFacts& row : facts) {
     if (row.value || row.summary.saved.empty() || row.summary.saved.front() != "value") {
@@ -145,10 +157,14 @@ std::vector<TensorFacts> tensor_facts(const Trial& trial, const Choice& choice, 
   if (choice.every_step && choice.every_worker) {
     std::vector<TensorFacts> facts;
     for (TensorSummary& summary : trial.summaries(choice.every_tensor ? std::vector<std::string>() : names)) {
-      facts.push_back({std::move(summary), {}, {}});
+      facts.emplace_back().summary = std::move(summary);
     }
     if (locate) {
       locate_values(trial, facts);
+      EntryQuery all;
+      all.tensors = choice.every_tensor ? std::vector<std::string>() : names;
+      all.include_incomplete = true;
+      find_variants(trial, all, facts);
     }
     return facts;
   }
@@ -159,8 +175,39 @@ std::vector<TensorFacts> tensor_facts(const Trial& trial, const Choice& choice, 
     collector.add(entry);
     return true;
   });
-  return std::move(collector).take();
+  std::vector<TensorFacts> facts = std::move(collector).take();
+  if (locate) {
+    find_variants(trial, query, facts);
+  }
+  return facts;
 }
+
+void locate_first(const Trial& trial, std::vector<TensorFacts>& facts) {
+  std::set<std::string_view> seen;
+  for_each_at(trial, facts, &TensorSummary::first_step, [&](TensorFacts& row, const TensorEntry& entry) {
+    const PlaceCell place = place_of(entry);
+    row.written = seen.insert(row.summary.tensor).second ? place : std::min(row.written, place);
+  });
+}
+
+namespace {
+
+// Until both are known to vary, or all others were looked at.
+void compare_others(const Trial& trial, TensorFacts& row, const HeadSink& first) {
+  for (const TensorLocation& other : row.others) {
+    if (row.shape_varies && row.dtype_varies) {
+      return;
+    }
+    HeadSink sink;
+    if (other == *row.value || trial.read_blocks(other, row.summary.tensor, sink) || !sink.dtype()) {
+      continue;  // what is wrong with a record is said by whoever prints it
+    }
+    row.shape_varies = row.shape_varies || sink.shape() != first.shape();
+    row.dtype_varies = row.dtype_varies || sink.dtype() != first.dtype();
+  }
+}
+
+}  // namespace
 
 void read_types(const Trial& trial, std::vector<TensorFacts>& facts, Diagnostics& messages) {
   for (TensorFacts& row : facts) {
@@ -175,6 +222,9 @@ void read_types(const Trial& trial, std::vector<TensorFacts>& facts, Diagnostics
     row.dtype = sink.dtype();
     if (!row.summary.shape && row.dtype) {
       row.summary.shape = sink.shape();
+    }
+    if (row.dtype) {
+      compare_others(trial, row, sink);
     }
   }
 }

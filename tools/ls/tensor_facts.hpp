@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "choice.hpp"
+#include "common/cell.hpp"
 
 namespace smd::tool::ls {
 
@@ -16,15 +17,23 @@ struct TensorFacts {
   TensorSummary summary;
   std::optional<TensorLocation> value;  ///< Of the latest step that has one, by the first worker; if asked for.
   std::optional<Dtype> dtype;           ///< Of that record; see `read_types`.
+  std::vector<TensorLocation> others;   ///< Records that may have another shape or dtype; if asked for.
+  bool shape_varies = false;            ///< Over steps or workers; so does the next.
+  bool dtype_varies = false;
+  PlaceCell written = {};  ///< Of the first record; see `locate_first`.
 };
 
-/// One row per name that was saved then, in the order of `names` (byte order). `locate`: find `value` too.
+/// One row per name that was saved then, in the order of `names` (byte order). `locate`: find `value`
+/// and `others` too.
 [[nodiscard]] std::vector<TensorFacts> tensor_facts(const Trial& trial, const Choice& choice,
                                                     const std::vector<std::string>& names,
                                                     const SelectionOptions& options, bool locate);
 
-/// Reads the head of each row's record: `dtype`, and the shape where none was saved by itself. Records that cannot be
-/// read are reported and leave theirs open.
+/// Finds where the first record of each row was written.
+void locate_first(const Trial& trial, std::vector<TensorFacts>& facts);
+
+/// Reads the heads of each row's records: `dtype`, the shape where none was saved by itself, and whether they vary.
+/// A `value` that cannot be read is reported and leaves its own open.
 void read_types(const Trial& trial, std::vector<TensorFacts>& facts, Diagnostics& messages);
 
 /// The collections of each tensor, by name, in byte order. Tensors of no collection are absent.

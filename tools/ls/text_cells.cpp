@@ -13,16 +13,6 @@ namespace {
 
 constexpr std::size_t list_width = 40;
 
-}  // namespace
-
-std::vector<std::string> mode_texts(std::span<const Mode> modes) {
-  std::vector<std::string> texts;
-  for (const Mode mode : modes) {
-    texts.emplace_back(to_string(mode));
-  }
-  return texts;
-}
-
 std::string abridged(std::span<const std::string> items) {
   std::string text;
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -47,6 +37,32 @@ std::string date_text(double seconds_since_1970) {
   std::array<char, 32> text{};
   const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%SZ", &parts);
   return {text.data(), size};
+}
+
+}  // namespace
+
+std::vector<std::string> mode_texts(std::span<const Mode> modes) {
+  std::vector<std::string> texts;
+  for (const Mode mode : modes) {
+    texts.emplace_back(to_string(mode));
+  }
+  return texts;
+}
+
+void show_abridged(std::string& out, const Cell& cell, int precision) {
+  if (const auto* list = std::get_if<ListCell>(&cell.value())) {
+    out += abridged(list->items);
+  } else {
+    append_text(out, cell, precision);
+  }
+}
+
+void show_date(std::string& out, const Cell& cell, int precision) {
+  if (const auto* seconds = std::get_if<double>(&cell.value())) {
+    out += date_text(*seconds);
+  } else {
+    append_text(out, cell, precision);
+  }
 }
 
 }  // namespace smd::tool::ls

@@ -6,15 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "common/cell.hpp"
+
 namespace smd::tool::ls {
 
 /// `train`, `eval`, …
 [[nodiscard]] std::vector<std::string> mode_texts(std::span<const Mode> modes);
 
-/// For tables: as many items as fit a column of sensible width, then how many more there are: `a,b,+7`.
-[[nodiscard]] std::string abridged(std::span<const std::string> items);
+/// `Column::show` of lists: as many items as fit a column of sensible width, then how many more there are: `a,b,+7`.
+void show_abridged(std::string& out, const Cell& cell, int precision);
 
-/// For tables: `2023-11-14 22:13:20Z`.
-[[nodiscard]] std::string date_text(double seconds_since_1970);
+/// `Column::show` of seconds since 1970: `2023-11-14 22:13:20Z`.
+void show_date(std::string& out, const Cell& cell, int precision);
 
 }  // namespace smd::tool::ls

@@ -41,7 +41,13 @@ bool TrialView::show(const std::string& operand, RowWriter& rows, Diagnostics& m
   bool found = false;
   with_trial(
       operand, options().reading.trial_options(range()), messages,
-      [&](Trial& trial) { found = show_trial(trial, rows, messages); }, hint_for(operand, options().operands));
+      [&](Trial& trial) {
+        found = show_trial(trial, rows, messages);
+        if (!found && options().view->selects && messages.status() == ExitStatus::yes && !options().output.quiet) {
+          set_empty(operand, why_nothing(trial, options().selection));
+        }
+      },
+      hint_for(operand, options().operands));
   return found;
 }
 

@@ -6,9 +6,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/diagnostics.hpp"
+#include "common/nothing_selected.hpp"
 #include "common/row_writer.hpp"
 #include "options.hpp"
 
@@ -29,16 +31,20 @@ class View {
   [[nodiscard]] virtual OutputOptions output() const { return options_.output; }
   /// Prints the rows of one operand. Returns whether there was something: nothing at all gives status 1.
   virtual bool show(const std::string& operand, RowWriter& rows, Diagnostics& messages) = 0;
-  /// The same for all operands at once, as rows come; only where `LsOptions` lets --follow pass.
+  /// `show` for all operands at once, as rows come; only where `LsOptions` lets --follow pass.
   virtual bool follow(const std::vector<std::string>& /*operands*/, RowWriter& /*rows*/, Diagnostics& /*messages*/) {
     return false;
   }
+  /// Why there was nothing to show of operands, where nothing else was said: of use if no operand had anything.
+  [[nodiscard]] const std::vector<std::pair<std::string, NothingSelected>>& empty() const noexcept { return empty_; }
 
  protected:
   [[nodiscard]] const LsOptions& options() const noexcept { return options_; }
+  void set_empty(const std::string& operand, NothingSelected why) { empty_.emplace_back(operand, std::move(why)); }
 
  private:
   const LsOptions& options_;
+  std::vector<std::pair<std::string, NothingSelected>> empty_;
 };
 
 /// A view of trials, opened before.

@@ -11,18 +11,6 @@ namespace {
 
 constexpr std::array<Column, 3> check_columns = {{{"file"}, {"offset", Align::right}, {"problem"}}};
 
-/// What a finding of a full check says about the trial. What may still come is no fault; what can never come is one.
-ExitStatus verdict(ProblemKind kind) noexcept {
-  switch (kind) {
-    case ProblemKind::not_yet:
-      return ExitStatus::yes;
-    case ProblemKind::absent:
-      return ExitStatus::damaged;
-    default:
-      return status_of(kind);
-  }
-}
-
 std::string report_text(const CheckReport& report) {
   std::string text = std::to_string(report.index_files) + " index files, " + std::to_string(report.event_files) +
                      " event files, " + std::to_string(report.records) + " records, " + std::to_string(report.bytes) +
@@ -67,9 +55,10 @@ class CheckView final : public View {
   void print(const Problem& problem, RowWriter& rows, Diagnostics& messages) const {
     rows.row({problem.file.empty() ? Cell() : Cell(problem.file), problem.offset ? Cell(*problem.offset) : Cell(),
               problem.text});
-    const ExitStatus status = verdict(problem.kind);
-    messages.raise(status);
-    if (options().output.quiet && status != ExitStatus::yes) {
+    // Every row tells of something that is not as a whole trial has it, also while the job runs.
+    messages.raise(ExitStatus::damaged);
+    messages.raise(status_of(problem.kind));
+    if (options().output.quiet) {
       throw Known();
     }
   }

@@ -12,8 +12,20 @@
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::array<Column, 5> collection_columns = {
-    {{"collection"}, {"tensors", Align::right}, {"tensors_saved", Align::right}, {"regex"}, {"reductions"}}};
+void show_saved(std::string& out, const Cell& cell, int precision) {
+  const auto* count = std::get_if<std::uint64_t>(&cell.value());
+  if (count != nullptr && *count == 0) {
+    out += "configured, nothing saved";
+  } else {
+    append_text(out, cell, precision);
+  }
+}
+
+constexpr std::array<Column, 5> collection_columns = {{{"collection"},
+                                                       {"tensors", Align::right},
+                                                       {"tensors_saved", Align::right, true, true, false, show_saved},
+                                                       {"regex"},
+                                                       {"reductions", Align::left, true, true, false, show_abridged}}};
 
 class CollectionsView final : public TrialView {
  public:
@@ -67,7 +79,6 @@ class CollectionsView final : public TrialView {
 
   void print(const Trial& trial, const Collection& collection, const std::string& name,
              const std::optional<std::vector<std::string>>& tensors, RowWriter& rows) const {
-    const bool people = options().for_people();
     std::size_t count = 0;
     if (rows.wants("tensors_saved")) {
       TensorQuery query;
@@ -80,14 +91,9 @@ class CollectionsView final : public TrialView {
       }
       count = saved.size();
     }
-    const auto list = [](const std::vector<std::string>& items) { return Cell(ListCell{items}); };
-    const std::string reductions =
-        people && collection.reduction_config ? abridged(collection.reduction_config->reductions) : std::string();
-    rows.row({name, collection.tensor_names.size(),
-              people && count == 0 ? Cell("configured, nothing saved") : Cell(count), list(collection.include_regex),
-              !collection.reduction_config ? Cell()
-              : people                     ? Cell(reductions)
-                                           : list(collection.reduction_config->reductions)});
+    static const std::vector<std::string> none;
+    rows.row({name, collection.tensor_names.size(), count, ListCell{collection.include_regex},
+              ListCell{collection.reduction_config ? collection.reduction_config->reductions : none}});
   }
 };
 

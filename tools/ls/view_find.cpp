@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "plain_operand.hpp"
 #include "view.hpp"
 
@@ -29,11 +34,29 @@ class FindView final : public View {
         rows.row({});
         found = true;
       }
-      for (const Problem& problem : problems) {
-        messages.report(problem, operand);
+      report(problems, operand, messages);
+      if (!found) {
+        messages.note(operand + ": there is no trial at or below it");
       }
     });
     return found;
+  }
+
+ private:
+  /// Three of each kind, then how many more: a tree may hold any number of folders that cannot be entered.
+  static void report(const std::vector<Problem>& problems, const std::string& operand, Diagnostics& messages) {
+    constexpr std::size_t shown = 3;
+    std::map<std::pair<ProblemKind, std::string>, std::size_t> counts;
+    for (const Problem& problem : problems) {
+      if (++counts[{problem.kind, problem.text}] <= shown) {
+        messages.report(problem, {});
+      }
+    }
+    for (const auto& [key, count] : counts) {
+      if (count > shown) {
+        messages.report({key.first, operand, {}, std::to_string(count - shown) + " more below it: " + key.second}, {});
+      }
+    }
   }
 };
 

@@ -11,14 +11,15 @@
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::array<Column, 8> location_columns = {{{"tensor"},
+constexpr std::array<Column, 9> location_columns = {{{"tensor"},
                                                      {"step", Align::right},
                                                      {"mode"},
                                                      {"mode_step", Align::right},
                                                      {"worker"},
                                                      {"file"},
                                                      {"offset", Align::right},
-                                                     {"length", Align::right}}};
+                                                     {"length", Align::right},
+                                                     written_column}};
 
 /// Prints the records of entries as they come, by step, then by the name that the record bears: a reduction's is
 /// `smdebug/reductions/…`. Only what sorts after such names has to wait for the end of its step.
@@ -61,7 +62,7 @@ class RecordPrinter {
   template <class StepLike>
   void print(std::string_view tensor, std::string_view worker, const StepLike& step, const TensorLocation& location) {
     rows_.row({tensor, step.step.value, to_string(step.mode), step.mode_step.value, worker, location.file,
-               location.offset, location.length});
+               location.offset, location.length, PlaceCell{step.step.value, location.offset}});
   }
 
   void hold(std::string tensor, const TensorEntry& entry, const TensorLocation& location) {
@@ -97,7 +98,7 @@ class LocationsView final : public TrialView {
     RecordPrinter printer(rows);
     trial.for_each_entry(query_for(*choice, options().selection), [&](const TensorEntry& entry) {
       printer.add(entry);
-      return !options().output.quiet || rows.rows() == before;
+      return !rows.full() && (!options().output.quiet || rows.rows() == before);
     });
     printer.finish();
     return rows.rows() != before;

@@ -13,6 +13,19 @@ namespace {
 constexpr std::array<Column, 4> mode_columns = {
     {{"mode"}, {"steps", Align::right}, {"first_step", Align::right}, {"last_step", Align::right}}};
 
+/// Whether one of the workers that the row counts claims the mode.
+bool claims(const Trial& trial, const StepInfo& info, Mode mode) {
+  bool any = false;
+  if (trial.mode_step(info.step, mode)) {
+    trial.for_each_entry({.steps = {{info.step}}, .mode = mode, .workers = info.workers, .include_incomplete = true},
+                         [&](const TensorEntry&) {
+                           any = true;
+                           return false;
+                         });
+  }
+  return any;
+}
+
 class ModesView final : public TrialView {
  public:
   using TrialView::TrialView;
@@ -31,11 +44,20 @@ class ModesView final : public TrialView {
       GlobalStep last;
     };
     std::map<Mode, Count> modes;  // by number
+    const std::vector<Mode> claimed = trial.modes();
     for (const StepInfo& info : saved_steps(trial, *choice, options().selection)) {
-      Count& count = modes[info.mode];
-      count.first = count.steps == 0 ? info.step : count.first;
-      count.last = info.step;
-      ++count.steps;
+      const auto add = [&](Mode mode) {
+        Count& count = modes[mode];
+        count.first = count.steps == 0 ? info.step : count.first;
+        count.last = info.step;
+        ++count.steps;
+      };
+      add(info.mode);
+      for (const Mode mode : claimed) {  // by another worker than the first
+        if (mode != info.mode && choice->every_claim && claims(trial, info, mode)) {
+          add(mode);
+        }
+      }
     }
     for (const auto& [mode, count] : modes) {
       rows.row({to_string(mode), count.steps, count.first.value, count.last.value});

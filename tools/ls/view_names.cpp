@@ -10,6 +10,8 @@
 namespace smd::tool::ls {
 namespace {
 
+constexpr std::string_view varies = "varies";  // over steps or workers
+
 /// The default view: tensor names; with -l, or in JSON, all about them.
 class NamesView final : public TrialView {
  public:
@@ -20,12 +22,13 @@ class NamesView final : public TrialView {
                  {"steps", Align::right, all},
                  {"first_step", Align::right, all},
                  {"last_step", Align::right, all},
-                 {"modes", Align::left, all},
-                 {"workers", Align::left, all},
-                 {"collections", Align::left, all},
-                 {"saved", Align::left, all},
+                 {"modes", Align::left, all, true, false, show_abridged},
+                 {"workers", Align::left, all, true, false, show_abridged},
+                 {"collections", Align::left, all, true, false, show_abridged},
+                 {"saved", Align::left, all, true, false, show_abridged},
                  {"bytes", Align::right, all},
-                 {"dtype", Align::left, all, all}}};
+                 {"dtype", Align::left, all, all},
+                 written_column}};
   }
 
   [[nodiscard]] std::span<const Column> columns() const override { return columns_; }
@@ -44,11 +47,13 @@ class NamesView final : public TrialView {
     if (!choice) {
       return false;
     }
-    const std::vector<std::string> names = saved_names(trial, *choice, options().selection, messages);
+    std::vector<std::string> names = saved_names(trial, *choice, options().selection, messages);
+    const bool found = !names.empty();
+    names.resize(std::min(names.size(), rows.room().value_or(names.size())));
     if (!options().output.quiet) {
       print(trial, *choice, names, rows, messages);
     }
-    return !names.empty();
+    return found;
   }
 
  private:
@@ -84,8 +89,9 @@ class NamesView final : public TrialView {
 
   void print(const Trial& trial, const Choice& choice, const std::vector<std::string>& names, RowWriter& rows,
              Diagnostics& messages) const {
-    constexpr std::array<std::string_view, 9> facts = {"shape", "steps",   "first_step", "last_step", "modes",
-                                                       "saved", "workers", "bytes",      "dtype"};
+    constexpr std::array<std::string_view, 10> facts = {
+        "shape", "steps",   "first_step", "last_step", "modes",
+        "saved", "workers", "bytes",      "dtype",     written_column.name};
     const bool wants_collections = rows.wants("collections");
     if (!wants_collections && std::none_of(facts.begin(), facts.end(), [&](auto key) { return rows.wants(key); })) {
       std::array<Cell, column_count> cells;
@@ -100,6 +106,9 @@ class NamesView final : public TrialView {
     if (wants_type) {
       read_types(trial, all, messages);
     }
+    if (rows.wants(written_column.name)) {
+      locate_first(trial, all);
+    }
     const auto collections = wants_collections ? collections_of(trial) : decltype(collections_of(trial))();
     for (const TensorFacts& tensor : all) {
       const auto member = collections.find(tensor.summary.tensor);
@@ -110,19 +119,14 @@ class NamesView final : public TrialView {
   void print_row(const TensorFacts& tensor, const std::vector<std::string>& collections, RowWriter& rows) const {
     const TensorSummary& summary = tensor.summary;
     const std::vector<std::string> modes = mode_texts(summary.modes);
-    const std::array<std::span<const std::string>, 4> lists = {modes, summary.workers, collections, summary.saved};
-    std::array<std::string, 4> texts;
-    std::array<Cell, 4> cells;
-    for (std::size_t i = 0; i < lists.size(); ++i) {
-      texts[i] = options().for_people() ? abridged(lists[i]) : std::string();
-      cells[i] = options().for_people() ? Cell(texts[i]) : Cell(ListCell{lists[i]});
-    }
-    rows.row({summary.tensor, summary.shape ? Cell(ShapeCell{*summary.shape}) : Cell(), summary.steps,
-              summary.first_step.value, summary.last_step.value, cells[0], cells[1], cells[2], cells[3], summary.bytes,
-              tensor.dtype ? Cell(to_string(*tensor.dtype)) : Cell()});
+    const Cell shape = tensor.shape_varies ? Cell(varies) : summary.shape ? Cell(ShapeCell{*summary.shape}) : Cell();
+    const Cell dtype = tensor.dtype_varies ? Cell(varies) : tensor.dtype ? Cell(to_string(*tensor.dtype)) : Cell();
+    rows.row({summary.tensor, shape, summary.steps, summary.first_step.value, summary.last_step.value, ListCell{modes},
+              ListCell{summary.workers}, ListCell{collections}, ListCell{summary.saved}, summary.bytes, dtype,
+              tensor.written});
   }
 
-  static constexpr std::size_t column_count = 11;
+  static constexpr std::size_t column_count = 12;
   std::array<Column, column_count> columns_;
 };
 

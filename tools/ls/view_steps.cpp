@@ -71,11 +71,11 @@ class StepsView final : public TrialView {
                   {"mode"},
                   {"mode_step", Align::right},
                   {"tensors", Align::right},
-                  {"workers"},
+                  {"workers", Align::left, true, true, false, show_abridged},
                   {"complete"},
                   {"bytes", Align::right},
-                  {"wall_time", options.for_people() ? Align::left : Align::right, options.details, options.details}}} {
-  }
+                  {"wall_time", Align::right, options.details, options.details, false, show_date},
+                  written_column}} {}
 
   [[nodiscard]] std::span<const Column> columns() const override { return columns_; }
 
@@ -86,19 +86,21 @@ class StepsView final : public TrialView {
                             .reading = options().reading,
                             .records = with_times,
                             .listed = lists_operands(options().operands)};
-    return follow_trials(operands, setup, messages, [&](std::size_t operand, Trial& trial, const SelectedStep& step) {
-      Choice choice;
-      choice.every_worker = !options().selection.worker;
-      choice.every_tensor = !options().selection.selects_tensors() && options().selection.excludes.empty();
-      const std::vector<StepInfo> infos = row_of(trial, step, choice);
-      std::vector<std::optional<double>> times(infos.size());
-      if (with_times && !infos.empty()) {
-        times = step_times(trial, infos, query_for(choice, options().selection), messages);
-      }
-      rows.set_trial(operands[operand]);
-      print(infos, times, rows);
-      rows.end_step();
-    });
+    return follow_trials(operands, setup, messages,
+                         [&](std::size_t operand, Trial& trial, const SelectedStep& step, std::vector<std::string>&&) {
+                           Choice choice;
+                           choice.every_worker = !options().selection.worker;
+                           choice.every_tensor =
+                               !options().selection.selects_tensors() && options().selection.excludes.empty();
+                           const std::vector<StepInfo> infos = row_of(trial, step, choice);
+                           std::vector<std::optional<double>> times(infos.size());
+                           if (with_times && !infos.empty()) {
+                             times = step_times(trial, infos, query_for(choice, options().selection), messages);
+                           }
+                           rows.set_trial(operands[operand]);
+                           print(infos, times, rows);
+                           rows.end_step();
+                         });
   }
 
  protected:
@@ -107,16 +109,18 @@ class StepsView final : public TrialView {
     if (!choice) {
       return false;
     }
-    const std::vector<StepInfo> steps = saved_steps(trial, *choice, options().selection);
+    std::vector<StepInfo> steps = saved_steps(trial, *choice, options().selection);
     if (options().output.quiet) {
       return !steps.empty();
     }
+    const bool found = !steps.empty();
+    steps.resize(std::min(steps.size(), rows.room().value_or(steps.size())));
     std::vector<std::optional<double>> times(steps.size());
     if (rows.wants("wall_time")) {
       times = step_times(trial, steps, query_for(*choice, options().selection), messages);
     }
     print(steps, times, rows);
-    return !steps.empty();
+    return found;
   }
 
  private:
@@ -124,14 +128,8 @@ class StepsView final : public TrialView {
              RowWriter& rows) const {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const StepInfo& info = steps[i];
-      const bool people = options().for_people();
-      const std::string workers = people ? abridged(info.workers) : std::string();
-      const std::string date = people && times[i] ? date_text(*times[i]) : std::string();
-      rows.row({info.step.value, to_string(info.mode), info.mode_step.value, info.tensors,
-                people ? Cell(workers) : Cell(ListCell{info.workers}), info.complete, info.bytes,
-                !times[i] ? Cell()
-                : people  ? Cell(date)
-                          : Cell(*times[i])});
+      rows.row({info.step.value, to_string(info.mode), info.mode_step.value, info.tensors, ListCell{info.workers},
+                info.complete, info.bytes, times[i] ? Cell(*times[i]) : Cell(), PlaceCell{info.step.value, 0}});
     }
   }
 
@@ -144,12 +142,13 @@ class StepsView final : public TrialView {
         return {};
       }
     }
+    choice.every_claim = every_claim_fits(trial, choice.steps, options().selection);
     std::vector<StepInfo> rows = {*trial.step_info(step.step)};
     narrow(rows, trial, choice, options().selection);
     return rows;
   }
 
-  std::array<Column, 8> columns_;
+  std::array<Column, 9> columns_;
 };
 
 }  // namespace

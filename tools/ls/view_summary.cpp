@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <set>
+#include <smd/last_written.hpp>
 #include <string_view>
 
 #include "text_cells.hpp"
@@ -11,7 +14,8 @@
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::array<Column, 10> keys = {{{"status"},
+constexpr std::array<Column, 11> keys = {{{"status"},
+                                          {"age", Align::right},
                                           {"tensors", Align::right},
                                           {"collections"},
                                           {"workers"},
@@ -21,11 +25,22 @@ constexpr std::array<Column, 10> keys = {{{"status"},
                                           {"last_step", Align::right},
                                           {"last_complete_step", Align::right},
                                           {"bytes", Align::right}}};
-constexpr std::array<Column, 2> sheet_columns = {{{"key"}, {"value"}}};
+constexpr std::array<Column, 2> sheet_columns = {{{.name = "key", .asked = true}, {.name = "value", .asked = true}}};
+
+/// Whole seconds since the newest file was written. A file from the future (clocks differ) counts as new.
+std::optional<std::int64_t> age_of(const Trial& trial) {
+  const auto written = last_written(trial);
+  if (!written) {
+    return std::nullopt;
+  }
+  const auto age = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now() - *written).count();
+  return std::max<std::int64_t>(age, 0);
+}
 
 /// What the summary says, of all steps, complete or not. Only what is wanted is worked out.
 struct Summary {
   std::string_view status;
+  std::optional<std::int64_t> age;
   std::size_t tensors = 0;
   std::vector<std::string> collections;
   std::vector<std::string> workers;
@@ -39,6 +54,9 @@ struct Summary {
       : status(trial.ended() ? "ended" : "running"),
         steps(trial.steps(true)),
         last_complete(trial.last_complete_step()) {
+    if (wants("age") && !trial.ended()) {
+      age = age_of(trial);
+    }
     if (wants("tensors")) {
       tensors = trial.tensor_names().size();
     }
@@ -68,6 +86,7 @@ struct Summary {
   [[nodiscard]] std::array<Cell, keys.size()> cells() const {
     const auto number = [](const std::optional<GlobalStep>& step) { return step ? Cell(step->value) : Cell(); };
     return {status,
+            age ? Cell(*age) : Cell(),
             tensors,
             ListCell{collections},
             ListCell{workers},
@@ -103,7 +122,7 @@ class SummaryView final : public TrialView {
  protected:
   [[nodiscard]] StepRange range() const override {
     // The newest index file alone tells the last step, unless it is damaged or empty.
-    return options().key == "last_step" ? StepRange::newest(1) : StepRange();
+    return options().key == "last_step" || options().key == "age" ? StepRange::newest(1) : StepRange();
   }
 
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics&) override {
@@ -121,15 +140,15 @@ class SummaryView final : public TrialView {
       return true;
     }
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      rows.row({keys[i].name, cells[i]});
+      if (keys[i].name != "age" || summary.age) {  // only a running job has one
+        rows.row({keys[i].name, cells[i]});
+      }
     }
     return true;
   }
 
  private:
-  [[nodiscard]] bool sheet() const {
-    return options().for_people() && !options().key && options().output.columns.empty();
-  }
+  [[nodiscard]] bool sheet() const { return options().for_people() && !options().key; }
 };
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::array<Column, 2> tree_columns = {{{"path"}, {"tensors", Align::right}}};
 // People get the drawing last, where its lines may be of any length.
-constexpr std::array<Column, 2> drawing_columns = {{{"tensors", Align::right}, {"path"}}};
+constexpr std::array<Column, 2> drawing_columns = {
+    {{.name = "tensors", .align = Align::right, .asked = true}, {.name = "path", .asked = true}}};
 
 /// Names in byte order are a tree in preorder: all that begin with a folder's path stand together. Folders with
 /// nothing but one folder in them are joined with it, so that there are never more folders than names.

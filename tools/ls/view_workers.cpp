@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -6,6 +7,7 @@
 #include <string_view>
 
 #include "choice.hpp"
+#include "common/text.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -46,6 +48,20 @@ void count_tensors(const Trial& trial, const Choice& choice, const SelectionOpti
   }
 }
 
+/// Those that have no collections file count for nothing in the reference, though their tensors do.
+void note_unannounced(const Trial& trial, const WorkByName& workers, Diagnostics& messages) {
+  const std::vector<std::string> announced = trial.workers();
+  std::vector<std::string> others;
+  for (const auto& [worker, work] : workers) {
+    if (!std::binary_search(announced.begin(), announced.end(), worker)) {
+      others.push_back(worker);
+    }
+  }
+  if (!others.empty()) {
+    messages.note(trial.name() + ": no collections file of " + quoted_list(others) + ": known from index files only");
+  }
+}
+
 class WorkersView final : public TrialView {
  public:
   using TrialView::TrialView;
@@ -71,6 +87,7 @@ class WorkersView final : public TrialView {
     for (const auto& [worker, work] : workers) {
       rows.row({worker, work.steps, work.tensors});
     }
+    note_unannounced(trial, workers, messages);
     return !workers.empty();
   }
 };

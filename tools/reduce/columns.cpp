@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "columns.hpp"
 
+#include "common/curves.hpp"
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -26,8 +28,8 @@ std::vector<Column> group_columns(By by) {
 }
 
 bool is_row_column(std::string_view name) noexcept {
-  constexpr std::array<std::string_view, 8> names = {"trial",     "tensor", "step",   "mode",
-                                                     "mode_step", "worker", "source", "partial"};
+  constexpr std::array<std::string_view, 9> names = {"trial",  "tensor", "step",    "mode",   "mode_step",
+                                                     "worker", "source", "partial", "written"};
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -38,18 +40,22 @@ std::vector<Column> hist_columns(By by) {
   }
   columns.push_back({"edges", Align::left, false, true});
   columns.push_back({"counts", Align::left, false, true});
+  columns.push_back(written_column);
   return columns;
 }
 
 std::vector<ColumnTable> column_tables() {
   std::vector<Column> figures = group_columns({});
   figures.push_back({"source"});
+  figures.push_back(written_column);
   ColumnTable table = column_table("", figures, "each reduction by its name; with --shard also count, partial");
   const std::span<const std::string_view> reductions = offered_reductions();
   std::copy_if(reductions.begin(), reductions.end(), std::back_inserter(table.offered),
                [](std::string_view name) { return name != "saved" && name != "all"; });  // these stand for others
+  std::vector<Column> pivot = group_columns({.tensor = false});
+  pivot.push_back(written_column);
   return {std::move(table), column_table("--hist", hist_columns({})),
-          column_table("--pivot", group_columns({.tensor = false}), "each tensor by its name")};
+          column_table("--pivot", pivot, "each tensor by its name"), column_table("--spark", curve_columns())};
 }
 
 }  // namespace smd::tool::reduce

@@ -26,6 +26,8 @@ class Work {
   virtual void prepare(const Session&) {}
   virtual void start() {}
   virtual Outcome process(const Session& session) = 0;
+  /// Whether nothing further will be shown.
+  [[nodiscard]] virtual bool full() const { return false; }
   virtual void finish() = 0;
 };
 
@@ -59,6 +61,7 @@ class ReduceWork : public Work {
     view_->set_trial(session.name);
     return reduce_trial(session, options_, wanted_, *view_, messages_);
   }
+  [[nodiscard]] bool full() const override { return view_ && view_->room() == 0; }
   void end_step() {
     if (view_) {
       view_->end_step();
@@ -127,6 +130,9 @@ class Runner {
     }
     work_.start();
     for (const std::string& name : trials) {
+      if (work_.full()) {
+        break;
+      }
       open(name, [&](Trial& trial) { process(select(trial, name, options_, messages_)); });
     }
     work_.finish();
@@ -134,8 +140,8 @@ class Runner {
 
  private:
   void open(const std::string& name, const std::function<void(Trial&)>& visit) {
-    with_trial(name, options_.reading.trial_options(range_to_read(options_.selection.steps, options_.selection.modes)),
-               messages_, visit, hint_for(name, options_.operands));
+    with_trial(name, options_.reading.trial_options(range_to_open(options_)), messages_, visit,
+               hint_for(name, options_.operands));
   }
 
   // All trials stay open until the last one was seen.
@@ -144,6 +150,9 @@ class Runner {
       const AboutTrial all({});
       work_.start();
       for (const Session& session : sessions_) {
+        if (work_.full()) {
+          break;
+        }
         const AboutTrial about(session.name);
         try {
           process(session);
@@ -173,7 +182,7 @@ class Runner {
     }
     // More shards than steps leave some with nothing to do.
     if (outcome == Outcome::nothing && !(options_.shard && session.steps.empty())) {
-      say_nothing_found(session.name, session.forms(options_), messages_);
+      say_nothing_found(session.name, session.forms(options_), options_, &session.trial, messages_);
     }
   }
 
@@ -202,12 +211,14 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
     const FollowSetup setup{.following = options_.following,
                             .selection = options_.selection,
                             .reading = options_.reading,
-                            .listed = lists_operands(options_.operands)};
+                            .listed = lists_operands(options_.operands),
+                            .counts = own_step_filter(options_)};
     Outcome outcome = Outcome::nothing;
     Forms forms;
-    const bool visited =
-        follow_trials(operands, setup, messages, [&](std::size_t operand, Trial& trial, const SelectedStep& step) {
-          const Session session{trial, operands[operand], tensors_at(trial, options_.selection, step), {step}};
+    const bool visited = follow_trials(
+        operands, setup, messages,
+        [&](std::size_t operand, Trial& trial, const SelectedStep& step, std::vector<std::string>&& tensors) {
+          const Session session{trial, operands[operand], std::move(tensors), {step}};
           outcome = std::max(outcome, work.process(session));
           forms = outcome != Outcome::nothing ? forms : session.forms(options_);
           work.end_step();
@@ -215,7 +226,7 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
     work.finish();
     out.close(messages);
     if (visited && outcome == Outcome::nothing) {
-      say_nothing_found(operands.front(), forms, messages);
+      say_nothing_found(operands.front(), forms, options_, nullptr, messages);
     } else if (outcome == Outcome::no_row) {
       messages.raise(ExitStatus::no);
     }

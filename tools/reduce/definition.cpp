@@ -29,7 +29,7 @@ constexpr std::array<ExitNote, 6> exit_notes = {{
     {ExitStatus::timed_out, "--timeout or --idle ended the following"},
 }};
 
-constexpr std::array<Prose, 4> prose = {{
+constexpr std::array<Prose, 5> prose = {{
     {.title = "REDUCTIONS",
      .text = "All are of all elements of a value, whatever its shape, in double precision: l1 is the sum of |x| and l2 "
              "the root of the sum of squares, not the matrix norms that the reference computes. Sums, means and "
@@ -45,6 +45,11 @@ constexpr std::array<Prose, 4> prose = {{
              "A figure that is neither saved nor can be computed is NA, and a warning says what is saved. Strings have "
              "none; complex numbers have no order: min, max, median, percentiles and prod of them are NA, those of "
              "their absolute values are not."},
+    {.title = "STEPS",
+     .text = "Without -s, all steps are reduced. first, last and negative numbers count the steps at which each tensor "
+             "itself was saved, in the mode asked for: -c gradients -s last are the newest gradients, also where the "
+             "trial's last step is an evaluation. For tensors chosen by name only the index files that this needs are "
+             "read; patterns and collections need all of them. With -F these count the steps of the trial."},
     {.title = "POOLING",
      .text = "What --by leaves out is pooled: the elements of all such values count as one array. Workers are pooled "
              "only with -w all: otherwise each value is that of the first worker by name. Of saved figures, min, max, "

@@ -2,7 +2,6 @@
 #include "figure.hpp"
 
 #include "common/elements.hpp"
-#include "common/output_file.hpp"
 
 #include <limits>
 
@@ -37,17 +36,6 @@ Figure Figure::of(const ReducedValue& computed) {
       break;
   }
   return {};
-}
-
-Cell Figure::cell(bool as_json, std::function<void(OutputFile&)>& json) const {
-  if (digits_.empty()) {
-    return number_;
-  }
-  if (!as_json) {
-    return digits_;
-  }
-  json = [this](OutputFile& out) { out.write(digits_); };
-  return JsonCell{&json};
 }
 
 void Figure::add_to(Reducer& reducer) const {

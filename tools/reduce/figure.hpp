@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <smd/reduction.hpp>
 #include <smd/step.hpp>
 #include <smd/tensor_view.hpp>
@@ -28,8 +27,8 @@ class Figure {
   void set(double number) noexcept { number_ = number; }
 
   [[nodiscard]] bool missing() const noexcept { return digits_.empty() && number_.missing(); }
-  /// For the row writer. Borrows from this, and from `json`, which writes digits as a number.
-  [[nodiscard]] Cell cell(bool as_json, std::function<void(OutputFile&)>& json) const;
+  /// For the row writer. Borrows from this.
+  [[nodiscard]] Cell cell() const { return digits_.empty() ? number_ : Cell(NumeralCell{digits_}); }
   /// As one element, in a type that holds it. Precondition: not missing.
   void add_to(Reducer& reducer) const;
   /// As a double; NaN if missing or complex.
@@ -50,6 +49,7 @@ struct ResultRow {
   ModeStep mode_step;
   std::string_view source;  ///< Empty: of nothing.
   std::span<const Figure> figures;
+  PlaceCell written;        ///< Of what a row pools, the first; not set in rows of shards.
   std::uint64_t count = 0;  ///< These two for shards only.
   std::string partial;
 };

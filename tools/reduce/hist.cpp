@@ -3,9 +3,11 @@
 #include "hist.hpp"
 
 #include "columns.hpp"
+#include "common/progress.hpp"
 #include "common/row_writer.hpp"
 #include "common/terminal.hpp"
 #include "common/text.hpp"
+#include "common/written.hpp"
 #include "value_sink.hpp"
 
 #include <unistd.h>
@@ -33,6 +35,10 @@ class RangeSink : public ViewSink {
     return countable(dtype);
   }
   void take(const TensorView& view, bool) override { reducer.add(view); }
+  bool take_repeated(std::span<const std::byte> element, std::uint64_t count) override {
+    reducer.add_repeated(dtype(), element, count);
+    return true;
+  }
 };
 
 class CountingSink : public ViewSink {
@@ -57,10 +63,19 @@ class CountingSink : public ViewSink {
   bool counted_ = false;
 };
 
+std::uint64_t count_values(const Session& session, const ReduceCommandOptions& options) {
+  std::uint64_t count = 0;
+  session.for_each_entry(options, [&count](const TensorEntry& entry) {
+    count += entry.value ? 1 : 0;
+    return true;
+  });
+  return count;
+}
+
 // Reads the values of some entries, in the order of the files, and hands their sinks to `take`.
 template <class Make, class Take>
 void read_values(const Session& session, const std::vector<TensorEntry>& entries, const ReduceCommandOptions& options,
-                 Make&& make, Take&& take) {
+                 Progress& progress, Make&& make, Take&& take) {
   std::vector<std::size_t> order(entries.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
     order[i] = i;
@@ -78,6 +93,7 @@ void read_values(const Session& session, const std::vector<TensorEntry>& entries
   session.trial.read_blocks(
       locations, names, [&](std::size_t) -> std::unique_ptr<BlockSink> { return make(); },
       [&](std::size_t i, std::unique_ptr<BlockSink>&& sink, std::optional<Problem>&& problem) {
+        progress.advance();
         take(entries[order[i]], static_cast<ViewSink&>(*sink), problem);
         return true;
       },
@@ -91,9 +107,10 @@ constexpr std::size_t histogram_chunk = 8192;
 void widen(Bounds& bounds, const Session& session, const ReduceCommandOptions& options, Diagnostics&) {
   std::vector<Reduction> wanted = {{ReductionKind::min}, {ReductionKind::max}};
   std::vector<TensorEntry> entries;
+  Progress progress("finding bounds", [&] { return count_values(session, options); });
   const auto work = [&] {
     read_values(
-        session, entries, options,
+        session, entries, options, progress,
         [&] { return std::make_unique<RangeSink>(options.slice ? &*options.slice : nullptr, wanted); },
         [&](const TensorEntry&, ViewSink& sink, const std::optional<Problem>& problem) {
           // What is wrong is said when the elements are counted.
@@ -122,6 +139,7 @@ struct HistView::Impl {
   struct Group {
     Mode mode = Mode::global;
     ModeStep mode_step;
+    PlaceCell written;  // of what is counted, the first
     Histogram histogram;
     bool counted = false;
   };
@@ -139,7 +157,7 @@ struct HistView::Impl {
   Impl(OutputFile& file, const ReduceCommandOptions& all, const Bounds& bounds, bool several, Diagnostics& to)
       : out(file), options(all), messages(to), empty(empty_histogram(all, bounds)), several_trials(several) {
     columns = hist_columns(options.by);
-    if (options.output.format != "table" || !options.output.columns.empty()) {
+    if (options.output.format != "table" || options.output.asks_for_rows()) {
       rows.emplace(out, options.output, columns, several_trials, messages);
     }
   }
@@ -166,12 +184,15 @@ struct HistView::Impl {
     std::map<Key, Group> groups;
     std::vector<TensorEntry> entries;
     std::set<std::string, std::less<>> others;
+    Progress progress("counting", [&] { return count_values(session, options); });
     const auto work = [&] {
       for (const TensorEntry& entry : entries) {
-        groups.try_emplace(key_of(entry), Group{entry.mode, entry.mode_step, empty, false});
+        const auto group =
+            groups.try_emplace(key_of(entry), Group{entry.mode, entry.mode_step, place_of(entry), empty, false}).first;
+        group->second.written = std::min(group->second.written, place_of(entry));
       }
       read_values(
-          session, entries, options,
+          session, entries, options, progress,
           [&] { return std::make_unique<CountingSink>(options.slice ? &*options.slice : nullptr, empty); },
           [&](const TensorEntry& entry, ViewSink& sink, const std::optional<Problem>& problem) {
             if (problem) {
@@ -251,7 +272,7 @@ struct HistView::Impl {
       if (options.by.worker) {
         cells.emplace_back(of_worker);
       }
-      cells.insert(cells.end(), {bin, low, high, count, JsonCell{&edges}, JsonCell{&counts}});
+      cells.insert(cells.end(), {bin, low, high, count, JsonCell{&edges}, JsonCell{&counts}, group.written});
       rows->row(cells);
     };
     if (options.output.json()) {

@@ -171,8 +171,8 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
   if (options.view == ViewKind::spark && options.output.format_given && options.output.format != "table") {
     throw UsageError("--spark draws a picture: -f " + options.output.format + " cannot hold it");
   }
-  if (options.view == ViewKind::spark && !options.output.columns.empty()) {
-    throw UsageError("--columns: there are none in --spark");
+  if (options.shard && options.output.limit) {
+    throw UsageError("--shard makes parts to be merged whole: give --limit with --merge");
   }
   if (options.merge && options.shard) {
     throw UsageError("--shard makes parts and --merge takes them: one at a time");

@@ -34,7 +34,7 @@ struct By {
 /// What shells offer for --reduce.
 [[nodiscard]] std::span<const std::string_view> offered_reductions() noexcept;
 
-/// CLI.md, section 8, as an option table and as values, with the shared options beside them.
+/// The options of smd-reduce, as an option table and as values, with the shared options beside them.
 struct ReduceCommandOptions {
   std::vector<std::string> operands;
   SelectionOptions selection;

@@ -39,10 +39,12 @@ class PivotView : public ResultView {
     std::vector<Column> columns = group_columns({.tensor = false, .step = true, .worker = workers_});
     leave_out(columns);
     for (const auto& [name, unused] : tensors_) {
-      columns.push_back({name, Align::right});
+      Column& column = columns.emplace_back(Column{name, Align::right});
+      const std::vector<std::string>& named = context_.options.selection.names;
+      column.asked = std::find(named.begin(), named.end(), name) != named.end();
     }
+    columns.push_back(written_column);
     RowWriter rows(context_.out, context_.options.output, columns, context_.several_trials, context_.messages);
-    std::vector<std::function<void(OutputFile&)>> digits(tensors_.size());
     std::vector<Cell> cells;
     for (const auto& [key, line] : lines_) {
       const auto& [trial, step, worker] = key;
@@ -51,13 +53,11 @@ class PivotView : public ResultView {
       if (workers_) {
         cells.emplace_back(worker);
       }
-      std::size_t i = 0;
       for (const auto& [name, unused] : tensors_) {
         const auto found = line.figures.find(name);
-        cells.push_back(found == line.figures.end() ? Cell()
-                                                    : found->second.cell(context_.options.output.json(), digits[i]));
-        ++i;
+        cells.push_back(found == line.figures.end() ? Cell() : found->second.cell());
       }
+      cells.emplace_back(PlaceCell{step, 0});
       rows.row(cells);
     }
     rows.finish();
@@ -74,9 +74,9 @@ class PivotView : public ResultView {
   void leave_out(const std::vector<Column>& columns) {
     std::vector<std::string> left_out;
     std::erase_if(tensors_, [&](const auto& tensor) {
-      const bool taken = tensor.first == "trial" || std::any_of(columns.begin(), columns.end(), [&](const Column& one) {
-                           return one.name == tensor.first;
-                         });
+      const bool taken =
+          tensor.first == "trial" || tensor.first == written_column.name ||
+          std::any_of(columns.begin(), columns.end(), [&](const Column& one) { return one.name == tensor.first; });
       if (taken) {
         left_out.push_back(tensor.first);
       }

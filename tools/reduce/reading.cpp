@@ -3,6 +3,7 @@
 
 #include "common/progress.hpp"
 #include "common/text.hpp"
+#include "common/written.hpp"
 #include "findings.hpp"
 #include "plan.hpp"
 #include "row_source.hpp"
@@ -35,6 +36,7 @@ struct Group {
   Key key;
   Mode mode = Mode::global;
   ModeStep mode_step;
+  PlaceCell written;
   const Plan* plan = nullptr;
   std::size_t members = 0;
   std::vector<Figure> figures;
@@ -91,6 +93,10 @@ class ComputingSink : public ViewSink {
     }
     reducer->add(view);
   }
+  bool take_repeated(std::span<const std::byte> element, std::uint64_t count) override {
+    reducer->add_repeated(dtype(), element, count);
+    return true;
+  }
 
  private:
   const Plan& plan_;
@@ -125,7 +131,7 @@ class TrialReducer {
         wanted_(wanted),
         view_(view),
         messages_(messages),
-        progress_("reducing", 0),
+        progress_("reducing", [&session, &options] { return session.count_entries(options); }),
         plans_(wanted) {}
 
   Outcome run() {
@@ -139,9 +145,14 @@ class TrialReducer {
       plan_groups();
     }
     session_.for_each_entry(options_, [&](const TensorEntry& entry) {
-      if (chunks && entries_.size() >= chunk_entries && entries_.back().step != entry.step) {
+      // A row takes one entry at least.
+      if (chunks && entries_.size() >= std::min(chunk_entries, view_.room().value_or(chunk_entries)) &&
+          !entries_.empty() && entries_.back().step != entry.step) {
         work();
         show();
+        if (view_.room() == 0) {
+          return false;
+        }
       } else if (!chunks && entries_.size() >= chunk_entries) {
         work();
       }
@@ -181,6 +192,7 @@ class TrialReducer {
     groups_.back().key = key;
     groups_.back().mode = entry.mode;
     groups_.back().mode_step = entry.mode_step;
+    groups_.back().written = place_of(entry);
     having_.emplace_back();
     return groups_.size() - 1;
   }
@@ -189,7 +201,9 @@ class TrialReducer {
   [[nodiscard]] bool single() const noexcept { return options_.by == By(); }
 
   void note(const TensorEntry& entry) {
-    Having& having = having_[group_of(entry)];
+    const std::size_t group = group_of(entry);
+    groups_[group].written = std::min(groups_[group].written, place_of(entry));
+    Having& having = having_[group];
     ++having.members;
     having.values += entry.value ? 1 : 0;
     if (!entry.reductions.empty()) {
@@ -252,11 +266,15 @@ class TrialReducer {
         }
       }
     }
+    const std::size_t entries = entries_.size();
     entries_.clear();
-    read(items);
+    read(items, entries);
+    entries_done_ += entries;
+    progress_.advance_to(entries_done_);
   }
 
-  void read(std::vector<Item>& items) {
+  // `entries`: how many the items are of.
+  void read(std::vector<Item>& items, std::size_t entries) {
     // In the order of the files, whatever the order of rows.
     std::vector<std::uint32_t> order(items.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -286,7 +304,7 @@ class TrialReducer {
                                                  group.members > 1 || options_.shard.has_value());
         },
         [&](std::size_t i, std::unique_ptr<BlockSink>&& sink, std::optional<Problem>&& problem) {
-          progress_.advance();
+          progress_.advance_to(entries_done_ + entries * (i + 1) / items.size());
           const Item& item = items[order[i]];
           Group& group = groups_[item.group];
           if (problem) {
@@ -437,6 +455,7 @@ class TrialReducer {
     row.step = GlobalStep(std::get<0>(group.key));
     row.mode = group.mode;
     row.mode_step = group.mode_step;
+    row.written = group.written;
     row.source = source.text();
     row.figures = group.figures;
     if (options_.shard) {
@@ -452,6 +471,7 @@ class TrialReducer {
   ResultView& view_;
   Diagnostics& messages_;
   Progress progress_;
+  std::uint64_t entries_done_ = 0;
   std::vector<TensorEntry> entries_;
   std::vector<Group> groups_;
   std::vector<Having> having_;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +38,8 @@ class ResultView {
  public:
   virtual ~ResultView() = default;
   virtual void set_trial(std::string_view name) = 0;
+  /// The most rows that will still be shown, where --limit bounds them; nullopt: all.
+  [[nodiscard]] virtual std::optional<std::size_t> room() const { return std::nullopt; }
   virtual void row(const ResultRow& row) = 0;
   /// For rows of the trial set last; null if the view must have the rows themselves.
   [[nodiscard]] virtual std::unique_ptr<RowText> row_text() const { return nullptr; }

@@ -2,6 +2,7 @@
 #include "row_maker.hpp"
 
 #include "common/text.hpp"
+#include "common/written.hpp"
 #include "row_source.hpp"
 
 #include <algorithm>
@@ -52,6 +53,14 @@ void RecordSink::take(const TensorView& view, bool whole) {
     }
   }
   reducer_->add(view);
+}
+
+bool RecordSink::take_repeated(std::span<const std::byte> element, std::uint64_t count) {
+  if (plan_ == nullptr) {
+    return false;
+  }
+  reducer_->add_repeated(dtype(), element, count);
+  return true;
 }
 
 std::span<const ReducedValue> RecordSink::values() {
@@ -119,7 +128,7 @@ void RowMaker::make(const Piece& piece, BlockReader& reader) {
 void RowMaker::take(const TensorEntry& entry) {
   const Plan& plan = plan_of(entry);
   const auto index = static_cast<std::uint32_t>(rows_.size());
-  rows_.push_back({entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, &plan});
+  rows_.push_back({entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, place_of(entry), &plan});
   if (plan.lacks) {
     findings_.lacks(entry, plan, wanted_);
     found_some_ = true;
@@ -326,6 +335,7 @@ bool RowMaker::fill(std::size_t index, ResultRow& row) {
   row.step = from.step;
   row.mode = from.mode;
   row.mode_step = from.mode_step;
+  row.written = from.written;
   row.source = source.text();
   row.figures = figures;
   if (options_.shard) {

@@ -49,6 +49,7 @@ class RecordSink : public ViewSink {
  protected:
   bool start(Dtype dtype) override;
   void take(const TensorView& view, bool whole) override;
+  bool take_repeated(std::span<const std::byte> element, std::uint64_t count) override;
 
  private:
   const ReduceOptions& options_;
@@ -74,7 +75,6 @@ class RowMaker {
   bool show(ResultView& view, Diagnostics& messages);
 
   [[nodiscard]] std::size_t entries() const noexcept { return rows_.size(); }
-  [[nodiscard]] std::size_t records() const noexcept { return records_.size(); }
   [[nodiscard]] const Findings& findings() const noexcept { return findings_; }
 
  private:
@@ -84,6 +84,7 @@ class RowMaker {
     GlobalStep step;
     Mode mode = Mode::global;
     ModeStep mode_step;
+    PlaceCell written;
     const Plan* plan = nullptr;
   };
   struct Record {

@@ -19,7 +19,8 @@ std::vector<Column> columns_of(const ResultContext& context) {
   std::vector<Column> columns = group_columns(context.by);
   columns.push_back({"source"});
   for (const Wanted& wanted : context.wanted) {
-    columns.push_back({wanted.name, Align::right});
+    Column& column = columns.emplace_back(Column{wanted.name, Align::right});
+    column.asked = context.options.reductions_given;
   }
   if (context.options.shard) {
     // What --merge pools.
@@ -27,6 +28,9 @@ std::vector<Column> columns_of(const ResultContext& context) {
       columns.push_back({"count", Align::right, false, true});
     }
     columns.push_back({"partial", Align::left, false, true});
+  }
+  if (!context.options.merge) {
+    columns.push_back(written_column);
   }
   return columns;
 }
@@ -37,8 +41,7 @@ class RowsView : public ResultView {
       : context_(context),
         counted_(asks_for_count(context)),
         columns_(columns_of(context)),
-        rows_(context.out, context.options.output, columns_, context.several_trials, context.messages),
-        digits_(context.wanted.size()) {}
+        rows_(context.out, context.options.output, columns_, context.several_trials, context.messages) {}
 
   void set_trial(std::string_view name) override {
     rows_.set_trial(name);
@@ -62,8 +65,8 @@ class RowsView : public ResultView {
       cells_.emplace_back(row.worker);
     }
     cells_.push_back(row.source.empty() ? Cell() : Cell(row.source));
-    for (std::size_t i = 0; i < row.figures.size(); ++i) {
-      cells_.push_back(row.figures[i].cell(context_.options.output.json(), digits_[i]));
+    for (const Figure& figure : row.figures) {
+      cells_.push_back(figure.cell());
     }
     if (context_.options.shard) {
       if (!counted_) {
@@ -71,9 +74,13 @@ class RowsView : public ResultView {
       }
       cells_.push_back(row.partial.empty() ? Cell() : Cell(row.partial));
     }
+    if (!context_.options.merge) {
+      cells_.emplace_back(row.written);
+    }
     rows_.row(cells_);
   }
 
+  [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
   void end_step() override { rows_.end_step(); }
   void finish() override { rows_.finish(); }
 
@@ -84,7 +91,6 @@ class RowsView : public ResultView {
   RowWriter rows_;
   std::string trial_;
   std::vector<Cell> cells_;
-  std::vector<std::function<void(OutputFile&)>> digits_;
 };
 
 /// A view of its own, into memory.

@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.hpp"
 
+#include "common/nothing_selected.hpp"
 #include "common/text.hpp"
 
+#include <utility>
+
 namespace smd::tool::reduce {
+
+namespace {
+
+bool counts(const TensorEntry& entry) { return entry.value || !entry.reductions.empty(); }
+
+}  // namespace
+
+EntryFilter own_step_filter(const ReduceCommandOptions& options) {
+  const bool values_only = options.view == ViewKind::hist || options.slice || options.source == SourceChoice::computed;
+  return [values_only](const TensorEntry& entry) { return values_only ? entry.value.has_value() : counts(entry); };
+}
 
 void Session::for_each_entry(const ReduceCommandOptions& options,
                              const std::function<bool(const TensorEntry&)>& visit) const {
@@ -16,14 +30,27 @@ void Session::for_each_entry(const ReduceCommandOptions& options, std::span<cons
                              std::span<const SelectedStep> some_steps,
                              const std::function<bool(const TensorEntry&)>& visit) const {
   const EntryQuery query = entry_query(options.selection, {some_tensors.begin(), some_tensors.end()}, some_steps);
-  trial.for_each_entry(
-      query, [&](const TensorEntry& entry) { return (!entry.value && entry.reductions.empty()) || visit(entry); });
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    return !counts(entry) || !own.wants(entry.tensor, entry.step) || visit(entry);
+  });
+}
+
+std::uint64_t Session::count_entries(const ReduceCommandOptions& options) const {
+  std::uint64_t count = 0;
+  for_each_entry(options, [&count](const TensorEntry&) {
+    ++count;
+    return true;
+  });
+  return count;
 }
 
 Forms Session::forms(const ReduceCommandOptions& options) const {
   Forms forms;
   if (!empty()) {
     trial.for_each_entry(entry_query(options.selection, tensors, steps), [&](const TensorEntry& entry) {
+      if (!own.wants(entry.tensor, entry.step)) {
+        return true;
+      }
       forms.values = entry.value.has_value();
       forms.reductions = forms.reductions || !entry.reductions.empty();
       forms.shapes = forms.shapes || entry.shape.has_value();
@@ -33,16 +60,21 @@ Forms Session::forms(const ReduceCommandOptions& options) const {
   return forms;
 }
 
-void say_nothing_found(std::string_view trial, const Forms& forms, Diagnostics& messages) {
+void say_nothing_found(std::string_view name, const Forms& forms, const ReduceCommandOptions& options, Trial* trial,
+                       Diagnostics& messages) {
   if (messages.status() != ExitStatus::yes || forms.values || (!forms.reductions && !forms.shapes)) {
-    say_nothing_selected(messages);
+    if (trial != nullptr) {
+      say_nothing_selected(*trial, options.selection, messages);
+    } else {
+      say_nothing_selected(messages);
+    }
     return;
   }
   const std::string_view what = forms.reductions ? ": no values, only reductions, were saved of what is selected; "
                                                    "smd-reduce -r saved prints them"
                                                  : ": no values or reductions, only shapes, were saved of what is "
                                                    "selected; smd-ls -l prints them";
-  messages.fail("TensorUnavailableForStep", std::string(trial) + std::string(what), ExitStatus::no);
+  messages.fail("TensorUnavailableForStep", std::string(name) + std::string(what), ExitStatus::no);
 }
 
 Session select(Trial& trial, const std::string& name, const ReduceCommandOptions& options, Diagnostics& messages) {
@@ -50,11 +82,25 @@ Session select(Trial& trial, const std::string& name, const ReduceCommandOptions
   if (!check_worker(trial, options.selection, messages)) {
     return session;
   }
-  session.steps = select_steps(trial, options.selection, StepSpec(), messages);
+  if (options.selection.steps && counts_from_end(*options.selection.steps) && !trial.listed_steps().empty()) {
+    session.tensors = select_tensors(trial, options.selection, messages);
+    if (session.tensors.empty() && messages.status() == ExitStatus::yes) {
+      // A mode without any step says more.
+      session.steps = select_steps(trial, options.selection, StepSpec(), messages);
+      return session;
+    }
+    session.own = select_steps_of_tensors(trial, options.selection, StepSpec(), session.tensors,
+                                          own_step_filter(options), messages);
+    session.steps = std::move(session.own.steps);
+  } else {
+    session.steps = select_steps(trial, options.selection, StepSpec(), messages);
+  }
   if (session.steps.empty()) {
     return session;
   }
-  session.tensors = select_tensors(trial, options.selection, messages);
+  if (session.tensors.empty()) {
+    session.tensors = select_tensors(trial, options.selection, messages);
+  }
   if (options.shard) {
     session.sharded = {session.steps.size(), session.steps.front().step.value, session.steps.back().step.value};
     const auto [begin, end] = options.shard->range(session.steps.size());
@@ -62,6 +108,10 @@ Session select(Trial& trial, const std::string& name, const ReduceCommandOptions
                      session.steps.begin() + static_cast<std::ptrdiff_t>(end)};
   }
   return session;
+}
+
+StepRange range_to_open(const ReduceCommandOptions& options) {
+  return options.selection.steps ? range_to_read_of_tensors(options.selection, *options.selection.steps) : StepRange();
 }
 
 void report(const Problem& problem, std::string_view tensor, GlobalStep step, const Trial& trial,

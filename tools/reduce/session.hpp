@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <smd/trial.hpp>
@@ -10,6 +11,7 @@
 
 #include "common/diagnostics.hpp"
 #include "common/selection.hpp"
+#include "common/tensor_steps.hpp"
 #include "options.hpp"
 
 namespace smd::tool::reduce {
@@ -23,10 +25,11 @@ struct Forms {
 
 /// One trial, and what of it is selected.
 struct Session {
-  const Trial& trial;
+  Trial& trial;
   std::string name;  ///< As given.
   std::vector<std::string> tensors;
   std::vector<SelectedStep> steps;
+  TensorSteps own = {};       ///< If steps are counted from an end: those of each tensor.
   ShardedSteps sharded = {};  ///< If `steps` are a shard's: of which they are.
 
   [[nodiscard]] bool empty() const noexcept { return tensors.empty() || steps.empty(); }
@@ -36,6 +39,8 @@ struct Session {
   void for_each_entry(const ReduceCommandOptions& options, std::span<const std::string> some_tensors,
                       std::span<const SelectedStep> some_steps,
                       const std::function<bool(const TensorEntry&)>& visit) const;
+  /// How many entries `for_each_entry` visits.
+  [[nodiscard]] std::uint64_t count_entries(const ReduceCommandOptions& options) const;
   /// What there is of what is selected, for messages: all entries are looked at if none has a value.
   [[nodiscard]] Forms forms(const ReduceCommandOptions& options) const;
 };
@@ -44,9 +49,16 @@ struct Session {
 [[nodiscard]] Session select(Trial& trial, const std::string& name, const ReduceCommandOptions& options,
                              Diagnostics& messages);
 
+/// Whether a step at which something was saved is one of its own that `last` may mean.
+[[nodiscard]] EntryFilter own_step_filter(const ReduceCommandOptions& options);
+
+/// What to read of a trial at first.
+[[nodiscard]] StepRange range_to_open(const ReduceCommandOptions& options);
+
 /// Says that nothing of what is selected can be reduced as asked, and in which forms there is something, unless
-/// something was wrong before; status 1.
-void say_nothing_found(std::string_view trial, const Forms& forms, Diagnostics& messages);
+/// something was wrong before; status 1. `trial`: the one that was opened, if it is at hand.
+void say_nothing_found(std::string_view name, const Forms& forms, const ReduceCommandOptions& options, Trial* trial,
+                       Diagnostics& messages);
 
 /// Reports why a record could not be read.
 void report(const Problem& problem, std::string_view tensor, GlobalStep step, const Trial& trial,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace smd::tool::reduce {
@@ -20,15 +21,17 @@ constexpr std::uint64_t piece_bytes = 1 << 20;  // less is not worth being share
 
 /// What is selected, cut into pieces that follow one another in the order of rows. They do not depend on the number of
 /// threads, so that messages do not either.
-std::vector<Piece> pieces_of(const Session& session, const ReduceCommandOptions& options, std::size_t figures) {
+std::vector<Piece> pieces_of(const Session& session, const ReduceCommandOptions& options, std::size_t figures,
+                             std::optional<std::size_t> room) {
+  const std::size_t most_rows = std::clamp<std::size_t>(room.value_or(piece_rows), 1, piece_rows);
   const std::span<const SelectedStep> steps = session.steps;
   const std::span<const std::string> tensors = session.tensors;
   const std::size_t workers =
       options.selection.all_workers ? std::max<std::size_t>(session.trial.writers().size(), 1) : 1;
   const std::size_t step_rows = tensors.size() * workers;
-  const std::size_t steps_each = std::clamp<std::size_t>(piece_rows / std::max<std::size_t>(step_rows, 1), 1,
+  const std::size_t steps_each = std::clamp<std::size_t>(most_rows / std::max<std::size_t>(step_rows, 1), 1,
                                                          std::max<std::size_t>(steps.size() / enough_pieces, 1));
-  std::size_t parts = step_rows * figures / most_figures + 1;
+  std::size_t parts = std::max(step_rows * figures / most_figures, room ? step_rows / most_rows : 0) + 1;
   if (steps.size() < enough_pieces) {
     const std::optional<StepInfo> first = session.trial.step_info(steps.front().step);
     parts = std::max<std::size_t>(
@@ -87,8 +90,8 @@ Outcome reduce_single(const Session& session, const ReduceCommandOptions& option
   if (session.empty()) {
     return Outcome::nothing;
   }
-  const std::vector<Piece> pieces = pieces_of(session, options, wanted.size());
-  Progress progress("reducing", 0);
+  const std::vector<Piece> pieces = pieces_of(session, options, wanted.size(), view.room());
+  Progress progress("reducing", [&] { return session.count_entries(options); });
   IdleMakers idle;
   Findings findings;
   Outcome outcome = Outcome::nothing;
@@ -103,12 +106,12 @@ Outcome reduce_single(const Session& session, const ReduceCommandOptions& option
       },
       [&](std::size_t, std::unique_ptr<TrialPart>&& part) {
         std::unique_ptr<RowMaker> maker = static_cast<PieceWork&>(*part).take_maker();
-        progress.advance(maker->records());
+        progress.advance(maker->entries());
         findings.merge(maker->findings());
         const bool any = maker->show(view, messages);
         outcome = std::max(outcome, any ? Outcome::rows : maker->entries() != 0 ? Outcome::no_row : Outcome::nothing);
         idle.put(std::move(maker));
-        return true;
+        return view.room() != 0;
       },
       {.jobs = options.reading.jobs});
   findings.say(false, options.strict, messages);

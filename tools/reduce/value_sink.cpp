@@ -56,6 +56,12 @@ bool ViewSink::block(std::span<const std::byte> bytes) {
   return true;
 }
 
+bool ViewSink::repeat(std::span<const std::byte> element, std::uint64_t count) {
+  return (slice_ == nullptr && take_repeated(element, count)) || BlockSink::repeat(element, count);
+}
+
+bool ViewSink::take_repeated(std::span<const std::byte> /*element*/, std::uint64_t /*count*/) { return false; }
+
 void ViewSink::take_part(std::span<const std::byte> bytes) {
   const std::size_t item = item_size(dtype_);
   const std::size_t begin = got_ / item;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <smd/trial.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +22,7 @@ class ViewSink : public BlockSink {
 
   bool begin(Dtype dtype, const Shape& shape) final;
   bool block(std::span<const std::byte> bytes) final;
+  bool repeat(std::span<const std::byte> element, std::uint64_t count) final;
 
   [[nodiscard]] Dtype dtype() const noexcept { return dtype_; }
   /// What is wrong with the slice.
@@ -30,6 +34,8 @@ class ViewSink : public BlockSink {
   virtual bool start(Dtype dtype) = 0;
   /// `whole`: there is no other view of this record.
   virtual void take(const TensorView& view, bool whole) = 0;
+  /// After a view: elements that are all alike. Returns false to get them as views.
+  virtual bool take_repeated(std::span<const std::byte> element, std::uint64_t count);
 
  private:
   void take_part(std::span<const std::byte> bytes);

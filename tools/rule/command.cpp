@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
+#include <smd/log.hpp>
 #include <smd/rule_plugin.hpp>
 #include <smd/rule_registry.hpp>
 
@@ -35,13 +36,25 @@ class Runner {
       : options_(options),
         messages_(messages),
         others_(options.reading, messages),
-        judgement_{options, requests, others_, messages, may_be_several(options.operands)} {}
+        judgement_{
+            options, requests, others_, messages, may_be_several(options.operands), [] { return interrupted(); }} {
+    for (const std::string& operand : options.operands) {
+      others_.allow(operand);
+    }
+    others_.allow(options.other.value_or(std::string()));
+    for (const ParameterOption& parameter : options.parameters) {
+      others_.allow(parameter.name == "other_trial" ? parameter.value : std::string());
+    }
+  }
 
   void judge() {
     Reports reports(options_, judgement_.several_trials, longest_name(judgement_.requests, options_.output.ascii),
                     messages_);
     const bool any_good = std::any_of(judgement_.requests.begin(), judgement_.requests.end(),
                                       [](const RuleRequest& request) { return !request.error; });
+    if (!any_good) {
+      messages_.raise(ExitStatus::nothing_evaluated);  // rules that are evaluated elsewhere alone are no verdict
+    }
     if (any_good && options_.following.follow) {
       judge_live(judgement_, all_operands(options_.operands, options_.output.null_separated, messages_), reports);
       reports.close();
@@ -59,7 +72,7 @@ class Runner {
         judge_trial(judgement_, trial, operand, interruption.token(), reports);
         judged = true;
       });
-      if (!judged) {
+      if (!judged && !interrupted()) {
         report_unread(judgement_, operand, Diagnostics::last_failure(), reports);
       }
       return !interruption.token().stop_requested();
@@ -103,11 +116,25 @@ void about_rules(const RuleCommandOptions& options, Diagnostics& messages) {
   out.close();
 }
 
+/// While one lives, what the library logs (that a rule of a plug-in skips a step) is a message of the command.
+class LibraryMessages {
+ public:
+  explicit LibraryMessages(Diagnostics& messages) {
+    set_log_sink([&messages](LogLevel level, std::string_view text) {
+      level == LogLevel::debug ? messages.debug(text) : messages.info(text);
+    });
+  }
+  ~LibraryMessages() { set_log_sink({}); }
+  LibraryMessages(const LibraryMessages&) = delete;
+  LibraryMessages& operator=(const LibraryMessages&) = delete;
+};
+
 }  // namespace
 
 void RuleCommand::setup(const CommandLine& line) { options_ = RuleCommandOptions::from(line); }
 
 ExitStatus RuleCommand::run(Diagnostics& messages) {
+  const LibraryMessages library(messages);
   if (options_.exit_zero) {
     messages.forgive(ExitStatus::no);
   }
@@ -132,7 +159,11 @@ ExitStatus RuleCommand::run(Diagnostics& messages) {
     return ExitStatus::yes;
   }
   if (requests.empty()) {
-    return ExitStatus::yes;  // a file of rules that cannot be read was reported
+    return ExitStatus::nothing_evaluated;  // why was said with the files
+  }
+  if (options_.task == Task::hook_config) {
+    hook_config(requests, options_);
+    return ExitStatus::yes;
   }
   Runner runner(options_, requests, messages);
   if (options_.task == Task::explain) {

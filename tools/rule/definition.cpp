@@ -19,12 +19,15 @@ constexpr std::array<Example, 3> examples = {{
      .command = "smd-rule run -C job.json -f github --report junit=smd.xml"},
 }};
 
-constexpr std::array<Example, 5> more_examples = {{
+constexpr std::array<Example, 6> more_examples = {{
     {.purpose = "Stop a running job at the first NaN",
      .command = "smd-rule \"$T\" -r ExplodingTensor -F --on-trigger 'aws sagemaker stop-training-job "
                 "--training-job-name \"$J\"'"},
     {.purpose = "Which rules are there, and what does one need?",
      .command = "smd-rule --list; smd-rule --describe Overfit"},
+    {.purpose = "Save what the rules need, and evaluate them",
+     .command = "smd-rule --hook-config -r VanishingGradient,Overfit >hook.json; train.R | smd-save run -C hook.json "
+                "--jsonl --end; smd-rule run -r VanishingGradient,Overfit"},
     {.purpose = "Every finding, not only the first step, as JSON lines",
      .command = "smd-rule run -r ExplodingTensor -k --jsonl"},
     {.purpose = "Many runs at once; xargs ends with 123 if a rule triggered in any",
@@ -39,7 +42,8 @@ constexpr std::array<ExitNote, 7> exit_notes = {{
     {ExitStatus::no, "a rule triggered, or something named is not there"},
     {ExitStatus::usage, "wrong usage, an unknown rule or parameter, or a bad value; the other rules were evaluated"},
     {ExitStatus::unreadable, "a trial cannot be read, or a report not written"},
-    {ExitStatus::damaged, "damaged data; the rest was judged"},
+    {ExitStatus::damaged,
+     "a record that a rule asked for could not be read, or other data are damaged; the rest was evaluated"},
     {ExitStatus::nothing_evaluated, "a rule had nothing to look at: silence is no health"},
     {ExitStatus::timed_out, "with --follow, the job went on after --timeout, or no step came within --idle"},
 }};
@@ -58,12 +62,23 @@ constexpr std::array<Prose, 5> prose = {{
          "One result a rule and trial, at its end, has record, trial, rule (the configuration's name, else the "
          "rule's), rule_to_invoke, status, then step, mode, mode_step, tensor, worker, check, value, threshold and "
          "message of the first finding, params (those in effect), tensors_matched, steps_evaluated, steps_skipped, "
-         "findings (their number), first_step and last_step (the range evaluated), elapsed (seconds in the rule "
-         "itself), kind and parameter (of a configuration error) and warnings. With -k, each finding comes ahead of "
-         "it with record, trial, rule and step to message. record tells them apart: finding or result.\n\n"
-         "status is NoIssuesFound, IssuesFound, Error, InProgress or NotEvaluated: nothing was ever judged, so the "
-         "message says what was looked for and what the trial holds. kind is unknown_rule, unknown_parameter, "
-         "bad_value, missing_parameter, bad_config, bad_trial or custom_rule."},
+         "findings (their number), first_step and last_step (the first and the last step at which something was "
+         "evaluated), elapsed (seconds in the rule itself), kind and parameter (of an error), warnings and "
+         "records_unread. With -k, each finding comes ahead of it with record, trial, rule and step to message. record "
+         "tells them apart: finding or result. --findings prints the findings alone.\n\n"
+         "status is NoIssuesFound, IssuesFound, Error, InProgress or NotEvaluated: nothing was ever evaluated, and the "
+         "message says why, with the names that may have been meant. kind is unread, or of a configuration error "
+         "unknown_rule, unknown_parameter, bad_value, missing_parameter, bad_config, bad_trial, custom_rule or "
+         "unsupported_rule. Rules in Python (custom_rule), of SageMaker's profiler, and those that make reports "
+         "(unsupported_rule) are NotEvaluated, with a warning, and leave the exit status to the other rules; where "
+         "there "
+         "are no others it is 5.\n\n"
+         "NoIssuesFound is said only if every record that the rule asked for was read. Otherwise the status is Error "
+         "of kind unread, and the message says how many steps were evaluated, how many records were not read "
+         "(records_unread; an index or collections file counts as one) and why; a rule that triggered says so in a "
+         "warning. An event "
+         "file that is missing and a record that is too short count as damage does, also while the job runs; with -F "
+         "they are waited for first."},
     {.title = "REPORT FORMATS",
      .text =
          "text (the same as table) has a line a result: status, rule, step, finding. junit has a test suite for each "
@@ -96,8 +111,8 @@ const CommandDefinition& RuleCommand::definition() const {
   static const CommandDefinition definition = {
       .name = "smd-rule",
       .synopsis = "[OPTION]... TRIAL... -r RULE",
-      .summary = "Judges by rules whether training is healthy: the rules of Amazon SageMaker Debugger, and your own.",
-      .brief = "judge the health of a training job by rules",
+      .summary = "Evaluate rules about the health of training: those of Amazon SageMaker Debugger, and your own.",
+      .brief = "evaluate rules about the health of a training job",
       .operands = operands,
       .examples = examples,
       .option_tables = {RuleCommandOptions::table(), RuleCommandOptions::step_table(), OutputOptions::table(),

@@ -39,25 +39,30 @@ class GithubReport : public Report {
   explicit GithubReport(const ReportContext& context) : context_(context) {}
 
   void result(const Record& record) override {
-    const char* command = nullptr;
     switch (record.result.status) {
       case RuleStatus::issues_found:
       case RuleStatus::error:
-        command = "::error";
+        annotate("::error", record, result_text(record));
         break;
       case RuleStatus::not_evaluated:
-        command = "::warning";
+        annotate("::warning", record, result_text(record));
         break;
       case RuleStatus::no_issues_found:
       case RuleStatus::in_progress:
-        return;  // an annotation for each healthy rule would hide the others: GitHub shows ten
+        break;  // an annotation for each healthy rule would hide the others: GitHub shows ten
     }
-    context_.out.write(std::string(command) + " title=" + shown(encoded(record.result.name, true)) +
-                       "::" + shown(encoded(std::string(record.trial) + ": " + result_text(record), false)) + "\n");
+    for (const std::string& warning : record.result.warnings) {
+      annotate("::warning", record, warning);
+    }
     context_.out.flush();
   }
 
  private:
+  void annotate(std::string_view command, const Record& record, const std::string& text) {
+    context_.out.write(std::string(command) + " title=" + shown(encoded(record.result.name, true)) +
+                       "::" + shown(encoded(std::string(record.trial) + ": " + text, false)) + "\n");
+  }
+
   [[nodiscard]] std::string shown(const std::string& text) const {
     return context_.out.is_terminal() ? printable(text, context_.options.ascii) : text;
   }

@@ -57,6 +57,7 @@ TrialJudge::TrialJudge(const Judgement& judgement, Trial& trial, std::string_vie
     options.on_finding = [this](std::size_t rule, const Finding& finding) { found(rule, finding); };
   }
   evaluator_.emplace(trial, std::move(options));
+  judgement.others.allow(name);  // operands may also come from standard input
   for (const RuleRequest& request : judgement.requests) {
     add(request);
   }
@@ -88,14 +89,13 @@ void TrialJudge::add(const RuleRequest& request) {
 
 void TrialJudge::found(std::size_t rule, const Finding& finding) {
   const Record record = {RecordKind::finding, name_, names_[rule], &finding};
-  if (judgement_.options.keep_going) {
-    reports_->finding(record);
-  }
+  reports_->finding(record);
   // One command a step, however many tensors it concerns.
   const GlobalStep step = finding.step.value_or(GlobalStep(-1));
   if (judgement_.options.on_trigger && triggered_[rule] != step) {
     triggered_[rule] = step;
-    run_on_trigger(*judgement_.options.on_trigger, record, judgement_.messages);
+    run_on_trigger({*judgement_.options.on_trigger, judgement_.options.trigger_timeout, judgement_.stop}, record,
+                   judgement_.messages);
   }
 }
 
@@ -148,6 +148,19 @@ void TrialJudge::complain(std::size_t rule, const RuleResult& result) {
   }
 }
 
+void TrialJudge::report_problem(const Problem& problem) {
+  Problem shown = problem;
+  if (problem.kind == ProblemKind::not_yet && !judgement_.options.following.follow) {
+    shown.kind = ProblemKind::absent;  // without --follow nothing is waited for: it is missing all the same
+  }
+  if (shown.kind != ProblemKind::absent) {
+    judgement_.messages.report_once(shown, trial_.path());
+  } else if (missing_.insert(to_string(shown)).second) {  // three such files are named, the rest is counted
+    judgement_.messages.report_record(shown, trial_.path(), {}, Level::warning);
+  }
+  judgement_.messages.raise(status_of(problem.kind));
+}
+
 void TrialJudge::report(std::size_t rule, const RuleResult& result) {
   Diagnostics& messages = judgement_.messages;
   const std::string withheld = stop_not_performed(judgement_.requests[rule], result);
@@ -163,14 +176,22 @@ void TrialJudge::report(std::size_t rule, const RuleResult& result) {
     messages.warning(of(result) + warning);
   }
   for (const Problem& problem : result.problems) {
-    messages.report_once(problem, trial_.path());
-    messages.raise(status_of(problem.kind));
+    report_problem(problem);
+  }
+  messages.say_missing();
+  if (result.records_unread > 0) {
+    messages.raise(ExitStatus::damaged);
+  }
+  if (judgement_.options.findings_only && !result.error_kind &&
+      (result.unread || result.status == RuleStatus::not_evaluated)) {
+    messages.warning(of(result) + std::string(to_string(result.status)) + ": " + result.message);
   }
   if (result.status == RuleStatus::issues_found) {
     messages.raise(ExitStatus::no);
-  } else if (result.status == RuleStatus::not_evaluated) {
+  } else if (result.status == RuleStatus::not_evaluated &&
+             !(result.error_kind && evaluated_elsewhere(*result.error_kind))) {
     messages.raise(ExitStatus::nothing_evaluated);
-  } else if (result.status == RuleStatus::error && result.problems.empty() && !result.error_kind) {
+  } else if (result.status == RuleStatus::error && !result.unread && !result.error_kind) {
     // A rule of one's own that threw: there is no verdict.
     messages.warning(of(result) + result.message);
     messages.raise(ExitStatus::nothing_evaluated);
@@ -202,12 +223,19 @@ void judge_trial(const Judgement& judgement, Trial& trial, std::string_view name
     report_no_step(trial, judgement.messages, ExitStatus::nothing_evaluated);
   }
   TrialJudge judge(judgement, trial, name, std::move(options), &reports);
+  const auto give_up = [&judge] {
+    judge.evaluator().finish(false);
+    judge.conclude(true);
+  };
   try {
     judge.evaluator().offer();
   } catch (const Interrupted&) {
-    judge.evaluator().finish(false);
-    judge.conclude(true);
-    return;
+    return give_up();
+  } catch (const ReadError& error) {
+    if (error.problem.kind != ProblemKind::stopped) {
+      throw;
+    }
+    return give_up();
   }
   // Steps beyond a range need not have been read for the rules to know that they are there.
   const std::vector<GlobalStep> listed = trial.listed_steps();
@@ -228,9 +256,8 @@ void report_unread(const Judgement& judgement, std::string_view name, const std:
       result.error_kind = request.error->kind;
       result.error_parameter = request.error->parameter;
       result.message = request.error->what();
-      if (request.error->kind == ConfigurationErrorKind::custom_rule) {
+      if (evaluated_elsewhere(request.error->kind)) {
         result.status = RuleStatus::not_evaluated;
-        judgement.messages.raise(ExitStatus::nothing_evaluated);
       }
     }
     reports.result({RecordKind::result, name, result, nullptr});

@@ -4,7 +4,9 @@
 #include <smd/evaluator.hpp>
 #include <smd/trial.hpp>
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -25,6 +27,7 @@ struct Judgement {
   OtherTrials& others;
   Diagnostics& messages;
   bool several_trials;
+  std::function<bool()> stop;  ///< Whether a command that a trigger runs is to be given up.
 };
 
 /// Which steps -s, -m and -w mean in a trial. What cannot be had is said, with its status.
@@ -53,6 +56,7 @@ class TrialJudge {
   void add(const RuleRequest& request);
   void found(std::size_t rule, const Finding& finding);
   void report(std::size_t rule, const RuleResult& result);
+  void report_problem(const Problem& problem);
   void complain(std::size_t rule, const RuleResult& result);
   [[nodiscard]] std::string of(const RuleResult& result) const;
 
@@ -63,6 +67,7 @@ class TrialJudge {
   std::optional<Evaluator> evaluator_;
   std::vector<RuleResult> names_;                     // by rule: results with nothing but the names
   std::vector<bool> reported_;                        // by rule
+  std::set<std::string> missing_;                     // event files that were reported to be
   std::vector<std::optional<GlobalStep>> triggered_;  // by rule: the step for which the command ran last
 };
 

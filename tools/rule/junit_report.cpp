@@ -17,10 +17,23 @@ namespace smd::tool::rule {
 
 namespace {
 
-/// Text that XML can hold: what is no UTF-8 or a control character is shown as `\xNN`.
+/// The two code points beyond control characters that XML 1.0 has no way to write: U+FFFE and U+FFFF.
+bool is_outside_xml(std::string_view text) noexcept {
+  return text.starts_with("\xEF\xBF\xBE") || text.starts_with("\xEF\xBF\xBF");
+}
+
+/// Text that XML can hold: what is no UTF-8 (half a surrogate pair neither) or a control character is shown as `\xNN`,
+/// what XML cannot hold as `\u{N}`.
 std::string xml(std::string_view text) {
+  const std::string shown = printable(text);
   std::string out;
-  for (const char c : printable(text)) {
+  for (std::size_t at = 0; at < shown.size(); ++at) {
+    const char c = shown[at];
+    if (is_outside_xml(std::string_view(shown).substr(at))) {
+      out += shown[at + 2] == '\xBE' ? "\\u{fffe}" : "\\u{ffff}";
+      at += 2;
+      continue;
+    }
     switch (c) {
       case '&':
         out += "&amp;";
@@ -37,6 +50,17 @@ std::string xml(std::string_view text) {
       default:
         out += c;
     }
+  }
+  return out;
+}
+
+/// The same of lines, which stay lines.
+std::string xml_lines(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out += xml(text.substr(0, end)) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
 }
@@ -79,6 +103,7 @@ struct Case {
 struct Suite {
   std::string trial;
   std::vector<Case> cases;
+  std::string warnings = {};
 };
 
 class JunitReport : public Report {
@@ -90,17 +115,21 @@ class JunitReport : public Report {
     // Trials that are followed at once take turns.
     auto suite = std::find_if(suites_.begin(), suites_.end(), [&](const Suite& s) { return s.trial == record.trial; });
     if (suite == suites_.end()) {
-      suite = suites_.insert(suites_.end(), {std::string(record.trial), {}});
+      suite = suites_.insert(suites_.end(), {.trial = std::string(record.trial), .cases = {}});
     }
-    std::string type = record.finding != nullptr ? record.finding->check
-                       : result.error_kind       ? std::string(to_string(*result.error_kind))
-                                                 : std::string(to_string(result.status));
+    std::string type = record.finding != nullptr ? record.finding->check : std::string(kind_of(result));
+    if (type.empty()) {
+      type = to_string(result.status);
+    }
     std::string params;
     for (const auto& [name, text] : result.params) {
       params += text ? name + "=" + *text + " " : "";
     }
     suite->cases.push_back({result.name, result.rule.empty() ? result.name : result.rule, result.status,
                             std::move(type), result_text(record), std::move(params), result.elapsed});
+    for (const std::string& warning : result.warnings) {
+      suite->warnings += result.name + ": " + warning + "\n";
+    }
   }
 
   void end() override {
@@ -136,7 +165,8 @@ class JunitReport : public Report {
     for (const Case& one : suite.cases) {
       append(text, one);
     }
-    text += "    <system-out></system-out>\n    <system-err></system-err>\n  </testsuite>\n";
+    text += "    <system-out></system-out>\n    <system-err>" + xml_lines(suite.warnings) +
+            "</system-err>\n  </testsuite>\n";
     context_.out.write(text);
   }
 

@@ -3,10 +3,12 @@
 
 #include <smd/follow.hpp>
 
+#include "common/awaited_trial.hpp"
 #include "common/errors.hpp"
 #include "common/interruption.hpp"
 #include "common/operands.hpp"
 #include "common/side_by_side.hpp"
+#include "other_records.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -38,11 +40,13 @@ class LiveTrial {
  public:
   LiveTrial(const Judgement& judgement, Trial& trial, const std::string& name, const WaitOptions& wait,
             Reports& reports, std::mutex& mutex)
-      : judgement_(judgement), trial_(trial), name_(name), wait_(wait), mutex_(mutex) {
+      : judgement_(judgement), trial_(trial), name_(name), wait_(wait), reports_(reports), mutex_(mutex) {
     const std::lock_guard lock(mutex_);
     EvaluationOptions options = evaluation_options(judgement, trial);
     end_ = options.end;
+    options.wait = wait_;
     judge_.emplace(judgement, trial, name, std::move(options), &reports);
+    others_.emplace(judgement.others.all(), wait, judgement.messages);
   }
 
   /// Rules may be told of trouble with the trial, but not lose what they have found.
@@ -62,7 +66,7 @@ class LiveTrial {
  private:
   void follow() {
     const auto& following = judgement_.options.following;
-    StepFollower follower(trial_, {.wait = wait_, .idle = following.idle});
+    StepFollower follower(trial_, {.wait = wait_});
     judgement_.messages.info(name_ + ": followed by " + follower.method());
     Clock::time_point quiet_since = Clock::now();
     Extent known(trial_);
@@ -77,11 +81,14 @@ class LiveTrial {
       }
       report_problems();
       quiet_since = last ? Clock::now() : quiet_since;
-      const bool job_over = event.has_value();
+      came_ = std::max(came_, last);
+      const std::optional<GlobalStep> ready = ready_step();
+      const bool job_over = event.has_value() && ready == came_;
       const Extent extent(trial_);
-      if (judge(last, job_over, extent != known)) {
+      if (judge(ready > offered_ ? ready : std::nullopt, job_over, extent != known)) {
         return;
       }
+      offered_ = std::max(offered_, ready);
       known = extent;
       if (wait_.stop.stop_requested()) {
         end(false, true);
@@ -99,12 +106,18 @@ class LiveTrial {
     }
   }
 
+  /// The last step that came and that the other trials let rules see.
+  [[nodiscard]] std::optional<GlobalStep> ready_step() {
+    const std::lock_guard lock(mutex_);  // the other trials are everybody's
+    const std::optional<GlobalStep> readable = others_->last_readable();
+    return came_ && readable ? std::max(offered_, std::optional(std::min(*came_, *readable))) : came_;
+  }
+
   /// Shows the rules what is new. Returns whether it is over.
   bool judge(std::optional<GlobalStep> last, bool job_over, bool new_data) {
     const std::lock_guard lock(mutex_);
     Evaluator& evaluator = judge_->evaluator();
     if (last) {
-      judgement_.others.refresh();
       evaluator.offer(last);
     }
     if (job_over) {
@@ -121,6 +134,7 @@ class LiveTrial {
     }
     evaluator.tick(std::chrono::duration<double>(Clock::now().time_since_epoch()).count(), new_data);
     judge_->report_finished();
+    reports_.flush();
     if (evaluator.all_done() || (end_ && last && last->value >= end_->value - 1)) {
       evaluator.finish(false);
       judge_->conclude();
@@ -181,10 +195,14 @@ class LiveTrial {
   Trial& trial_;
   const std::string& name_;
   const WaitOptions& wait_;
+  Reports& reports_;
   std::mutex& mutex_;
   std::optional<GlobalStep> end_;
   std::optional<TrialJudge> judge_;
-  bool told_ = false;  // what was not seen at the first steps
+  std::optional<OtherRecords> others_;
+  std::optional<GlobalStep> came_;     // the last step whose records are there
+  std::optional<GlobalStep> offered_;  // the last one that rules were shown
+  bool told_ = false;                  // what was not seen at the first steps
 };
 
 class LiveTrials {
@@ -192,7 +210,10 @@ class LiveTrials {
   LiveTrials(const Judgement& judgement, Reports& reports)
       : judgement_(judgement),
         reports_(reports),
-        wait_(judgement.options.following.wait_options(interruption_.token())) {}
+        wait_(judgement.options.following.wait_options(interruption_.token())) {
+    judgement_.stop = judgement.options.following.request_stop(wait_);
+    judgement_.others.stop_by(judgement_.stop);
+  }
 
   void run(const std::vector<std::string>& operands) {
     side_by_side(operands.size(), interruption_, [&](std::size_t i) { follow(operands[i]); });
@@ -201,17 +222,22 @@ class LiveTrials {
  private:
   void follow(const std::string& operand) {
     bool read = false;
-    with_trial(operand, judgement_.options.reading.trial_options(), judgement_.messages, [&](Trial& trial) {
+    const auto open = [&](const TrialOptions& options) {
+      return open_awaited(operand, options, judgement_.options.following, wait_, judgement_.messages, Level::warning);
+    };
+    TrialOptions options = judgement_.options.reading.trial_options();
+    options.remote.stop = judgement_.stop;
+    with_trial(operand, options, judgement_.messages, open, [&](Trial& trial) {
       read = true;
       LiveTrial(judgement_, trial, operand, wait_, reports_, mutex_).run();
     });
-    if (!read) {
+    if (!read && !wait_.stop.stop_requested()) {
       const std::lock_guard lock(mutex_);
       report_unread(judgement_, operand, Diagnostics::last_failure(), reports_);
     }
   }
 
-  const Judgement& judgement_;
+  Judgement judgement_;
   Reports& reports_;
   Interruption interruption_;
   WaitOptions wait_;

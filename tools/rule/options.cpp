@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include "common/text.hpp"
+#include "record.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,15 +13,16 @@ namespace {
 
 constexpr std::string_view rules_group = "Rules";
 
-constexpr std::array<OptionSpec, 15> own_options = {{
+constexpr std::array<OptionSpec, 18> own_options = {{
     {.short_name = 'r',
      .name = "rule",
-     .metavar = "NAME",
-     .help = "judge by this rule: VanishingGradient or vanishing_gradient; may be given again",
+     .metavar = "NAME[,NAME]",
+     .help = "evaluate these rules, named as VanishingGradient or vanishing_gradient",
      .group = rules_group,
      .kind = ValueKind::rule,
      .repeat = Repeat::adds_up,
-     .manual = "Judge by this rule, named as VanishingGradient or vanishing_gradient."},
+     .split_commas = true,
+     .manual = "Evaluate these rules, named as VanishingGradient or vanishing_gradient."},
     {.short_name = 'p',
      .name = "param",
      .metavar = "K=V",
@@ -33,15 +35,18 @@ constexpr std::array<OptionSpec, 15> own_options = {{
     {.short_name = 'C',
      .name = "config",
      .metavar = "FILE",
-     .help = "judge by the rules in FILE: JSON with SageMaker's DebugRuleConfigurations",
+     .help = "evaluate the rules in FILE: JSON with SageMaker's DebugRuleConfigurations",
      .group = rules_group,
      .kind = ValueKind::file,
      .repeat = Repeat::adds_up,
      .manual =
-         "Judge by the rules of a JSON document: one rule configuration of SageMaker, a list of them, or an object "
+         "Evaluate the rules of a JSON document: one rule configuration of SageMaker, a list of them, or an object "
          "with DebugRuleConfigurations, such as a CreateTrainingJob request or what describe-training-job prints. "
-         "Names, rules and parameters are used; images, instances and paths are ignored. Rules in Python "
-         "(source_s3_uri) are not evaluated, and actions (action_json) not performed."},
+         "Names, rules and parameters are used; images, instances and paths are ignored. A list may be text with "
+         "commas "
+         "or a JSON list. Rules in Python (source_s3_uri), of the profiler and such as make reports are not evaluated, "
+         "and actions (action_json) not performed. An other_trial on S3 is read if its bucket is one that the command "
+         "line names too: in a TRIAL, --other or -p; otherwise it is a usage error, and no request is made."},
     {.name = "other",
      .metavar = "TRIAL",
      .help = "the trial to compare with, for SimilarAcrossRuns",
@@ -62,17 +67,32 @@ constexpr std::array<OptionSpec, 15> own_options = {{
      .group = group::view,
      .kind = ValueKind::rule},
     {.name = "explain",
-     .help = "print the tensors and steps that each rule would read; judge nothing",
+     .help = "print the tensors and steps that each rule would read; evaluate nothing",
      .group = group::view},
     {.name = "check-config",
      .help = "only check that rules and parameters are valid; no TRIAL is needed",
      .group = group::view},
+    {.name = "hook-config",
+     .help = "print the hook's configuration, as JSON, that saves what the rules need; no TRIAL",
+     .group = group::view,
+     .manual =
+         "Print the configuration of a hook, as JSON, that saves what the rules need and no more: for smd-save "
+         "--config, "
+         "for a hook of libsmd or of the reference, or as the DebugHookConfig of a training job. Reductions are saved "
+         "where they suffice. Collections and steps that a file of rules or the DebugHookConfig in it configures are "
+         "taken from there; otherwise the steps are the hook's own default."},
     {.short_name = 'k',
      .name = "keep-going",
      .help = "go on after a step that triggered, and print every finding",
      .group = rules_group,
      .manual = "Go on after a step at which a rule triggered, and print every finding as it is made, ahead of the "
                "result. By default a rule is done with the first step that triggered, as in SageMaker."},
+    {.name = "findings",
+     .help = "print findings only, no results",
+     .group = rules_group,
+     .manual = "Print the findings, and not the results: all of the first step that triggered, or of every step with "
+               "-k. It is implied where --columns chooses no column of a result's own, such as --columns step,tensor. "
+               "Files of --report are not concerned. Rules that were not evaluated are then named in a message."},
     {.name = "now",
      .metavar = "TIME",
      .help = "the present, for StalledTrainingRule: seconds since 1970 or 2024-05-01T12:00:00Z (default: the clock)",
@@ -83,10 +103,18 @@ constexpr std::array<OptionSpec, 15> own_options = {{
      .help = "run CMD by sh each time a rule triggers, with the finding as JSON on its standard input",
      .group = rules_group,
      .kind = ValueKind::text,
-     .manual = "Run sh -c CMD for each step at which a rule triggers. The first finding of the step is on its standard "
-               "input, as JSON, and in SMD_RULE, SMD_RULE_TRIAL, SMD_RULE_STEP, SMD_RULE_MODE, SMD_RULE_TENSOR, "
-               "SMD_RULE_VALUE and SMD_RULE_MESSAGE (empty where there is none); names are never pasted into CMD. What "
-               "it prints goes to standard error. If it fails, a warning says so."},
+     .manual =
+         "Run sh -c CMD for each step at which a rule triggers. The first finding of the step is on its standard "
+         "input, as JSON, and in SMD_RULE, SMD_RULE_TRIAL, SMD_RULE_STEP, SMD_RULE_MODE, SMD_RULE_TENSOR, "
+         "SMD_RULE_VALUE and SMD_RULE_MESSAGE (empty where there is none); names are never pasted into CMD. What "
+         "it prints goes to standard error. If it fails, a warning says so. It runs in a process group of its own; "
+         "what of that is left after --trigger-timeout, or when a signal or --timeout ends smd-rule, gets SIGTERM, "
+         "and SIGKILL a second later."},
+    {.name = "trigger-timeout",
+     .metavar = "D",
+     .help = "end CMD of --on-trigger after D (default: 1m): SIGTERM, then SIGKILL, and a warning",
+     .group = rules_group,
+     .kind = ValueKind::duration},
     {.name = "report",
      .metavar = "F=FILE",
      .help = "write a further report of format F to FILE, which appears once it is whole; may be given again",
@@ -101,22 +129,22 @@ constexpr std::array<OptionSpec, 3> step_options = {{
     {.short_name = 's',
      .name = "step",
      .metavar = "SPEC",
-     .help =
-         "judge at these steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end; with -F "
-         "one range A:B",
+     .help = "evaluate at these steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end; "
+             "with -F "
+             "one range A:B",
      .group = group::selection,
      .kind = ValueKind::step,
      .repeat = Repeat::adds_up,
      .split_commas = true,
      .manual =
-         "Judge only at these steps, counted in the mode. Rules that look back may still read earlier ones. Wins "
+         "Evaluate only at these steps, counted in the mode. Rules that look back may still read earlier ones. Wins "
          "over the parameters start_step and end_step. With --follow it is one range A:B of global steps, whose ends "
          "may be open; one step is 300:301."},
     {.short_name = 'm',
      .name = "mode",
      .metavar = "M[,M]",
-     .help =
-         "judge at steps of these modes, with -F of one: train, eval, predict or global (default: global, all steps)",
+     .help = "evaluate at steps of these modes, with -F of one: train, eval, predict or global (default: global, all "
+             "steps)",
      .group = group::selection,
      .kind = ValueKind::mode,
      .repeat = Repeat::adds_up,
@@ -124,7 +152,7 @@ constexpr std::array<OptionSpec, 3> step_options = {{
     {.short_name = 'w',
      .name = "worker",
      .metavar = "W",
-     .help = "judge what this worker saved (default: all)",
+     .help = "evaluate what this worker saved (default: all)",
      .group = group::selection,
      .kind = ValueKind::worker},
 }};
@@ -149,6 +177,14 @@ ReportSpec report_from(const std::string& text) {
   return spec;
 }
 
+std::chrono::nanoseconds trigger_timeout_from(const std::string& text) {
+  const std::chrono::nanoseconds timeout = parse_duration(text);
+  if (timeout.count() == 0) {
+    throw InvalidValue(quoted(text) + " leaves the command no time");
+  }
+  return timeout;
+}
+
 ParameterOption parameter_from(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
@@ -167,10 +203,11 @@ ParameterOption parameter_from(const std::string& text) {
 }
 
 Task task_from(const CommandLine& line) {
-  constexpr std::array<std::pair<std::string_view, Task>, 4> flags = {{{"list", Task::list},
+  constexpr std::array<std::pair<std::string_view, Task>, 5> flags = {{{"list", Task::list},
                                                                        {"describe", Task::describe},
                                                                        {"explain", Task::explain},
-                                                                       {"check-config", Task::check_config}}};
+                                                                       {"check-config", Task::check_config},
+                                                                       {"hook-config", Task::hook_config}}};
   Task task = Task::judge;
   std::string_view chosen;
   for (const auto& [name, kind] : flags) {
@@ -183,6 +220,17 @@ Task task_from(const CommandLine& line) {
     }
   }
   return task;
+}
+
+/// Whether what is printed are rows and lines of records, which may be findings.
+bool prints_records(std::string_view format) {
+  constexpr std::array<std::string_view, 6> formats = {"text", "table", "tsv", "csv", "json", "jsonl"};
+  return std::find(formats.begin(), formats.end(), format) != formats.end();
+}
+
+bool only_of_findings(const OutputOptions& output) {
+  return !output.columns.empty() && prints_records(output.format) &&
+         std::all_of(output.columns.begin(), output.columns.end(), in_finding);
 }
 
 void check(const RuleCommandOptions& options) {
@@ -201,14 +249,22 @@ void check(const RuleCommandOptions& options) {
   if (options.rules.empty() && options.configs.empty()) {
     throw UsageError("no rule is given: choose with -r RULE (--list shows them) or -C FILE");
   }
-  if (options.operands.empty() && options.task != Task::check_config) {
+  if (options.findings_only && !prints_records(options.output.format)) {
+    throw UsageError("--findings prints findings as text, table, tsv, csv, json or jsonl; " + options.output.format +
+                     " has results only");
+  }
+  if (options.task == Task::hook_config && !options.operands.empty()) {
+    throw UsageError("--hook-config is about rules: it takes no TRIAL, and there is " +
+                     quoted(options.operands.front()));
+  }
+  if (options.operands.empty() && options.task != Task::check_config && options.task != Task::hook_config) {
     throw UsageError("TRIAL is missing");
   }
   if (!options.following.follow) {
     return;
   }
   if (options.task != Task::judge) {
-    throw UsageError("--follow judges: it takes no --explain and no --check-config");
+    throw UsageError("--follow evaluates: it takes no --explain, no --check-config and no --hook-config");
   }
   const SelectionOptions& selection = options.selection;
   if (!plain_range(selection) && (selection.steps || selection.modes.size() > 1)) {
@@ -257,10 +313,17 @@ RuleCommandOptions RuleCommandOptions::from(const CommandLine& line) {
   options.configs = line.values("config");
   options.other = line.value("other");
   options.keep_going = line.has("keep-going");
+  options.findings_only = line.has("findings") || only_of_findings(options.output);
   options.now = line.convert("now", [](const std::string& text) { return parse_time(text); });
   options.plugins = line.values("plugin");
   options.reports = line.convert_all("report", report_from);
   options.on_trigger = line.value("on-trigger");
+  if (const auto timeout = line.convert("trigger-timeout", trigger_timeout_from)) {
+    if (!options.on_trigger) {
+      throw UsageError("--trigger-timeout needs --on-trigger: without it no command is run");
+    }
+    options.trigger_timeout = *timeout;
+  }
   options.allow_empty = line.has("allow-empty");
   options.exit_zero = line.has("exit-zero");
   check(options);

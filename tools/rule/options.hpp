@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -29,9 +30,9 @@ struct ParameterOption {
   std::string value;
 };
 
-enum class Task : std::uint8_t { judge, list, describe, explain, check_config };
+enum class Task : std::uint8_t { judge, list, describe, explain, check_config, hook_config };
 
-/// CLI.md, section 9, as an option table and as values, with the shared options beside them.
+/// The options of smd-rule, as an option table and as values, with the shared options beside them.
 struct RuleCommandOptions {
   std::vector<std::string> operands;
   SelectionOptions selection;  ///< Only -s, -m and -w.
@@ -46,10 +47,12 @@ struct RuleCommandOptions {
   std::vector<std::string> configs;
   std::optional<std::string> other;
   bool keep_going = false;
-  std::optional<double> now;  ///< Seconds since 1970.
+  bool findings_only = false;  ///< Asked for, or no column of a result's own is printed.
+  std::optional<double> now;   ///< Seconds since 1970.
   std::vector<std::string> plugins;
   std::vector<ReportSpec> reports;
   std::optional<std::string> on_trigger;
+  std::chrono::nanoseconds trigger_timeout = std::chrono::minutes(1);
   bool allow_empty = false;
   bool exit_zero = false;
 

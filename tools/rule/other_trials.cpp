@@ -1,14 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "other_trials.hpp"
 
+#include "common/text.hpp"
+
 namespace smd::tool::rule {
 
+namespace {
+
+/// Of `s3://bucket/prefix`; empty: a local path.
+std::string_view bucket_of(std::string_view place) {
+  if (!is_remote_path(place)) {
+    return {};
+  }
+  place.remove_prefix(place.find("//") + 2);
+  return place.substr(0, place.find('/'));
+}
+
+}  // namespace
+
+void OtherTrials::allow(std::string_view place) {
+  if (is_remote_path(place)) {
+    buckets_.emplace(bucket_of(place));
+  }
+}
+
 Trial* OtherTrials::open(const std::string& path, std::string& why) {
+  if (is_remote_path(path) && !buckets_.contains(bucket_of(path))) {
+    why = "the other trial " + quoted(path) + " lies in a bucket that the command line does not name; --other " + path +
+          " allows it";
+    if (refused_.insert(path).second) {
+      messages_.fail("Usage", why, ExitStatus::usage);
+    }
+    return nullptr;
+  }
   const auto [known, is_new] = by_path_.try_emplace(path);
   Other& other = known->second;
   if (is_new) {
     try {
       TrialOptions options = reading_.trial_options();
+      options.name = path;
+      if (stop_) {
+        options.remote.stop = stop_;
+      }
       say_remote(options, messages_);
       other.trial = &trials_.emplace_back(Trial::open(path, options));
       for (const Problem& problem : other.trial->problems()) {
@@ -22,12 +55,6 @@ Trial* OtherTrials::open(const std::string& path, std::string& why) {
   }
   why = other.why;
   return other.trial;
-}
-
-void OtherTrials::refresh() {
-  for (Trial& trial : trials_) {
-    trial.refresh();
-  }
 }
 
 }  // namespace smd::tool::rule

@@ -4,23 +4,32 @@
 #include <smd/trial.hpp>
 
 #include <deque>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "common/diagnostics.hpp"
 #include "common/reading_options.hpp"
 
 namespace smd::tool::rule {
 
-/// The trials that rules compare with, each opened once.
+/// The trials that rules compare with, each opened once. A configuration may be a stranger's: it names no bucket that
+/// requests are signed for. Only those that the command line names are asked.
 class OtherTrials {
  public:
   OtherTrials(const ReadingOptions& reading, Diagnostics& messages) : reading_(reading), messages_(messages) {}
 
-  /// Null if it cannot be opened, which is reported once, with its status; `why` is then the reason.
+  /// What ends requests for trials that are opened from now on, instead of a signal alone.
+  void stop_by(std::function<bool()> stop) { stop_ = std::move(stop); }
+  /// The user named this place: trials in its bucket may be opened.
+  void allow(std::string_view place);
+  /// Null if it cannot or must not be opened, which is reported once, with its status; `why` is then the reason.
   Trial* open(const std::string& path, std::string& why);
-  /// Looks for what is new in all of them. @throws ReadError.
-  void refresh();
+  /// Those that could be opened.
+  [[nodiscard]] std::deque<Trial>& all() noexcept { return trials_; }
 
  private:
   struct Other {
@@ -29,6 +38,9 @@ class OtherTrials {
   };
   const ReadingOptions& reading_;
   Diagnostics& messages_;
+  std::function<bool()> stop_;
+  std::set<std::string, std::less<>> buckets_;
+  std::set<std::string> refused_;
   std::deque<Trial> trials_;
   std::map<std::string, Other> by_path_;
 };

@@ -4,6 +4,8 @@
 #include "common/escape.hpp"
 #include "common/selection.hpp"
 
+#include <algorithm>
+
 namespace smd::tool::rule {
 
 namespace {
@@ -61,6 +63,7 @@ const std::vector<RecordKey>& record_keys() {
       {"kind", false, false},
       {"parameter", false, false},
       {"warnings", false, false},
+      {"records_unread", false, true},
   };
   return keys;
 }
@@ -101,9 +104,10 @@ const std::vector<Cell>& RecordCells::fill(const Record& record) {
   cells_.push_back(step_cell(result.first_step));
   cells_.push_back(step_cell(result.last_step));
   cells_.emplace_back(result.elapsed);
-  cells_.push_back(result.error_kind ? Cell(to_string(*result.error_kind)) : Cell());
+  cells_.push_back(or_missing(kind_of(result)));
   cells_.push_back(or_missing(result.error_parameter));
   cells_.emplace_back(ListCell{result.warnings});
+  cells_.emplace_back(result.records_unread);
   return cells_;
 }
 
@@ -134,6 +138,15 @@ std::string record_json(const Record& record, const std::vector<std::size_t>& ch
   return json + "}";
 }
 
+std::string_view kind_of(const RuleResult& result) noexcept {
+  return result.error_kind ? to_string(*result.error_kind) : result.unread ? "unread" : std::string_view();
+}
+
+bool in_finding(std::string_view key) noexcept {
+  const std::vector<RecordKey>& keys = record_keys();
+  return std::any_of(keys.begin(), keys.end(), [&](const RecordKey& one) { return one.name == key && one.in_finding; });
+}
+
 std::string place_text(const Finding& finding) {
   if (!finding.step) {
     return {};
@@ -158,7 +171,7 @@ std::string result_text(const Record& record) {
     return result.message;
   }
   std::string text(result.status == RuleStatus::in_progress ? "the job goes on; so far " : "");
-  text += std::to_string(result.steps_evaluated) + (result.steps_evaluated == 1 ? " step" : " steps") + " judged";
+  text += std::to_string(result.steps_evaluated) + (result.steps_evaluated == 1 ? " step" : " steps") + " evaluated";
   if (result.first_step && result.first_step == result.last_step) {
     text += ", at " + std::to_string(result.first_step->value);
   } else if (result.first_step && result.last_step) {

@@ -22,7 +22,7 @@ struct Record {
   const Finding* finding;    ///< Of a result: the first, or null.
 };
 
-/// A key of records, in the order of CLI.md, section 9.
+/// A key of records, in the order in which they are printed.
 struct RecordKey {
   std::string_view name;
   bool in_finding;
@@ -45,6 +45,12 @@ class RecordCells {
 /// are not UTF-8 lose what is none.
 [[nodiscard]] std::string record_json(const Record& record, const std::vector<std::size_t>& chosen, int precision,
                                       NonFinite nonfinite);
+
+/// Of a result with status Error: the configuration error's kind, or `unread`; empty for other results.
+[[nodiscard]] std::string_view kind_of(const RuleResult& result) noexcept;
+
+/// Whether a finding has a value for a key.
+[[nodiscard]] bool in_finding(std::string_view key) noexcept;
 
 /// `step 120 (train 118)`, `step 120` where no mode was set, or nothing.
 [[nodiscard]] std::string place_text(const Finding& finding);

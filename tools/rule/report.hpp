@@ -19,9 +19,11 @@ namespace smd::tool::rule {
 class Report {
  public:
   virtual ~Report() = default;
-  /// Only with -k.
+  /// With -k, and where findings are all that is wanted.
   virtual void finding(const Record&) {}
   virtual void result(const Record& record) = 0;
+  /// More may be long in coming: what there is must be seen.
+  virtual void flush() {}
   /// After the last record. Does not close the file.
   virtual void end() {}
 };

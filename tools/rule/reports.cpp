@@ -2,10 +2,12 @@
 #include "reports.hpp"
 
 #include "common/errors.hpp"
+#include "sorted_report.hpp"
 
 #include <array>
 #include <exception>
 #include <string_view>
+#include <utility>
 
 namespace smd::tool::rule {
 
@@ -14,20 +16,21 @@ namespace {
 struct KnownFormat {
   std::string_view name;
   std::unique_ptr<Report> (*make)(const ReportContext&);
+  bool rows;  ///< A row or line for each record, in any order.
 };
 
 // The one table of formats.
 constexpr std::array<KnownFormat, 10> formats = {{
-    {"text", make_text_report},
-    {"table", make_text_report},
-    {"tsv", make_rows_report},
-    {"csv", make_rows_report},
-    {"json", make_json_report},
-    {"jsonl", make_json_report},
-    {"junit", make_junit_report},
-    {"tap", make_tap_report},
-    {"github", make_github_report},
-    {"sagemaker", make_sagemaker_report},
+    {"text", make_text_report, true},
+    {"table", make_text_report, true},
+    {"tsv", make_rows_report, true},
+    {"csv", make_rows_report, true},
+    {"json", make_json_report, true},
+    {"jsonl", make_json_report, true},
+    {"junit", make_junit_report, false},
+    {"tap", make_tap_report, false},
+    {"github", make_github_report, false},
+    {"sagemaker", make_sagemaker_report, false},
 }};
 
 constexpr std::array<std::string_view, formats.size()> names = [] {
@@ -53,17 +56,29 @@ std::span<const std::string_view> report_formats() noexcept { return names; }
 
 Reports::Reports(const RuleCommandOptions& options, bool several_trials, std::size_t rule_width,
                  Diagnostics& messages) {
-  destinations_.push_back({options.output, options.output.open()});
+  destinations_.push_back(
+      {options.output, options.output.open(), options.keep_going || options.findings_only, !options.findings_only});
   for (const ReportSpec& spec : options.reports) {
     OutputOptions own = options.output;
     own.format = spec.format;
     own.file = spec.file;
     own.columns.clear();
     OutputFile out = own.open();
-    destinations_.push_back({std::move(own), std::move(out)});
+    destinations_.push_back({std::move(own), std::move(out), options.keep_going, true});
+  }
+  const bool ordered = !options.output.sort.empty() || options.output.limit;
+  if (ordered && !find(options.output.format).rows) {
+    throw UsageError(options.output.sort.empty() ? "--limit: there are no rows in -f " + options.output.format
+                                                 : "--sort: there are no rows in -f " + options.output.format);
   }
   for (Destination& to : destinations_) {
+    to.options.sort.clear();
+    to.options.limit.reset();
     to.report = find(to.options.format).make({to.out, to.options, several_trials, rule_width, messages});
+  }
+  if (ordered) {
+    std::unique_ptr<Report>& printed = destinations_.front().report;
+    printed = make_sorted_report(std::move(printed), options.output);
   }
 }
 
@@ -71,13 +86,23 @@ Reports::~Reports() = default;
 
 void Reports::finding(const Record& record) {
   for (Destination& to : destinations_) {
-    to.report->finding(record);
+    if (to.findings) {
+      to.report->finding(record);
+    }
   }
 }
 
 void Reports::result(const Record& record) {
   for (Destination& to : destinations_) {
-    to.report->result(record);
+    if (to.results) {
+      to.report->result(record);
+    }
+  }
+}
+
+void Reports::flush() {
+  for (Destination& to : destinations_) {
+    to.report->flush();
   }
 }
 

@@ -22,8 +22,11 @@ class Reports {
   Reports& operator=(const Reports&) = delete;
   ~Reports();
 
+  /// Goes where findings are wanted.
   void finding(const Record& record);
   void result(const Record& record);
+  /// More may be long in coming.
+  void flush();
   /// After the last record: puts all files in their places. @throws OutputError.
   void close();
 
@@ -31,6 +34,8 @@ class Reports {
   struct Destination {
     OutputOptions options;
     OutputFile out;
+    bool findings;  ///< Wanted as they are made,
+    bool results;   ///< and these.
     std::unique_ptr<Report> report = nullptr;
   };
   std::deque<Destination> destinations_;

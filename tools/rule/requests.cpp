@@ -57,12 +57,17 @@ std::string read_file(const std::string& path) {
   return text;
 }
 
-std::vector<RuleRequest> requests_of(const std::string& file) {
+std::vector<RuleRequest> requests_of(const std::string& file, bool with_hook) {
   std::vector<RuleRequest> requests;
   try {
-    for (RuleConfiguration& configuration : parse_rule_configurations(read_file(file))) {
-      RuleRequest& request =
-          requests.emplace_back(RuleRequest{.configuration = std::move(configuration), .file = file, .error = {}});
+    const std::string text = read_file(file);
+    std::optional<HookConfig> job_hook;
+    if (with_hook && text.find("\"DebugHookConfig\"") != std::string::npos) {
+      job_hook = HookConfig::parse(text, file);
+    }
+    for (RuleConfiguration& configuration : parse_rule_configurations(text)) {
+      RuleRequest& request = requests.emplace_back(
+          RuleRequest{.configuration = std::move(configuration), .file = file, .error = {}, .job_hook = job_hook});
       if (request.name().empty()) {  // records need one to tell it by
         request.configuration.name = request.configuration.position;
       }
@@ -177,7 +182,10 @@ std::vector<RuleRequest> rule_requests(const RuleCommandOptions& options, Diagno
   }
   for (const std::string& file : options.configs) {
     try {
-      std::vector<RuleRequest> more = requests_of(file);
+      std::vector<RuleRequest> more = requests_of(file, options.task == Task::hook_config);
+      if (more.empty()) {
+        messages.warning(file + ": the job has no rules");
+      }
       std::for_each(more.begin(), more.end(), withhold_stop);
       std::move(more.begin(), more.end(), std::back_inserter(requests));
     } catch (const ReadError& error) {
@@ -187,7 +195,8 @@ std::vector<RuleRequest> rule_requests(const RuleCommandOptions& options, Diagno
   set_parameters(requests, options.parameters);
   for (RuleRequest& request : requests) {
     if (!request.error) {
-      check(request, options.other);
+      // What is saved of a trial does not depend on the one that it is compared with.
+      check(request, options.task == Task::hook_config ? options.other.value_or("other") : options.other);
     } else if (request.error->kind == ConfigurationErrorKind::bad_config) {
       request.error.emplace(request.error->kind, request.file + ": " + request.error->what());
     }
@@ -215,7 +224,7 @@ void report_requests(const std::vector<RuleRequest>& requests, const RuleCommand
   for (const RuleRequest& request : requests) {
     const RuleConfiguration& configuration = request.configuration;
     other_used = other_used || configuration.parameters.contains(std::string(other_parameter));
-    if (request.error && request.error->kind == ConfigurationErrorKind::custom_rule) {
+    if (request.error && evaluated_elsewhere(request.error->kind)) {
       messages.warning(request.error->what());
       continue;
     }

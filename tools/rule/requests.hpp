@@ -22,6 +22,7 @@ struct RuleRequest {
   std::size_t other_trials = 0;             ///< How many the rule needs.
   bool stop_withheld = false;               ///< Its file asks for a job to be stopped, which only -p may.
   std::optional<ConfigurationError> error;  ///< What is wrong, with the place in the file.
+  std::optional<HookConfig> job_hook = {};  ///< For --hook-config: what the job of its file has for one.
 
   /// The name in records.
   [[nodiscard]] const std::string& name() const noexcept {
@@ -34,7 +35,8 @@ struct RuleRequest {
 /// The rules that -r and -C ask for, in this order, with the parameters of -p and the trial of --other. Each is made
 /// once to see what is wrong with it. A file that holds no rules is one request with an error; one that cannot be read
 /// is reported and is none.
-/// @throws UsageError for -p that fits no rule.
+/// @throws UsageError for -p that fits no rule; for --hook-config, InvalidArgument for a DebugHookConfig that cannot
+/// be.
 [[nodiscard]] std::vector<RuleRequest> rule_requests(const RuleCommandOptions& options, Diagnostics& messages);
 
 /// What a result of this request that fired has to say of the stop withheld from it, in the words in which the rule

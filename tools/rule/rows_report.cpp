@@ -12,11 +12,12 @@ constexpr std::size_t trial_key = 1;
 class RowsReport : public Report {
  public:
   explicit RowsReport(const ReportContext& context)
-      : out_(context.out),
+      : held_(context.options.format == "table" || context.options.format == "text"),
         rows_(context.out, context.options, record_columns(), context.several_trials, context.messages) {}
 
   void finding(const Record& record) override { row(record); }
   void result(const Record& record) override { row(record); }
+  void flush() override { rows_.end_step(); }
   void end() override { rows_.finish(); }
 
  private:
@@ -25,11 +26,12 @@ class RowsReport : public Report {
     cells.erase(cells.begin() + trial_key);
     rows_.set_trial(record.trial);
     rows_.row(cells);
-    rows_.end_step();
-    out_.flush();
+    if (!held_) {
+      rows_.end_step();
+    }
   }
 
-  OutputFile& out_;
+  bool held_;  // a table takes its widths from several rows
   RowWriter rows_;
   RecordCells cells_;
 };

@@ -152,7 +152,7 @@ void list_rules(const RuleCommandOptions& options, OutputFile& out, Diagnostics&
 void describe(const RuleCommandOptions& options, OutputFile& out, Diagnostics& messages) {
   const RuleDescription rule = describe_rule(options.described);
   const std::string& format = options.output.format;
-  if (options.output.columns.empty() && (!options.output.format_given || format == "text" || format == "table")) {
+  if (!options.output.asks_for_rows() && (!options.output.format_given || format == "text" || format == "table")) {
     out.write(description_text(rule, terminal_width(STDOUT_FILENO)));
     return;
   }
@@ -165,6 +165,24 @@ void describe(const RuleCommandOptions& options, OutputFile& out, Diagnostics& m
               Cell(spec.help)});
   }
   rows.finish();
+}
+
+void hook_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options) {
+  HookConfig job;
+  std::vector<RuleConfiguration> rules;
+  for (const RuleRequest& request : requests) {
+    if (!request.error || evaluated_elsewhere(request.error->kind)) {
+      rules.push_back(request.configuration);
+      job = request.job_hook.value_or(job);
+    }
+  }
+  if (rules.empty()) {
+    return;  // what is wrong with them was said
+  }
+  const std::string json = hook_config_for(rules, job).to_json() + "\n";
+  OutputFile out = options.output.open();
+  out.write(json);
+  out.close();
 }
 
 void check_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options, OutputFile& out,

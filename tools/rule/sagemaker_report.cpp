@@ -24,6 +24,9 @@ class SagemakerReport : public Report {
     } else {
       details = result.message;
     }
+    for (const std::string& warning : result.warnings) {
+      details += (details.empty() ? "warning: " : "; warning: ") + warning;
+    }
     std::string text = any_ ? ",\n" : "{\"DebugRuleEvaluationStatuses\":[\n";
     any_ = true;
     text += "{\"RuleConfigurationName\":";

@@ -41,6 +41,9 @@ class TapReport : public Report {
       text += "\n  severity: " + std::string(result.status == RuleStatus::error ? "error" : "fail");
       text += "\n  data: " + record_json(record, {}, context_.options.precision, NonFinite::string) + "\n  ...\n";
     }
+    for (const std::string& warning : result.warnings) {
+      text += "# warning: " + words(result.name) + ": " + words(warning) + "\n";
+    }
     context_.out.write(text);
     context_.out.flush();
   }

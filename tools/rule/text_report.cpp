@@ -16,9 +16,20 @@ class TextReport : public Report {
   explicit TextReport(const ReportContext& context)
       : context_(context), color_(!context.options.file && use_color(context.options.color, STDOUT_FILENO)) {}
 
-  void finding(const Record& record) override { line("finding", "", record); }
+  void finding(const Record& record) override {
+    line("finding", "", record);
+    context_.out.flush();
+  }
   void result(const Record& record) override {
     line(to_string(record.result.status), color_of(record.result.status), record);
+    // At a terminal they stand beside it already, among the messages.
+    for (std::size_t i = 0; !context_.out.is_terminal() && i < record.result.warnings.size(); ++i) {
+      std::string text(status_width + 2, ' ');
+      text += "warning: ";
+      append_printable(text, record.result.warnings[i], context_.options.ascii);
+      context_.out.write(text + "\n");
+    }
+    context_.out.flush();
   }
 
  private:
@@ -52,7 +63,6 @@ class TextReport : public Report {
     text.append(context_.rule_width - std::min(context_.rule_width, display_width(rule)) + 2, ' ');
     append_printable(text, result_text(record), context_.options.ascii);
     context_.out.write(text + "\n");
-    context_.out.flush();
   }
 
   ReportContext context_;

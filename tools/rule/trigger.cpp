@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trigger.hpp"
 
+#include "command_group.hpp"
+#include "common/following_options.hpp"
 #include "common/number_format.hpp"
 
 #include <fcntl.h>
@@ -102,7 +104,8 @@ int start(const std::string& command, const std::vector<std::string>& environmen
   sigaddset(&standard, SIGPIPE);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &standard);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   const int error =
       posix_spawn(&child, "/bin/sh", &files, &attributes, const_cast<char* const*>(arguments.data()), variables.data());
   posix_spawnattr_destroy(&attributes);
@@ -110,30 +113,38 @@ int start(const std::string& command, const std::vector<std::string>& environmen
   return error;
 }
 
+void say_end(const CommandEnd& end, const TriggerCommand& trigger, Diagnostics& messages) {
+  const std::string how = end.killed ? "SIGKILL, after SIGTERM" : "SIGTERM";
+  if (end.reason == CommandEnd::Reason::too_long) {
+    messages.warning("--on-trigger: the command took longer than " + duration_text(trigger.timeout) +
+                     " (--trigger-timeout) and was ended by " + how);
+  } else if (end.reason == CommandEnd::Reason::stopped) {
+    messages.warning("--on-trigger: the command was still running when smd-rule had to end, and was ended by " + how);
+  } else if (WIFSIGNALED(end.status)) {
+    messages.warning("--on-trigger: the command was ended by signal " + std::to_string(WTERMSIG(end.status)));
+  } else if (WEXITSTATUS(end.status) != 0) {
+    messages.warning("--on-trigger: the command failed with status " + std::to_string(WEXITSTATUS(end.status)));
+  }
+}
+
 }  // namespace
 
-void run_on_trigger(const std::string& command, const Record& finding, Diagnostics& messages) {
+void run_on_trigger(const TriggerCommand& trigger, const Record& finding, Diagnostics& messages) {
+  if (trigger.stop()) {
+    messages.warning("--on-trigger: not run: smd-rule has to end");
+    return;
+  }
   const TextFile input(record_json(finding, {}, 0, NonFinite::string) + "\n");
   if (input.descriptor() < 0) {
     messages.warning("--on-trigger: not run: " + std::generic_category().message(errno));
     return;
   }
   pid_t child = 0;
-  if (const int error = start(command, environment_of(finding), input.descriptor(), child); error != 0) {
+  if (const int error = start(trigger.command, environment_of(finding), input.descriptor(), child); error != 0) {
     messages.warning("--on-trigger: not run: " + std::generic_category().message(error));
     return;
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) {
-      return;
-    }
-  }
-  if (WIFSIGNALED(status)) {
-    messages.warning("--on-trigger: the command was ended by signal " + std::to_string(WTERMSIG(status)));
-  } else if (WEXITSTATUS(status) != 0) {
-    messages.warning("--on-trigger: the command failed with status " + std::to_string(WEXITSTATUS(status)));
-  }
+  say_end(wait_for_command(child, trigger.timeout, trigger.stop), trigger, messages);
 }
 
 }  // namespace smd::tool::rule

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <string>
 
 #include "common/diagnostics.hpp"
@@ -8,8 +10,16 @@
 
 namespace smd::tool::rule {
 
-/// Runs `sh -c command` for a finding: the record as JSON on its standard input, the finding in its environment. What
-/// it prints goes to standard error, so that results stay whole. Waits for it. A failure is a warning.
-void run_on_trigger(const std::string& command, const Record& finding, Diagnostics& messages);
+/// What --on-trigger asks for.
+struct TriggerCommand {
+  const std::string& command;
+  std::chrono::nanoseconds timeout;
+  const std::function<bool()>& stop;  ///< True: the command is given up.
+};
+
+/// Runs `sh -c command` for a finding, in a process group of its own: the record as JSON on its standard input, the
+/// finding in its environment. What it prints goes to standard error, so that results stay whole. Waits for it, and
+/// ends it as `wait_for_command` does. A failure is a warning.
+void run_on_trigger(const TriggerCommand& trigger, const Record& finding, Diagnostics& messages);
 
 }  // namespace smd::tool::rule

@@ -2,18 +2,22 @@
 #include "command.hpp"
 
 #include "array.hpp"
+#include "common/following_options.hpp"
 #include "common/interruption.hpp"
 #include "common/output_options.hpp"
+#include "common/signals.hpp"
 #include "common/text.hpp"
 #include "jsonl.hpp"
 #include "saver.hpp"
 
 #include <smd/hook.hpp>
+#include <smd/temporary_file.hpp>
 #include <smd/trial.hpp>
 
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
 
 namespace smd::tool::save {
@@ -24,28 +28,32 @@ constexpr std::array<OperandSpec, 2> operands = {
     {{.metavar = "TRIAL", .kind = ValueKind::trial, .required = true, .repeats = false},
      {.metavar = "NAME=VALUE", .kind = ValueKind::text, .required = false, .repeats = true}}};
 
-constexpr std::array<Example, 3> examples = {{
+constexpr std::array<Example, 4> examples = {{
     {.purpose = "the loss of step 12", .command = "smd-save run --step 12 --mode train loss=0.25 -c losses"},
     {.purpose = "an array from NumPy", .command = "smd-save run --step 12 fc/weight=@weight.npy"},
     {.purpose = "a stream, followed by a rule", .command = "train.R | smd-save run --jsonl --end"},
+    {.purpose = "straight to S3", .command = "train.R | smd-save s3://bucket/job --jsonl --end"},
 }};
 
 constexpr std::array<ExitNote, 5> exit_notes = {{
     {ExitStatus::yes, "all was saved, as far as the configuration wants it"},
     {ExitStatus::no, "the step had been saved before: nothing of it was changed"},
     {ExitStatus::usage, "wrong usage, or a configuration that cannot be"},
-    {ExitStatus::unreadable, "cannot read or write"},
+    {ExitStatus::unreadable, "cannot read or write, or others have held the trial's lock for too long"},
     {ExitStatus::damaged, "an array or a line of input is damaged; with --jsonl the others were saved"},
 }};
 
 constexpr std::array<Prose, 3> prose = {{
     {.title = "VALUES",
-     .text = "A number is saved as a float64 without dimensions. @FILE.npy is NumPy's format, @FILE.npz saves one "
-             "tensor NAME/KEY for each key (KEY alone if NAME is empty), and - reads .npy from standard input. NAME "
-             "ends at the first =@, else at the last =.\n\n"
-             "With --jsonl, numbers without a dtype are float64. What smd-tensor --jsonl writes can be read back: "
-             "value, dtype and shape are the same. A step is written when the next one begins or the input ends, so "
-             "tensors of one step belong next to each other."},
+     .text =
+         "A number is saved as a float64 without dimensions. @FILE.npy is NumPy's format, @FILE.npz saves one "
+         "tensor NAME/KEY for each key (KEY alone if NAME is empty), and - reads .npy from standard input. NAME "
+         "ends at the first =@, else at the last =.\n\n"
+         "With --jsonl, numbers without a dtype are float64. NaN, Infinity and -Infinity may stand bare, as Python's "
+         "json writes them, or in quotes; other text is refused unless the dtype is string. What smd-tensor --jsonl "
+         "writes can be read back: value, dtype and shape are the same. A step is written when the next one begins or "
+         "the input ends, so "
+         "tensors of one step belong next to each other."},
     {.title = "WHAT IS SAVED",
      .text =
          "Without --config everything given is saved, in the collections named and in those whose patterns have "
@@ -53,15 +61,39 @@ constexpr std::array<Prose, 3> prose = {{
          "decide, as in a training program; collections named by -c are saved too, at the steps of the hook. "
          "These are steps of the mode, which are numbered by how many were saved so far: a job that runs smd-save "
          "anew for each step gives --mode-step, or an interval is never reached. Tensors in losses and metrics are "
-         "always saved themselves, and never reduced, unless a collection of the configuration that has them says so."},
+         "always saved themselves, and never reduced, unless a collection of the configuration that has them says "
+         "so.\n\n"
+         "The configuration may be a CreateTrainingJob request or the reply of describe-training-job; of a job without "
+         "a DebugHookConfig nothing is saved, and a warning says so. So it is with dry_run, and for workers that "
+         "include_workers leaves out. Its S3OutputPath and LocalPath are not used: TRIAL says where to save. Nor are "
+         "those of "
+         "TensorBoardOutputConfig and tensorboard_dir: files for TensorBoard go to the folder tensorboard in TRIAL. "
+         "smd-rule --hook-config writes the configuration that rules need."},
     {.title = "FILES",
      .text = "Each file appears whole: it is written under a temporary name and renamed, events before their index "
-             "file, the end marker last. Two commands must not save the same step of the same worker at once.\n\n"
+             "file, the end marker last. --end without data writes the marker and nothing else; saving to a trial that "
+             "has it is warned of.\n\n"
+             "Any number of commands and training jobs may save into a trial at the same time. Each puts a step in its "
+             "place under a lock of the trial's directory (flock(2)), and waits for the others, as long as "
+             "--lock-timeout says. Of two that save the same step of the same worker the later one is refused, or "
+             "joins it with --append. The numbers of steps within a mode are counted before that: commands that run "
+             "at the same time give --mode-step. Where the file system locks files only (NFS), an empty file lock.smd "
+             "stays in the trial. Where it has no locks, nothing is saved without --no-lock.\n\n"
+             "On S3 each file is one object, which appears whole and in the same order: put by one request up to 64 "
+             "MiB, larger ones in parts. Requests that fail in passing are tried again (AWS_MAX_ATTEMPTS); what cannot "
+             "be written is an error, with status 3, and no index file names it. There are no locks: two commands must "
+             "not save as the same worker at the same time. The bucket must be there. What is needed are s3:PutObject, "
+             "s3:ListBucket, s3:GetObject and s3:AbortMultipartUpload.\n\n"
              "SIGHUP, SIGINT and SIGTERM end the input: what had come is put in its place, the last step with "
-             "the tensors that it has, but no end marker. A second one ends the command at once."},
+             "the tensors that it has, but no end marker. On S3 there are two seconds for that: what the server has "
+             "not taken by then is not saved, and a message says so. A second one removes temporary files and ends the "
+             "command at once."},
 }};
 
 constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-rule(1)", "smd-trial(5)"};
+
+/// After a signal, to put on S3 what had come. A server that has not taken it by then may never do.
+constexpr std::chrono::seconds time_to_put{2};
 
 struct Named {
   std::string tensor;
@@ -95,10 +127,21 @@ void read_assignment(const Assignment& assignment, std::vector<Named>& arrays) {
   }
 }
 
-void mark_end(const SaveOptions& options) {
-  HookConfig config = options.hook_config();
-  config.end_marker = true;
-  Hook(std::move(config)).close();
+/// Whether there is anything to mark the end of.
+bool is_there(const SaveOptions& options, const HookConfig& config) {
+  if (!is_remote_path(options.trial)) {
+    return access(options.trial.c_str(), F_OK) == 0;
+  }
+  try {
+    (void)Trial::open(options.trial, {.remote = config.remote});
+  } catch (const MissingCollectionFiles&) {
+  } catch (const ReadError& error) {
+    if (error.problem.kind == ProblemKind::not_found) {
+      return false;
+    }
+    throw;
+  }
+  return true;
 }
 
 }  // namespace
@@ -123,20 +166,39 @@ const CommandDefinition& SaveCommand::definition() const {
 void SaveCommand::setup(const CommandLine& line) { options_ = SaveOptions::from(line); }
 
 ExitStatus SaveCommand::run(Diagnostics& messages) {
+  try {
+    return save(messages);
+  } catch (const ReadError& error) {
+    if (error.problem.kind != ProblemKind::stopped) {
+      throw;
+    }
+    messages.fail("WriteError",
+                  options_.trial + ": not all is saved: the server had not answered within " +
+                      duration_text(time_to_put) + " of the signal",
+                  ExitStatus::unreadable);
+    return ExitStatus::unreadable;
+  }
+}
+
+ExitStatus SaveCommand::save(Diagnostics& messages) {
   // All input first: where some of it cannot be read, nothing is saved.
   std::vector<Named> arrays;
   for (const Assignment& assignment : options_.assignments) {
     read_assignment(assignment, arrays);
   }
+  HookConfig config = options_.hook_config(messages);
+  config.remote.stop = [] { return interrupted(time_to_put); };
   const bool only_end = options_.assignments.empty() && !options_.jsonl && !options_.init;
-  if (only_end && access(options_.trial.c_str(), F_OK) != 0) {
+  if (only_end && !is_there(options_, config)) {
     messages.fail("NotFound", options_.trial + ": no such trial to end; --init makes one", ExitStatus::unreadable);
     return ExitStatus::unreadable;
   }
   // From here on there are files in the making: a signal ends the input, and what came before is put in its place.
+  observe_temporary_files({.making = [](const char* path) noexcept { (void)remove_on_signal(path); },
+                           .gone = [](const char* path) noexcept { forget_on_signal(path); }});
   Interruption interruption(Interruption::Reader::ignored);
   if (!only_end) {
-    Saver saver(options_, messages);
+    Saver saver(options_, config, messages);
     try {
       const Place place{options_.step.value_or(0), options_.mode, options_.mode_step, {}};
       for (const Named& named : arrays) {
@@ -146,11 +208,12 @@ ExitStatus SaveCommand::run(Diagnostics& messages) {
         save_lines(options_, saver, interruption, messages);
       }
     } catch (const StepAlreadySaved& error) {
-      messages.fail(error.tag(), options_.trial + ": " + error.what() + (options_.append ? "" : "; --append joins it"),
-                    ExitStatus::no);
+      saver.refuse(error);
       return ExitStatus::no;
     }
-    saver.close();
+    if (!saver.close() && !options_.jsonl) {
+      return ExitStatus::no;
+    }
     messages.info(options_.trial + ": " + std::to_string(saver.saved()) + " tensors saved");
     saver.note_nothing_saved();
   }
@@ -159,7 +222,7 @@ ExitStatus SaveCommand::run(Diagnostics& messages) {
     return ExitStatus::yes;  // run_command dies of the signal
   }
   if (options_.end) {
-    mark_end(options_);
+    mark_job_ended(config);
   }
   return ExitStatus::yes;
 }

@@ -14,6 +14,8 @@ class SaveCommand final : public Command {
   ExitStatus run(Diagnostics& messages) override;
 
  private:
+  ExitStatus save(Diagnostics& messages);
+
   SaveOptions options_;
 };
 

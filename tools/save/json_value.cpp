@@ -5,8 +5,7 @@
 
 #include "common/errors.hpp"
 #include "common/text.hpp"
-
-#include <nlohmann/json.hpp>
+#include "smd_shared/json.hpp"
 
 #include <array>
 #include <bit>
@@ -44,8 +43,17 @@ std::optional<double> special(const json& value) {
   return std::nullopt;
 }
 
+/// As it stood in the text, cut off where it is long.
+std::string text_of(const json& value) {
+  if (value.is_number_float() && !std::isfinite(value.get<double>())) {
+    const auto number = value.get<double>();
+    return std::isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity";
+  }
+  return shared::json_excerpt(value, 60);
+}
+
 [[noreturn]] void refuse(const json& value, const std::string& why) {
-  throw InvalidValue(tool::quoted(value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60)) + why);
+  throw InvalidValue(tool::quoted(text_of(value)) + why);
 }
 
 [[noreturn]] void refuse_size(const json& value, Dtype dtype) {
@@ -93,10 +101,11 @@ double real(const json& value, Dtype dtype) {
     return *number;
   }
   if (!value.is_number()) {
-    refuse(value, " is not a number");
+    refuse(value, std::string(" is not a number") +
+                      (value.is_string() ? "; those that are not finite are NaN, Infinity and -Infinity" : ""));
   }
   const auto number = value.get<double>();
-  if (std::fabs(number) >= first_beyond(dtype)) {
+  if (std::isfinite(number) && std::fabs(number) >= first_beyond(dtype)) {
     refuse_size(value, dtype);
   }
   return number;
@@ -210,12 +219,17 @@ class Filler {
   const Shape& shape_;
 };
 
+/// Without a type: text is not guessed, or a NaN of another spelling would make a tensor that no rule looks at.
 Dtype guess(const json& value) {
   const json* at = &value;
   while (at->is_array() && !at->empty()) {
     at = &at->front();
   }
-  return at->is_boolean() ? Dtype::boolean : at->is_string() && !special(*at) ? Dtype::string : Dtype::float64;
+  if (at->is_string() && !special(*at)) {
+    refuse(*at,
+           R"( is text; write NaN, Infinity or -Infinity for numbers that are not finite, or give "dtype": "string")");
+  }
+  return at->is_boolean() ? Dtype::boolean : Dtype::float64;
 }
 
 }  // namespace
@@ -238,7 +252,7 @@ Dtype parse_dtype(const std::string& name) {
 
 Array array_from_json(const json& value, std::optional<Dtype> dtype, const std::optional<Shape>& shape) {
   Array array;
-  array.dtype = dtype.value_or(guess(value));
+  array.dtype = dtype ? *dtype : guess(value);
   const Shape found = shape_of(value, is_complex(array.dtype));
   if (found.size() > limits::dimensions) {
     throw InvalidValue("the value is nested deeper than 64 lists");

@@ -17,9 +17,8 @@
 
 #include "common/errors.hpp"
 #include "common/text.hpp"
+#include "json_text.hpp"
 #include "json_value.hpp"
-
-#include <nlohmann/json.hpp>
 
 namespace smd::tool::save {
 
@@ -134,20 +133,9 @@ struct Line {
   std::vector<std::string> collections;
 };
 
-json parse_json(const std::string& line) {
-  try {
-    return json::parse(line);
-  } catch (const json::out_of_range& error) {
-    const std::string_view text = error.what();  // ends in the number, in quotes
-    throw InvalidValue(std::string(text.substr(std::min(text.find('\''), text.size()))) +
-                       " is beyond what a float64 can hold");
-  } catch (const json::exception&) {
-    throw InvalidValue("not a JSON object");
-  }
-}
-
 Line parse_line(const std::string& line, const SaveOptions& options) {
-  const json object = parse_json(line);
+  const auto document = parse_json(line);
+  const json& object = *document;
   if (!object.is_object()) {
     throw InvalidValue("not a JSON object");
   }

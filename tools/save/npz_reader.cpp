@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace smd::tool::save {
 
@@ -27,8 +29,46 @@ class ZipReader {
   ZipReader(std::string_view file, const std::string& where, const Owner& owner)
       : file_(file), where_(where), owner_(owner) {}
 
+  /// Members are looked at before any is unpacked: none may lie in another or in the directory, and together they must
+  /// not be out of all proportion to the archive.
   template <class Visit>
   void for_each_member(const Visit& visit) const {
+    const Directory directory = read_directory();
+    check_places(directory);
+    std::uint64_t unpacked = 0;
+    for (const Member& member : directory.members) {
+      add_unpacked(unpacked, member.method == 0 ? 0 : member.size);
+    }
+    for (const Member& member : directory.members) {
+      visit(member.name, content(member));
+    }
+  }
+
+  /// Deflate makes up to a thousand bytes of one. @throws ReadError where all is out of proportion to the archive.
+  void add_unpacked(std::uint64_t& all, std::uint64_t more) const {
+    constexpr std::uint64_t times = 64;
+    const std::uint64_t most = std::max<std::uint64_t>(limits::unpacked_bytes, times * file_.size());
+    if (more > most - all) {
+      throw ReadError({ProblemKind::damaged,
+                       where_,
+                       {},
+                       "its members would be more than " + std::to_string(most >> 20U) +
+                           " MiB (unpacked_bytes); unpack it, and save the .npy files one by one"});
+    }
+    all += more;
+  }
+
+ private:
+  struct Member {
+    std::string name;
+    std::uint64_t method = 0, crc = 0, stored = 0, size = 0, offset = 0;
+  };
+  struct Directory {
+    std::vector<Member> members;
+    std::uint64_t start = 0;
+  };
+
+  [[nodiscard]] Directory read_directory() const {
     const std::size_t end = find_end();
     std::uint64_t count = number(end + 10, 2);
     std::uint64_t at = number(end + 16, 4);
@@ -38,27 +78,46 @@ class ZipReader {
       count = number(zip64 + 32, 8);
       at = number(zip64 + 48, 8);
     }
+    Directory directory{.members = {}, .start = at};
     for (std::uint64_t i = 0; i < count; ++i) {
       require(at <= file_.size() && number(at, 4) == 0x02014B50);
       const std::uint64_t name_bytes = number(at + 28, 2);
       const std::uint64_t extra_bytes = number(at + 30, 2);
-      Member member{.method = number(at + 10, 2),
+      Member member{.name = std::string(bytes(at + directory_entry_bytes, name_bytes)),
+                    .method = number(at + 10, 2),
                     .crc = number(at + 16, 4),
                     .stored = number(at + 20, 4),
                     .size = number(at + 24, 4),
                     .offset = number(at + 42, 4)};
       require((number(at + 8, 2) & 1) == 0);  // not encrypted
-      const std::string_view name = bytes(at + directory_entry_bytes, name_bytes);
       read_zip64(member, bytes(at + directory_entry_bytes + name_bytes, extra_bytes));
-      visit(std::string(name), content(member));
+      require(member.offset < directory.start && member.stored <= directory.start - member.offset);
+      directory.members.push_back(std::move(member));
       at += directory_entry_bytes + name_bytes + extra_bytes + number(at + 32, 2);
     }
+    return directory;
   }
 
- private:
-  struct Member {
-    std::uint64_t method = 0, crc = 0, stored = 0, size = 0, offset = 0;
-  };
+  /// A small archive would else be any number of arrays.
+  void check_places(const Directory& directory) const {
+    std::vector<const Member*> by_place;
+    for (const Member& member : directory.members) {
+      by_place.push_back(&member);
+    }
+    std::sort(by_place.begin(), by_place.end(), [](const Member* a, const Member* b) { return a->offset < b->offset; });
+    for (std::size_t i = 0; i < by_place.size(); ++i) {
+      const Member& member = *by_place[i];
+      const bool last = i + 1 == by_place.size();
+      if (start_of(member) + member.stored > (last ? directory.start : by_place[i + 1]->offset)) {
+        throw ReadError({ProblemKind::damaged,
+                         where_,
+                         {},
+                         "member " + tool::quoted(member.name) + " reaches into " +
+                             (last ? "the directory" : tool::quoted(by_place[i + 1]->name)) +
+                             ": a damaged archive, or one made to do harm"});
+      }
+    }
+  }
 
   void require(bool good) const {
     if (!good) {
@@ -111,12 +170,15 @@ class ZipReader {
     }
   }
 
+  /// Of its bytes, behind a header of its own.
+  [[nodiscard]] std::uint64_t start_of(const Member& member) const {
+    return member.offset + local_header_bytes + number(member.offset + 26, 2) + number(member.offset + 28, 2);
+  }
+
   /// Members that are not compressed are given as they stand in the archive.
   [[nodiscard]] FileContent content(const Member& member) const {
     require(number(member.offset, 4) == 0x04034B50);
-    const std::uint64_t start =
-        member.offset + local_header_bytes + number(member.offset + 26, 2) + number(member.offset + 28, 2);
-    const std::string_view stored = bytes(start, member.stored);
+    const std::string_view stored = bytes(start_of(member), member.stored);
     FileContent whole{stored, owner_};
     if (member.method != 0) {
       require(member.method == 8);
@@ -163,12 +225,15 @@ class ZipReader {
 std::vector<std::pair<std::string, TensorValue>> parse_npz(std::string_view file, const std::string& where,
                                                            const Owner& owner) {
   std::vector<std::pair<std::string, TensorValue>> arrays;
-  ZipReader(file, where, owner).for_each_member([&](std::string name, const FileContent& content) {
+  const ZipReader archive(file, where, owner);
+  std::uint64_t unpacked = 0;
+  archive.for_each_member([&](std::string name, const FileContent& content) {
     const std::string place = where + " (" + name + ")";
     if (name.ends_with(".npy")) {
       name.resize(name.size() - 4);
     }
     arrays.emplace_back(std::move(name), parse_npy(content.text, place, content.owner));
+    archive.add_unpacked(unpacked, arrays.back().second.bytes().size());  // empty texts take no room in a file
   });
   return arrays;
 }

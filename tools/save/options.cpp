@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "common/following_options.hpp"
+#include "common/remote_options.hpp"
 #include "common/text.hpp"
 
 #include <smd/error.hpp>
@@ -8,6 +10,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -19,7 +22,7 @@ namespace {
 
 constexpr std::string_view saving = "Saving";
 
-constexpr std::array<OptionSpec, 15> own_options = {{
+constexpr std::array<OptionSpec, 17> own_options = {{
     {.short_name = 's',
      .name = "step",
      .metavar = "N",
@@ -77,6 +80,14 @@ constexpr std::array<OptionSpec, 15> own_options = {{
     {.name = "append", .help = "join what this worker saved at the step before, instead of refusing", .group = saving},
     {.name = "init", .help = "make the trial, with its collections, even without data", .group = saving},
     {.name = "end", .help = "mark the job as over, after all else", .group = saving},
+    {.name = "lock-timeout",
+     .metavar = "D",
+     .help = "wait so long for other processes that save into TRIAL (default: 60s): 30, 1.5s, 5m, 2h",
+     .group = saving,
+     .kind = ValueKind::duration},
+    {.name = "no-lock",
+     .help = "no other process saves into TRIAL now: do without a lock, where the file system has none",
+     .group = saving},
     {.name = "jsonl",
      .help = "read one object per tensor and line from standard input: step tensor value, optionally mode mode_step "
              "worker dtype shape collections",
@@ -145,7 +156,7 @@ Assignment Assignment::parse(const std::string& operand) {
 
 std::span<const OptionSpec> SaveOptions::table() noexcept {
   static const auto options = [] {
-    auto all = own_options;
+    std::vector<OptionSpec> all = with_remote_options(own_options);
     for (OptionSpec& spec : all) {
       spec.choices = spec.name == "reduce" ? saved_reductions() : spec.choices;
     }
@@ -174,6 +185,11 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
   options.init = line.has("init");
   options.end = line.has("end");
   options.jsonl = line.has("jsonl");
+  options.lock_timeout = line.convert("lock-timeout", parse_duration);
+  options.no_lock = line.has("no-lock");
+  if (options.no_lock && options.lock_timeout) {
+    throw UsageError("--lock-timeout: with --no-lock nothing is waited for");
+  }
   if (line.has("reduce") || line.has("no-raw") || line.has("shape")) {
     std::string list;
     for (const std::string& name : line.values("reduce")) {
@@ -192,9 +208,10 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
     }
   }
   options.trial = line.operands().front();
-  if (options.trial.empty() || options.trial.starts_with("s3://")) {
-    throw UsageError("trials can be written to local folders only, not to " + tool::quoted(options.trial));
+  if (options.trial.empty()) {
+    throw UsageError("the trial's name is empty");
   }
+  options.remote = remote_options(line);
   bool from_stdin = options.jsonl;
   for (std::size_t i = 1; i < line.operands().size(); ++i) {
     options.assignments.push_back(Assignment::parse(line.operands()[i]));
@@ -220,10 +237,24 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
   return options;
 }
 
-HookConfig SaveOptions::hook_config() const {
+HookConfig SaveOptions::hook_config(Diagnostics& messages) const {
   HookConfig hook;
-  if (config) {
-    hook = HookConfig::load(*config);
+  const char* const named = std::getenv("SMDEBUG_CONFIG_FILE_PATH");
+  const std::string file = config ? *config : named != nullptr ? named : "";
+  if (config || !file.empty()) {
+    hook = HookConfig::load(file);
+    if (!hook.enabled) {
+      messages.warning(file + ": the job has no DebugHookConfig: its hook saves nothing");
+    }
+    if (!hook.tensorboard_dir.empty()) {
+      messages.note(file + ": TensorBoard's files go to 'tensorboard' in TRIAL, not to " +
+                    tool::quoted(hook.tensorboard_dir) + ": TRIAL says where to save");
+      hook.export_tensorboard = true;
+      hook.tensorboard_dir.clear();
+    }
+    if (hook.out_dir.starts_with("s3://") && hook.out_dir != trial) {
+      messages.note(file + ": S3OutputPath " + tool::quoted(hook.out_dir) + " is not used: TRIAL says where to save");
+    }
   } else {
     hook.save_config = SaveConfigMode{.save_interval = 1};
   }
@@ -234,6 +265,10 @@ HookConfig SaveOptions::hook_config() const {
   hook.checksum = checksum;
   hook.existing_step = append ? ExistingStep::append : ExistingStep::refuse;
   hook.end_marker = false;
+  hook.lock = no_lock ? LockPolicy::none : LockPolicy::required;
+  hook.lock_timeout = lock_timeout.value_or(hook.lock_timeout);
+  hook.remote = remote;
+  say_remote(hook.remote, messages);
   return hook;
 }
 

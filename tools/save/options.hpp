@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <smd/hook_config.hpp>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "common/command_line.hpp"
+#include "common/diagnostics.hpp"
 
 namespace smd::tool::save {
 
@@ -23,7 +25,7 @@ struct Assignment {
   static Assignment parse(const std::string& operand);
 };
 
-/// CLI.md, section 12, as an option table and as values.
+/// The options of smd-save, as an option table and as values.
 struct SaveOptions {
   std::string trial;
   std::vector<Assignment> assignments;
@@ -40,13 +42,17 @@ struct SaveOptions {
   bool init = false;
   bool end = false;
   bool jsonl = false;
+  std::optional<std::chrono::nanoseconds> lock_timeout;
+  bool no_lock = false;
+  RemoteOptions remote = {};  ///< For a trial on S3.
 
   static std::span<const OptionSpec> table() noexcept;
   /// @throws UsageError, also for options that contradict each other.
   static SaveOptions from(const CommandLine& line);
 
-  /// What the hooks of this command are told. @throws as `HookConfig::load`.
-  [[nodiscard]] HookConfig hook_config() const;
+  /// What the hooks of this command are told. Says what of the file is not used. @throws as `HookConfig::load`.
+  /// `messages` must outlive the hooks.
+  [[nodiscard]] HookConfig hook_config(Diagnostics& messages) const;
 };
 
 }  // namespace smd::tool::save

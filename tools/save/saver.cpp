@@ -6,11 +6,15 @@
 #include "common/selection.hpp"
 #include "common/text.hpp"
 
+#include <utility>
+
 namespace smd::tool::save {
 
-Saver::Saver(const SaveOptions& options, Diagnostics& messages)
-    : options_(options), messages_(messages), config_(options.hook_config()) {
-  (void)hook_of(config_.worker);
+Saver::Saver(const SaveOptions& options, const HookConfig& config, Diagnostics& messages)
+    : options_(options), messages_(messages), config_(config) {
+  if (options.init || !options.jsonl) {  // lines may name other workers
+    (void)hook_of(config_.worker);
+  }
 }
 
 Hook& Saver::hook_of(const std::string& worker) {
@@ -20,7 +24,21 @@ Hook& Saver::hook_of(const std::string& worker) {
   }
   HookConfig config = config_;
   config.worker = name;
-  return hooks_.emplace(name, Hook(std::move(config))).first->second;
+  Hook& hook = hooks_.emplace(name, Hook(std::move(config))).first->second;
+  warn_of_silence(name, hook);
+  return hook;
+}
+
+void Saver::warn_of_silence(const std::string& worker, const Hook& hook) {
+  if (config_.dry_run) {
+    messages_.warning_once("dry_run is true: nothing is written");
+  } else if (hook.enabled() || !config_.enabled) {  // the latter was said with the file
+    return;
+  } else if (config_.include_workers == IncludeWorkers::one) {
+    messages_.warning_once("include_workers is one: nothing of " + worker + " is saved, which is not the first worker");
+  } else {
+    messages_.warning_once("USE_SMDEBUG switches saving off: nothing is saved");
+  }
 }
 
 std::int64_t Saver::mode_step_of(const Place& place) {
@@ -33,12 +51,16 @@ std::int64_t Saver::mode_step_of(const Place& place) {
   if (!trial_read_) {
     trial_read_ = true;
     try {
-      const Trial trial = Trial::open(options_.trial);
+      const Trial trial = Trial::open(options_.trial, {.remote = config_.remote});
       for (const StepInfo& step : trial.step_infos()) {
         known_.emplace(std::pair(step.mode, step.step.value), step.mode_step.value);
         ++next_[step.mode];
       }
     } catch (const MissingCollectionFiles&) {  // nothing was saved so far
+    } catch (const ReadError& error) {
+      if (error.problem.kind != ProblemKind::not_found) {
+        throw;
+      }
     }
   }
   const auto [at, is_new] = known_.try_emplace({place.mode, place.step}, next_[place.mode]);
@@ -54,6 +76,7 @@ void Saver::save(const Place& place, const std::string& tensor, const TensorValu
     hook.set_step(GlobalStep(place.step), place.mode, ModeStep(mode_step));
   }
   if (hook.save_tensor(tensor, value, collections)) {
+    warn_of_end();
     ++saved_;
   } else {
     if (place.mode != Mode::global && !place.mode_step) {
@@ -64,6 +87,13 @@ void Saver::save(const Place& place, const std::string& tensor, const TensorValu
   }
 }
 
+void Saver::warn_of_end() {
+  if (!config_.dry_run && !std::exchange(end_looked_for_, true) && job_marked_ended(options_.trial, config_.remote)) {
+    messages_.warning(options_.trial +
+                      ": the job is marked as over: what follows it has stopped, and does not see what is saved now");
+  }
+}
+
 void Saver::note_nothing_saved() {
   if (saved_ == 0 && !refused_at_.empty()) {
     messages_.note(options_.trial + ": nothing is saved: the configuration wants none of it at " + refused_at_ +
@@ -71,10 +101,22 @@ void Saver::note_nothing_saved() {
   }
 }
 
-void Saver::close() {
+bool Saver::close() {
+  bool all = true;
   for (auto& [worker, hook] : hooks_) {
-    hook.close();
+    try {
+      hook.close();
+    } catch (const StepAlreadySaved& error) {
+      refuse(error);
+      all = false;
+    }
   }
+  return all;
+}
+
+void Saver::refuse(const StepAlreadySaved& error) {
+  messages_.fail(error.tag(), options_.trial + ": " + error.what() + (options_.append ? "" : "; --append joins it"),
+                 ExitStatus::no);
 }
 
 }  // namespace smd::tool::save

@@ -25,14 +25,17 @@ struct Place {
 /// step, which is written when another begins.
 class Saver {
  public:
-  /// Makes the trial. @throws as `Hook`, and for the configuration.
-  Saver(const SaveOptions& options, Diagnostics& messages);
+  /// Makes the trial. Borrows all. @throws as `Hook`.
+  Saver(const SaveOptions& options, const HookConfig& config, Diagnostics& messages);
 
   /// @throws Error.
   void save(const Place& place, const std::string& tensor, const TensorValue& value,
             const std::vector<std::string>& collections);
-  /// Writes all that is left. @throws WriteError.
-  void close();
+  /// Writes all that is left. @return false, after a message, if another process has saved a step meanwhile that was in
+  /// the making here. @throws WriteError.
+  bool close();
+  /// A message: the step was saved before.
+  void refuse(const StepAlreadySaved& error);
   /// Notes it if nothing of all that came was wanted at steps that were counted here: a job that saves each step by a
   /// command of its own would never reach an interval. At steps with numbers of the job's it is as was asked for.
   void note_nothing_saved();
@@ -41,16 +44,21 @@ class Saver {
 
  private:
   Hook& hook_of(const std::string& worker);
+  /// Says why a hook saves nothing, if it does not.
+  void warn_of_silence(const std::string& worker, const Hook& hook);
+  /// Once, when something is saved.
+  void warn_of_end();
   std::int64_t mode_step_of(const Place& place);
 
   const SaveOptions& options_;
   Diagnostics& messages_;
-  HookConfig config_;
+  const HookConfig& config_;
   std::map<std::string, Hook> hooks_;
   /// Numbers within the modes, of the trial as it was and of what came since.
   bool trial_read_ = false;
   std::map<Mode, std::int64_t> next_;
   std::map<std::pair<Mode, std::int64_t>, std::int64_t> known_;
+  bool end_looked_for_ = false;
   std::uint64_t saved_ = 0;
   std::string refused_at_;  ///< The last step of which something was not saved, if its number was counted here.
 };

@@ -1,16 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
+#include "common/operand_hints.hpp"
 #include "common/operands.hpp"
+#include "common/text.hpp"
 #include "values.hpp"
 
+#include <algorithm>
 #include <span>
 
 namespace smd::tool::tensor {
 
 void TensorCommand::setup(const CommandLine& line) { options_ = TensorOptions::from(line); }
 
+namespace {
+
+// Of operands only the first is a trial. A tensor whose name is that of a trial's folder is selected with -n.
+void check_operands(const TensorOptions& options) {
+  const auto trial = std::find_if(options.names.begin(), options.names.end(), is_trial_folder);
+  if (trial == options.names.end()) {
+    return;
+  }
+  if (!is_trial_folder(options.trial)) {
+    throw UsageError(quoted(*trial) + " is a trial: it comes first, then names of tensors: smd-tensor " + *trial + " " +
+                     options.trial);
+  }
+  throw UsageError(quoted(*trial) +
+                   " is a trial, too: smd-tensor shows one; smd-reduce takes several, and for values " +
+                   "call smd-tensor for each");
+}
+
+}  // namespace
+
 ExitStatus TensorCommand::run(Diagnostics& messages) {
+  check_operands(options_);
   for_each_listed(options_.names, options_.output.null_separated, [&](const std::string& name) {
     options_.selection.names.push_back(name);
     return true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
+#include "common/curves.hpp"
 #include "value_view.hpp"
 
 #include <array>
@@ -30,7 +31,8 @@ constexpr std::array<ExitNote, 6> exit_notes = {{
 
 constexpr std::array<Prose, 5> prose = {{
     {.title = "STEPS",
-     .text = "Without -s, the last step is printed. first, last and negative numbers count the steps at which the "
+     .text = "Names are operands, or given with -n. Without -s, the last step is printed. first, last and negative "
+             "numbers count the steps at which the "
              "tensor itself was saved, each tensor its own; in a mode, those of that mode. For tensors chosen by name "
              "only the index files that this needs are read; patterns and collections need all of them."},
     {.title = "FOLLOWING",
@@ -46,8 +48,16 @@ constexpr std::array<Prose, 5> prose = {{
          "with the global steps, NAME@steps; if several workers are selected that saved it, two for each of these, "
          "NAME@WORKER and NAME@WORKER@steps. Keys that would be the same are refused. bfloat16 is written as float32, "
          "strings as "
-         "NumPy's <U (without NUL characters at their end), quantised types as their integers. A NUL in a name "
-         "becomes \\x00.\n\n"
+         "NumPy's <U (without NUL characters at their end), quantised types as their integers. In <U each text takes "
+         "as much room as the longest: where that would be more than 64 MiB and sixteen times the tensor's own bytes, "
+         "it is refused; use jsonl.\n\n"
+         "An npz archive unpacks beneath the folder where that is done, whatever tensors are called. Keys such as "
+         "layer1/conv/weight:0 stay as they are; in others some bytes are written %XX, as in URLs, and Python's "
+         "urllib.parse.unquote gives the key back: % itself, the backslash, \" * < > ? |, control characters and bytes "
+         "that are not UTF-8; a slash at the beginning or after another; the points of . and .. between slashes; a "
+         "point or space before a slash; the colon of C: at the beginning; the first letter of a part that is a device "
+         "to Windows (CON, NUL, COM1). Where two keys differ in case alone, letters of the later one are written so."
+         "\n\n"
          "raw writes the elements' bytes, little-endian, in C order; several values follow one another. A string "
          "is its length in 4 bytes, then its UTF-8 bytes. pgm is an 8-bit grey image of a value with two axes, "
          "from its least to its greatest finite value; NaN is black.\n\n"
@@ -68,7 +78,7 @@ constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-reduce(1
 
 std::vector<ColumnTable> column_tables() {
   return {column_table("", rows_view_columns()), column_table("--stat", stat_view_columns()),
-          column_table("--hist", hist_view_columns())};
+          column_table("--hist", hist_view_columns()), column_table("--spark", curve_columns())};
 }
 
 }  // namespace
@@ -83,8 +93,9 @@ const CommandDefinition& TensorCommand::definition() const {
       .brief = "print the values of tensors that a training job saved",
       .operands = operands,
       .examples = examples,
-      .option_tables = {TensorOptions::table(), SelectionOptions::table(), OutputOptions::table(),
-                        ReadingOptions::table(), FollowingOptions::table(), MessageOptions::table()},
+      .option_tables = {TensorOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
+                        OutputOptions::table(), ReadingOptions::table(), FollowingOptions::table(),
+                        MessageOptions::table()},
       .formats = tensor_format_names(),
       .exit_notes = exit_notes,
       .prose = prose,

@@ -15,7 +15,7 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array<Column, 11> columns = {{{"tensor"},
+constexpr std::array<Column, 12> columns = {{{"tensor"},
                                              {"step", Align::right},
                                              {"mode"},
                                              {"mode_step", Align::right},
@@ -25,13 +25,14 @@ constexpr std::array<Column, 11> columns = {{{"tensor"},
                                              {"hi", Align::right, true, false},
                                              {"count", Align::right, true, false},
                                              {"edges", Align::left, false, true},
-                                             {"counts", Align::left, false, true}}};
+                                             {"counts", Align::left, false, true},
+                                             written_column}};
 
 class HistView : public ValueView {
  public:
   explicit HistView(ViewContext context) : context_(context) {
     const OutputOptions& output = context.options.output;
-    if (output.format != "table" || !output.columns.empty()) {
+    if (output.format != "table" || output.asks_for_rows()) {
       rows_.emplace(context.out, output, columns, false, context.messages);
       rows_->set_trial(context.trial.name());
     }
@@ -50,6 +51,7 @@ class HistView : public ValueView {
     rows_ ? print_rows(key, of) : draw(key, value, of);
   }
 
+  [[nodiscard]] std::optional<std::size_t> room() const override { return rows_ ? rows_->room() : std::nullopt; }
   void end_step() override { rows_ ? rows_->end_step() : context_.out.flush(); }
 
   void finish() override {
@@ -65,7 +67,7 @@ class HistView : public ValueView {
     const std::function<void(OutputFile&)> counts = [&](OutputFile& out) { write_array(out, of.counts, precision); };
     const auto row = [&](Cell bin, Cell low, Cell high, Cell count) {
       rows_->row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker, bin, low, high,
-                  count, JsonCell{&edges}, JsonCell{&counts}});
+                  count, JsonCell{&edges}, JsonCell{&counts}, key.written});
     };
     if (context_.options.output.json()) {
       row({}, {}, {}, {});

@@ -4,8 +4,11 @@
 #include "common/elements.hpp"
 #include "common/text.hpp"
 
+#include <smd/limits.hpp>
+
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -132,6 +135,28 @@ NpyType stacked_npy_type(Dtype dtype, const std::vector<std::span<const std::byt
     }
   }
   return widest;
+}
+
+std::string too_much_padding(const NpyType& type, Dtype dtype, std::span<const std::int64_t> shape,
+                             const std::vector<std::span<const std::byte>>& parts) {
+  if (dtype != Dtype::string) {
+    return {};
+  }
+  constexpr std::uint64_t times = 16;
+  std::uint64_t there = 0;
+  for (const std::span<const std::byte> part : parts) {
+    there += part.size();
+  }
+  // Every element has a length in the bytes, so that this many are there.
+  const std::uint64_t count =
+      std::accumulate(shape.begin(), shape.end(), std::uint64_t{1},
+                      [](std::uint64_t all, std::int64_t axis) { return all * static_cast<std::uint64_t>(axis); });
+  const std::uint64_t most = std::max(limits::padded_text_bytes, times * there);
+  if (count <= most / type.item_size) {
+    return {};
+  }
+  return std::to_string(count) + " texts, each as wide as the longest of " + std::to_string(type.item_size / 4) +
+         " characters, would take more than " + std::to_string(most >> 20U) + " MiB (padded_text_bytes); use -f jsonl";
 }
 
 std::string npy_header(const NpyType& type, std::span<const std::int64_t> shape) {

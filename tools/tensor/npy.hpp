@@ -23,6 +23,11 @@ struct NpyType {
 /// The type of several parts' elements in one array.
 [[nodiscard]] NpyType stacked_npy_type(Dtype dtype, const std::vector<std::span<const std::byte>>& parts);
 
+/// Why text is not written, empty if it is: each element takes as much room as the longest, and all together more than
+/// limits::padded_text_bytes and sixteen times the bytes that there are.
+[[nodiscard]] std::string too_much_padding(const NpyType& type, Dtype dtype, std::span<const std::int64_t> shape,
+                                           const std::vector<std::span<const std::byte>>& parts);
+
 /// The header of a .npy file, version 1.0: C order.
 [[nodiscard]] std::string npy_header(const NpyType& type, std::span<const std::int64_t> shape);
 

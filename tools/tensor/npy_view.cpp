@@ -37,6 +37,9 @@ class NpyView : public ValueView, private BlockSink {
   bool block(std::span<const std::byte> bytes) override {
     if (dtype_ == Dtype::string) {
       type_ = npy_type(TensorView(dtype_, shape_, bytes));
+      if (const std::string why = too_much_padding(type_, dtype_, shape_, {bytes}); !why.empty()) {
+        throw UsageError("-f npy: " + name_ + ": " + why);
+      }
       context_.out.write(npy_header(type_, shape_));
     }
     const ByteWriter write = [this](std::span<const std::byte> part) { context_.out.write(part); };

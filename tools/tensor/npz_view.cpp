@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace smd::tool::tensor {
@@ -58,22 +59,26 @@ class NpzView : public ValueView {
     return name;
   }
 
-  // A tensor may be called what the key of another one's step is: the shorter form of the two gets longer.
+  // A tensor may be called what the key of another one's step is: the shorter form of the two gets longer. As often as
+  // that makes further ones alike, which is soon over, since no form gets longer than twice.
   void keep_apart() {
     bool again = std::any_of(tensors_.begin(), tensors_.end(),
                              [](const auto& tensor) { return tensor.first.find('@') != std::string_view::npos; });
     while (std::exchange(again, false)) {
       std::map<std::string, std::string_view> taken;
+      std::set<Seen*> longer;
       for (const ValueKey& key : keys_) {
         const auto [place, fresh] = taken.try_emplace(name_of(key), key.tensor);
         Seen& one = tensors_.at(key.tensor);
         Seen& other = tensors_.at(place->second);
-        Key& shorter = one.key < other.key ? one.key : other.key;
-        if (!fresh && shorter != Key::worker) {
-          shorter = shorter == Key::name ? Key::step : Key::worker;
-          again = true;
-          break;
+        Seen& shorter = one.key < other.key ? one : other;
+        if (!fresh && shorter.key != Key::worker && !longer.contains(&one) && !longer.contains(&other)) {
+          longer.insert(&shorter);
         }
+      }
+      for (Seen* const seen : longer) {
+        seen->key = seen->key == Key::name ? Key::step : Key::worker;
+        again = true;
       }
     }
   }

@@ -5,40 +5,32 @@
 
 #include <zlib.h>
 
-#include <algorithm>
+#include <optional>
 
 namespace smd::tool::tensor {
 
-namespace {
-
-std::string member_name(std::string_view key) {
-  std::string name;
-  for (const char byte : key) {
-    if (byte == '\0') {
-      name += "\\x00";
-    } else {
-      name += byte;
-    }
-  }
-  return name + ".npy";
-}
-
-}  // namespace
-
 void NpzWriter::add(std::string_view key, Dtype dtype, std::span<const std::int64_t> shape,
                     const std::vector<std::span<const std::byte>>& parts) {
-  const std::string name = member_name(key);
+  const NpyType type = stacked_npy_type(dtype, parts);
+  if (const std::string why = too_much_padding(type, dtype, shape, parts); !why.empty()) {
+    messages_.fail("Usage", "-f npz: " + quoted(key) + ": " + why, ExitStatus::usage);
+    return;
+  }
+  const std::optional<std::string> member = names_.add(key);
+  if (!member) {
+    messages_.fail("Usage", "-f npz: two arrays would have the key " + quoted(key) + "; choose fewer",
+                   ExitStatus::usage);
+    return;
+  }
+  if (*member != key && ++encoded_ == 1) {
+    first_encoded_ = quoted(*member) + " stands for " + quoted(key);
+  }
+  const std::string name = *member + ".npy";
   if (name.size() > ZipWriter::name_bytes) {
     messages_.fail("Usage", "-f npz: a name of " + std::to_string(name.size()) + " bytes is too long for the format",
                    ExitStatus::usage);
     return;
   }
-  if (!names_.insert(name).second) {
-    messages_.fail("Usage", "-f npz: two arrays would have the key " + quoted(key) + "; choose fewer",
-                   ExitStatus::usage);
-    return;
-  }
-  const NpyType type = stacked_npy_type(dtype, parts);
   const std::string header = npy_header(type, shape);
   const std::span<const std::byte> header_bytes = std::as_bytes(std::span(header));
   // The checksum stands before the bytes, so they are made twice.
@@ -64,6 +56,15 @@ void NpzWriter::add(std::string_view key, Dtype dtype, std::span<const std::int6
   for (const std::span<const std::byte> part : parts) {
     write_npy_elements(dtype, type, part, write);
   }
+}
+
+void NpzWriter::finish() {
+  if (encoded_ > 0) {
+    messages_.note("-f npz: " + counted(encoded_, "key") + (encoded_ == 1 ? " is" : " are") +
+                   " percent-encoded, so that unpacking the archive does no harm (" + first_encoded_ +
+                   "); Python's urllib.parse.unquote decodes keys");
+  }
+  zip_.finish();
 }
 
 }  // namespace smd::tool::tensor

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/diagnostics.hpp"
+#include "member_name.hpp"
 #include "npy.hpp"
 #include "zip_writer.hpp"
 
@@ -17,16 +17,18 @@ class NpzWriter {
  public:
   NpzWriter(OutputFile& out, Diagnostics& messages) : zip_(out), messages_(messages) {}
 
-  /// Adds an array whose elements are those of all `parts` in order; all are of one type. `key` is what
-  /// `numpy.load(…)` will know it by; a NUL in it becomes `\x00`, because Python cuts names there.
+  /// Adds an array whose elements are those of all `parts` in order; all are of one type. `numpy.load(…)` will know it
+  /// by `key`, as `MemberNames` writes it.
   void add(std::string_view key, Dtype dtype, std::span<const std::int64_t> shape,
            const std::vector<std::span<const std::byte>>& parts);
-  void finish() { zip_.finish(); }
+  void finish();
 
  private:
   ZipWriter zip_;
   Diagnostics& messages_;
-  std::set<std::string, std::less<>> names_;
+  MemberNames names_;
+  std::size_t encoded_ = 0;
+  std::string first_encoded_;
 };
 
 }  // namespace smd::tool::tensor

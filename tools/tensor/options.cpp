@@ -95,8 +95,10 @@ void check_view(const TensorOptions& options, const CommandLine& line) {
   if (line.has("bins") && options.view != ViewKind::hist) {
     throw UsageError("--bins needs --hist");
   }
-  if (!options.output.columns.empty() && (options.binary() || picture || options.view == ViewKind::matrix)) {
-    throw UsageError("--columns: there are none in " + (options.binary() ? "-f " + format : flag));
+  if (options.output.asks_for_rows() &&
+      (options.binary() || options.view == ViewKind::heatmap || options.view == ViewKind::matrix)) {
+    throw UsageError(std::string(options.output.row_option()) + ": there are no rows in " +
+                     (options.binary() ? "-f " + format : flag));
   }
 }
 

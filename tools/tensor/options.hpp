@@ -21,7 +21,7 @@ namespace smd::tool::tensor {
 /// What is made of the values.
 enum class ViewKind : std::uint8_t { values, stat, matrix, hist, heatmap, spark };
 
-/// CLI.md, section 7, as an option table and as values, with the shared options beside them.
+/// The options of smd-tensor, as an option table and as values, with the shared options beside them.
 struct TensorOptions {
   std::string trial;
   std::vector<std::string> names;  ///< Operands as given; the last may be `-`.

@@ -12,15 +12,16 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array<Column, 9> row_columns = {{{"tensor"},
-                                                {"step", Align::right},
-                                                {"mode"},
-                                                {"mode_step", Align::right},
-                                                {"worker"},
-                                                {"dtype", Align::left, false, true},
-                                                {"shape", Align::left, false, true},
-                                                {"index", Align::right, true, false},
-                                                {"value", Align::right}}};
+constexpr std::array<Column, 10> row_columns = {{{"tensor"},
+                                                 {"step", Align::right},
+                                                 {"mode"},
+                                                 {"mode_step", Align::right},
+                                                 {"worker"},
+                                                 {"dtype", Align::left, false, true},
+                                                 {"shape", Align::left, false, true},
+                                                 {"index", Align::right, true, false},
+                                                 {"value", Align::right},
+                                                 written_column}};
 
 class RowsView : public ValueView {
  public:
@@ -37,8 +38,12 @@ class RowsView : public ValueView {
     const ShapeCell shape{value.shape()};
     const auto row = [&](Cell index, Cell element) {
       rows_.row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker,
-                 to_string(value.dtype()), shape, index, element});
+                 to_string(value.dtype()), shape, index, element, key.written});
     };
+    if (value.shape().empty()) {
+      row(Cell(), elements.cell(0));
+      return;
+    }
     if (!by_element_) {
       const std::function<void(OutputFile&)> write = [&](OutputFile& out) {
         const OutputOptions& output = context_.options.output;
@@ -47,19 +52,16 @@ class RowsView : public ValueView {
       row(Cell(), JsonCell{&write});
       return;
     }
-    if (value.shape().empty()) {
-      row(Cell(), elements.cell(0));
-      return;
-    }
     const std::uint64_t size = value.view().size();
     std::vector<std::int64_t> index(value.shape().size(), 0);
-    for (std::uint64_t place = 0; place < size; ++place) {
+    for (std::uint64_t place = 0; place < size && !rows_.full(); ++place) {
       print_index(index);
       row(index_text_, elements.cell(place));
       advance(index, value.shape());
     }
   }
 
+  [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
   void end_step() override { rows_.end_step(); }
 
   void finish() override { rows_.finish(); }

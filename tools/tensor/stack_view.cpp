@@ -4,7 +4,6 @@
 #include "npz_writer.hpp"
 #include "value_view.hpp"
 
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -23,7 +22,9 @@ class StackView : public ValueView {
 
   // Values are held until all are there: how many can be read decides the first axis.
   void show(const ValueKey& key, const TensorValue& value) override {
-    Series& series = series_[{key.tensor, key.worker}];
+    const auto [place, is_new] = series_.try_emplace({key.tensor, key.worker});
+    Series& series = place->second;
+    workers_[key.tensor] += is_new ? 1 : 0;
     if (!series.values.empty() &&
         (series.values.front().dtype() != value.dtype() || series.values.front().shape() != value.shape())) {
       const TensorValue& first = series.values.front();
@@ -43,7 +44,7 @@ class StackView : public ValueView {
     NpzWriter npz(context_.out, context_.messages);
     for (const auto& [key, series] : series_) {
       std::string name(key.first);
-      if (workers_of(key.first) > 1) {
+      if (workers_.at(key.first) > 1) {
         name += "@";
         name += key.second;
       }
@@ -71,11 +72,6 @@ class StackView : public ValueView {
     return parts;
   }
 
-  [[nodiscard]] std::size_t workers_of(std::string_view tensor) const {
-    return static_cast<std::size_t>(
-        std::count_if(series_.begin(), series_.end(), [&](const auto& item) { return item.first.first == tensor; }));
-  }
-
   void write_npy() {
     if (series_.size() != 1) {
       throw UsageError("-f npy holds one array, and " + std::to_string(series_.size()) +
@@ -85,7 +81,11 @@ class StackView : public ValueView {
     const Dtype dtype = series.values.front().dtype();
     const std::vector<std::span<const std::byte>> parts = parts_of(series);
     const NpyType type = stacked_npy_type(dtype, parts);
-    context_.out.write(npy_header(type, stacked_shape(series)));
+    const Shape shape = stacked_shape(series);
+    if (const std::string why = too_much_padding(type, dtype, shape, parts); !why.empty()) {
+      throw UsageError("-f npy: " + why);
+    }
+    context_.out.write(npy_header(type, shape));
     bool utf8 = true;
     for (const std::span<const std::byte> part : parts) {
       utf8 =
@@ -99,6 +99,7 @@ class StackView : public ValueView {
 
   ViewContext context_;
   std::map<SeriesKey, Series> series_;
+  std::map<std::string_view, std::size_t> workers_;  // that have series, of each tensor
 };
 
 }  // namespace

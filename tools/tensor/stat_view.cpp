@@ -16,7 +16,7 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array<Column, 15> stat_columns = {{{"tensor"},
+constexpr std::array<Column, 16> stat_columns = {{{"tensor"},
                                                   {"step", Align::right},
                                                   {"mode"},
                                                   {"mode_step", Align::right},
@@ -30,7 +30,8 @@ constexpr std::array<Column, 15> stat_columns = {{{"tensor"},
                                                   {"std", Align::right},
                                                   {"nan", Align::right},
                                                   {"inf", Align::right},
-                                                  {"zero", Align::right}}};
+                                                  {"zero", Align::right},
+                                                  written_column}};
 
 struct Figures {
   Cell min, max, mean, std, nan, inf, zero;
@@ -141,9 +142,10 @@ class StatView : public ValueView {
     const Figures of = figures_of(value.view());
     rows_.row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker,
                to_string(value.dtype()), ShapeCell{value.shape()}, value.view().size(), of.min, of.max, of.mean, of.std,
-               of.nan, of.inf, of.zero});
+               of.nan, of.inf, of.zero, key.written});
   }
 
+  [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
   void end_step() override { rows_.end_step(); }
 
   void finish() override { rows_.finish(); }

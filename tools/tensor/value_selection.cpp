@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "value_selection.hpp"
 
+#include "common/tensor_steps.hpp"
 #include "common/text.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace smd::tool::tensor {
@@ -25,7 +27,7 @@ void read_back_until(Trial& trial, Enough&& enough) {
 
 enum class Having : std::uint8_t { anything, value };
 
-// Calls visit(step) where a tensor was saved, by the worker asked for, until it returns false.
+// Calls visit(entry) where a tensor was saved, by the worker asked for, until it returns false.
 template <class Visit>
 void for_each_own_step(const Trial& trial, const TensorOptions& options, const std::string& name, Having having,
                        bool incomplete, const Visit& visit) {
@@ -36,16 +38,17 @@ void for_each_own_step(const Trial& trial, const TensorOptions& options, const s
     query.workers = {*options.selection.worker};
   }
   trial.for_each_entry(
-      query, [&](const TensorEntry& entry) { return (having == Having::value && !entry.value) || visit(entry.step); });
+      query, [&](const TensorEntry& entry) { return (having == Having::value && !entry.value) || visit(entry); });
 }
 
 // Global steps at which a tensor was saved.
 std::vector<GlobalStep> own_steps(const Trial& trial, const TensorOptions& options, const std::string& name,
                                   Having having, bool incomplete) {
   std::vector<GlobalStep> steps;
-  for_each_own_step(trial, options, name, having, incomplete, [&](GlobalStep step) {
-    if (steps.empty() || steps.back() != step) {
-      steps.push_back(step);
+  const std::optional<Mode> mode = only_mode(options.selection);
+  for_each_own_step(trial, options, name, having, incomplete, [&](const TensorEntry& entry) {
+    if ((!mode || entry.mode == *mode) && (steps.empty() || steps.back() != entry.step)) {
+      steps.push_back(entry.step);
     }
     return true;
   });
@@ -55,7 +58,7 @@ std::vector<GlobalStep> own_steps(const Trial& trial, const TensorOptions& optio
 // Whether there are any, incomplete ones among them.
 bool has_own_steps(const Trial& trial, const TensorOptions& options, const std::string& name, Having having) {
   bool any = false;
-  for_each_own_step(trial, options, name, having, true, [&](GlobalStep) {
+  for_each_own_step(trial, options, name, having, true, [&](const TensorEntry&) {
     any = true;
     return false;
   });
@@ -160,22 +163,10 @@ std::vector<SelectedStep> steps_of(Trial& trial, const TensorOptions& options, c
   const StepSource source = [&](bool incomplete) { return own_steps(trial, options, name, having, incomplete); };
   std::vector<SelectedStep> steps = select_steps(trial, options.selection, spec, messages, source, name);
   if (steps.empty() && only_ranges(spec)) {
+    trial.cover(StepRange());  // all of its steps count, not those that the range needed
     report_outside(trial, options, name, source(options.selection.incomplete), messages);
   }
   return steps;
-}
-
-void add_steps(ValueSelection& selection, const std::string& name, const std::vector<SelectedStep>& chosen) {
-  std::vector<GlobalStep>& own = selection.own_steps[name];
-  for (const SelectedStep& step : chosen) {
-    own.push_back(step.step);
-  }
-  selection.steps.insert(selection.steps.end(), chosen.begin(), chosen.end());
-}
-
-void sort_steps(std::vector<SelectedStep>& steps) {
-  std::sort(steps.begin(), steps.end(), [](const SelectedStep& a, const SelectedStep& b) { return a.step < b.step; });
-  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
 }
 
 // Whether the step was asked for by its number alone.
@@ -231,22 +222,8 @@ void report_missing_at(const Trial& trial, const TensorOptions& options, const s
 
 }  // namespace
 
-bool ValueSelection::wants(std::string_view tensor, GlobalStep step) const {
-  if (own_steps.empty()) {
-    return true;
-  }
-  const auto found = own_steps.find(tensor);
-  return found != own_steps.end() && std::binary_search(found->second.begin(), found->second.end(), step);
-}
-
 StepSpec default_steps(const TensorOptions& options) {
   return options.view == ViewKind::spark ? StepSpec() : StepSpec::parse("last");
-}
-
-bool counts_from_end(const StepSpec& spec) noexcept {
-  return std::any_of(spec.terms().begin(), spec.terms().end(), [](const StepTerm& term) {
-    return term.single ? term.oldest || term.number < 0 : term.start.value_or(0) < 0 || term.stop.value_or(0) < 0;
-  });
 }
 
 ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnostics& messages) {
@@ -264,11 +241,19 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
       return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return trial.has_tensor(name); });
     });
   }
+  const StepSpec spec = options.selection.steps.value_or(default_steps(options));
+  const bool by_name_only =
+      options.selection.regexes.empty() && options.selection.collections.empty() && !names.empty();
+  if (!by_name_only) {
+    // Patterns choose among the tensors of all steps asked for; the trial was opened with the first range of them.
+    const std::vector<StepRange> ranges = ranges_to_read(spec, options.selection.modes);
+    std::for_each(ranges.begin() + 1, ranges.end(), [&](const StepRange& range) { trial.cover(range); });
+  }
   // A mode in which a named tensor was not saved is an answer, not a filter.
   SelectionOptions of_names = options.selection;
   of_names.modes = {Mode::global};
   std::vector<std::string> tensors;
-  if (options.selection.regexes.empty() && options.selection.collections.empty() && !names.empty()) {
+  if (by_name_only) {
     tensors = select_tensors(trial, of_names, messages);
   } else {
     tensors = select_tensors(trial, options.selection, messages);
@@ -282,29 +267,39 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
       tensors.erase(std::unique(tensors.begin(), tensors.end()), tensors.end());
     }
   }
-  const StepSpec spec = options.selection.steps.value_or(default_steps(options));
-  const bool own = counts_from_end(spec) || !names.empty();
+  const std::set<std::string_view> all_named(names.begin(), names.end());
+  std::vector<std::string> others;
+  std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(others),
+               [&](const std::string& name) { return !all_named.contains(name); });
   if (tensors.empty() && messages.status() == ExitStatus::yes) {
     (void)select_steps(trial, options.selection, spec, messages);  // a mode or a step that is not there says more
-  } else if (!own) {
-    selection.steps = select_steps(trial, options.selection, spec, messages);
-  }
-  const std::set<std::string_view> all_named(names.begin(), names.end());
-  for (const std::string& name : tensors) {
-    const bool named = all_named.contains(name);
-    if (own) {
-      if (!named && !has_own_steps(trial, options, name, Having::value)) {
+  } else if (counts_from_end(spec) && !others.empty()) {
+    selection.steps = select_steps_of_tensors(
+        trial, options.selection, spec, others, [](const TensorEntry& entry) { return entry.value.has_value(); },
+        messages);
+    for (const std::string& name : others) {
+      if (!selection.steps.own.contains(name) && !has_own_steps(trial, options, name, Having::value)) {
         selection.without_values.emplace(name, has_reductions(trial, name));
-        continue;
       }
-      const std::vector<SelectedStep> chosen = steps_of(trial, options, name, messages);
-      add_steps(selection, name, chosen);
-      if (named) {
-        selection.named[name].chosen = chosen;
+    }
+  } else if (!others.empty()) {
+    const std::vector<SelectedStep> steps = select_steps(trial, options.selection, spec, messages);
+    if (all_named.empty()) {
+      selection.steps.steps = steps;
+    } else {
+      for (const std::string& name : others) {
+        selection.steps.add(name, steps);
       }
     }
   }
-  sort_steps(selection.steps);
+  for (const std::string& name : tensors) {
+    if (all_named.contains(name)) {
+      const std::vector<SelectedStep> chosen = steps_of(trial, options, name, messages);
+      selection.steps.add(name, chosen);
+      selection.named[name].chosen = chosen;
+    }
+  }
+  selection.steps.sort();
   selection.tensors = std::move(tensors);
   return selection;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/diagnostics.hpp"
+#include "common/tensor_steps.hpp"
 #include "options.hpp"
 
 namespace smd::tool::tensor {
@@ -21,21 +22,14 @@ struct NamedTensor {
 /// Which values are asked for.
 struct ValueSelection {
   std::vector<std::string> tensors;  ///< In byte order.
-  std::vector<SelectedStep> steps;   ///< All that some tensor is wanted at, ascending.
-  /// Steps of each tensor; none: `steps` holds for all.
-  std::map<std::string, std::vector<GlobalStep>, std::less<>> own_steps;
+  TensorSteps steps;
   std::map<std::string, NamedTensor, std::less<>> named;
   /// Selected by patterns, but there are only shapes of them, or reductions too: then true.
   std::map<std::string, bool, std::less<>> without_values;
-
-  [[nodiscard]] bool wants(std::string_view tensor, GlobalStep step) const;
 };
 
 /// The default of `--step`: `last`, but all for `--spark`.
 [[nodiscard]] StepSpec default_steps(const TensorOptions& options);
-
-/// Whether steps are counted from an end, and so among each tensor's own.
-[[nodiscard]] bool counts_from_end(const StepSpec& spec) noexcept;
 
 /// Resolves names, patterns and steps. What is not there is said, with status 1.
 [[nodiscard]] ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnostics& messages);

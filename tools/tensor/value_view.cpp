@@ -48,8 +48,8 @@ std::unique_ptr<ValueView> make_view(ViewContext context) {
   if (context.options.stack) {
     return make_stack_view(context);
   }
-  // Columns that were asked for are rows of elements, in a table too.
-  if (context.options.output.format == "table" && !context.options.output.columns.empty()) {
+  // Where rows are asked for, they are of elements, in a table too.
+  if (context.options.output.format == "table" && context.options.output.asks_for_rows()) {
     return make_rows_view(context);
   }
   for (const FormatRow& row : formats) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <smd/step.hpp>
 #include <smd/tensor_view.hpp>
 #include <smd/trial.hpp>
@@ -23,6 +25,7 @@ struct ValueKey {
   GlobalStep step;
   Mode mode = Mode::global;
   ModeStep mode_step;
+  PlaceCell written;
 };
 
 /// One way to show values. A new one is a file that makes one, and a line in `make_view`.
@@ -33,6 +36,8 @@ class ValueView {
   [[nodiscard]] virtual bool plans() const { return false; }
   /// @throws UsageError if the view cannot show that many.
   virtual void announce(const ValueKey& /*key*/) {}
+  /// The most values that are still worth reading, where --limit bounds the rows; nullopt: all.
+  [[nodiscard]] virtual std::optional<std::size_t> room() const { return std::nullopt; }
   /// Values come in the promised order.
   virtual void show(const ValueKey& key, const TensorValue& value) = 0;
   /// Takes a value in blocks, where the view can: for values too large to be held. nullptr: it cannot.

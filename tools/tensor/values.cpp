@@ -2,8 +2,11 @@
 #include "values.hpp"
 
 #include "common/following.hpp"
+#include "common/nothing_selected.hpp"
 #include "common/progress.hpp"
 #include "common/text.hpp"
+#include "common/written.hpp"
+#include "part_sink.hpp"
 #include "value_selection.hpp"
 
 #include <algorithm>
@@ -45,7 +48,7 @@ class ValueReader {
         selection_(selection),
         view_(view),
         messages_(messages),
-        progress_("reading values", 0) {}
+        progress_("reading values", [this] { return count_values(); }) {}
 
   // Whether any value was shown.
   bool run() {
@@ -56,6 +59,9 @@ class ValueReader {
       return view_.plans();
     });
     for_each_value([&](const TensorEntry& entry) {
+      if (full()) {
+        return false;
+      }
       found_ = true;
       const auto named = selection_.named.find(entry.tensor);
       if (named != selection_.named.end() &&
@@ -70,18 +76,20 @@ class ValueReader {
   }
 
   [[nodiscard]] bool found() const noexcept { return found_; }
+  /// Whether the view takes no more: what comes after was not looked for.
+  [[nodiscard]] bool full() const { return view_.room() == 0; }
 
  private:
   static ValueKey key_of(const TensorEntry& entry) {
-    return {entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step};
+    return {entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, place_of(entry)};
   }
 
   template <class Visit>
   void for_each_value(Visit&& visit) {
     // Steps chosen from several modes hold whatever each mode saved, so the mode itself no longer matters.
-    const EntryQuery query = entry_query(options_.selection, selection_.tensors, selection_.steps);
+    const EntryQuery query = entry_query(options_.selection, selection_.tensors, selection_.steps.steps);
     trial_.for_each_entry(query, [&](const TensorEntry& entry) {
-      if (!selection_.wants(entry.tensor, entry.step)) {
+      if (!selection_.steps.wants(entry.tensor, entry.step)) {
         return true;
       }
       if (!entry.value) {
@@ -95,8 +103,21 @@ class ValueReader {
     });
   }
 
+  std::uint64_t count_values() {
+    std::uint64_t count = 0;
+    for_each_value([&count](const TensorEntry&) {
+      ++count;
+      return true;
+    });
+    return count;
+  }
+
   void take(const TensorEntry& entry) {
-    if (entry.value->length > checked_bytes && !options_.slice) {
+    if (entry.value->length > checked_bytes && options_.slice) {
+      if (take_part(entry)) {
+        return;
+      }
+    } else if (entry.value->length > checked_bytes) {
       if (BlockSink* sink = view_.stream(key_of(entry)); sink != nullptr) {
         read_batch();
         ShowingProgress showing(*sink, progress_);
@@ -112,9 +133,35 @@ class ValueReader {
     keys_.push_back(key_of(entry));
     locations_.push_back(*entry.value);
     tensors_.emplace_back(entry.tensor);
-    if (keys_.size() == batch_size) {
+    if (keys_.size() >= std::min(batch_size, view_.room().value_or(batch_size))) {
       read_batch();
     }
+  }
+
+  /// Of a large value only the part is ever held. False: it is made of strings.
+  bool take_part(const TensorEntry& entry) {
+    PartSink part(*options_.slice);
+    ShowingProgress showing(part, progress_);
+    const std::optional<Problem> problem = trial_.read_blocks(*entry.value, entry.tensor, showing);
+    if (part.has_strings() && !problem) {
+      return false;
+    }
+    read_batch();
+    progress_.advance();
+    const ValueKey key = key_of(entry);
+    if (problem) {
+      messages_.report_record(*problem, trial_.path(), value_name(key));
+    } else if (part.misfit()) {
+      say_misfit(key, *part.misfit());
+    } else {
+      view_.show(key, part.value());
+      shown_ = true;
+    }
+    return true;
+  }
+
+  void say_misfit(const ValueKey& key, std::string_view why) {
+    messages_.fail("Usage", "--slice: " + quoted(key.tensor) + ": " + std::string(why), ExitStatus::usage);
   }
 
   void read_batch() {
@@ -126,7 +173,7 @@ class ValueReader {
                   } else {
                     messages_.report_record(*result.problem, trial_.path(), value_name(keys_[i]));
                   }
-                  return true;
+                  return !full();
                 },
                 {.jobs = options_.reading.jobs});
     keys_.clear();
@@ -144,15 +191,11 @@ class ValueReader {
     try {
       part = options_.slice->apply(value.shape());
     } catch (const InvalidValue& error) {
-      messages_.fail("Usage", "--slice: " + quoted(key.tensor) + ": " + error.what(), ExitStatus::usage);
+      say_misfit(key, error.what());
       return;
     }
-    view_.show(key, take_part(value, part));
+    view_.show(key, smd::tool::take(value, part));
     shown_ = true;
-  }
-
-  static TensorValue take_part(const TensorValue& value, const StridedLayout& part) {
-    return smd::tool::take(value, part);
   }
 
   const Trial& trial_;
@@ -168,8 +211,9 @@ class ValueReader {
   bool shown_ = false;
 };
 
-// Tensors chosen by patterns, not by name, may turn out to have no values.
-void report_nothing(const ValueSelection& selection, bool found, Diagnostics& messages) {
+// `trial`: if it is at hand. Tensors chosen by patterns, not by name, may turn out to have no values.
+void report_nothing(Trial* trial, const TensorOptions& options, const ValueSelection& selection, bool found,
+                    Diagnostics& messages) {
   const auto say = [&](bool reductions, const std::string& form, const std::string& command) {
     std::vector<std::string> names;
     for (const auto& [name, has_reductions] : selection.without_values) {
@@ -190,7 +234,12 @@ void report_nothing(const ValueSelection& selection, bool found, Diagnostics& me
   };
   say(true, "reductions", "smd-reduce -r saved");
   say(false, "shapes", "smd-ls -l");
-  if (!found && selection.without_values.empty()) {
+  if (found || !selection.without_values.empty()) {
+    return;
+  }
+  if (trial != nullptr) {
+    say_nothing_selected(*trial, options.selection, messages);
+  } else {
     say_nothing_selected(messages);
   }
 }
@@ -199,16 +248,13 @@ void report_nothing(const ValueSelection& selection, bool found, Diagnostics& me
 
 StepRange range_to_open(const TensorOptions& options) {
   const StepSpec spec = options.selection.steps.value_or(default_steps(options));
-  const bool only_names =
-      !options.selection.names.empty() && options.selection.regexes.empty() && options.selection.collections.empty();
-  // Which is the last step of a tensor that only a pattern knows? All index files must be seen.
-  return counts_from_end(spec) && !only_names ? StepRange() : range_to_read(spec, options.selection.modes);
+  return range_to_read_of_tensors(options.selection, spec);
 }
 
 bool show_values(Trial& trial, const TensorOptions& options, ValueView& view, Diagnostics& messages) {
   ValueSelection selection = select_values(trial, options, messages);
-  if (selection.tensors.empty() || selection.steps.empty()) {
-    report_nothing(selection, false, messages);
+  if (selection.tensors.empty() || selection.steps.steps.empty()) {
+    report_nothing(&trial, options, selection, false, messages);
     view.finish();
     return !options.binary();
   }
@@ -217,8 +263,10 @@ bool show_values(Trial& trial, const TensorOptions& options, ValueView& view, Di
   if (shown || !options.binary()) {
     view.finish();
   }
-  report_missing(trial, options, selection, messages);
-  report_nothing(selection, reader.found(), messages);
+  if (!reader.full()) {
+    report_missing(trial, options, selection, messages);
+    report_nothing(&trial, options, selection, reader.found(), messages);
+  }
   return shown || !options.binary();
 }
 
@@ -231,26 +279,29 @@ bool follow_values(const TensorOptions& options, OutputFile& out, Diagnostics& m
                           .selection = options.selection,
                           .reading = options.reading,
                           .fallback = default_steps(options),
-                          .opened = [&](Trial& trial) {
-                            view = make_view({out, options, messages, trial});
-                          }};
+                          .counts = [](const TensorEntry& entry) { return entry.value.has_value(); },
+                          .opened =
+                              [&](Trial& trial) {
+                                view = make_view({out, options, messages, trial});
+                              }};
   const bool visited =
-      follow_trials({options.trial}, setup, messages, [&](std::size_t, Trial& trial, const SelectedStep& step) {
-        selection.tensors = tensors_at(trial, options.selection, step);
-        selection.steps = {step};
-        if (!selection.tensors.empty()) {
-          ValueReader reader(trial, options, selection, *view, messages);
-          shown = reader.run() || shown;
-          found = reader.found() || found;
-        }
-        view->end_step();
-      });
+      follow_trials({options.trial}, setup, messages,
+                    [&](std::size_t, Trial& trial, const SelectedStep& step, std::vector<std::string>&& tensors) {
+                      selection.tensors = std::move(tensors);
+                      selection.steps.steps = {step};
+                      if (!selection.tensors.empty()) {
+                        ValueReader reader(trial, options, selection, *view, messages);
+                        shown = reader.run() || shown;
+                        found = reader.found() || found;
+                      }
+                      view->end_step();
+                    });
   if (!view) {
     return false;
   }
   view->finish();
   if (visited && !found && messages.status() == ExitStatus::yes) {
-    report_nothing(selection, false, messages);
+    report_nothing(nullptr, options, selection, false, messages);
   }
   return shown || !options.binary();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
+#include "common/awaited_trial.hpp"
 #include "common/operands.hpp"
 #include "common/row_writer.hpp"
 #include "common/text.hpp"
@@ -8,8 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 namespace smd::tool::wait {
@@ -32,12 +31,11 @@ class Waiting {
   void wait_for(const std::string& path) {
     rows_.set_trial(path);
     try {
-      if (messages_.shows(Level::info) && !is_remote_path(path) && may_come(path)) {
-        messages_.info(path + ": is not there yet, waiting for it");
-      }
       TrialOptions reading = options_.reading.trial_options(range_for(conditions_));
+      reading.name = path;
+      reading.remote.stop = options_.waiting.request_stop(wait_);
       say_remote(reading, messages_);
-      std::optional<Trial> trial = open(path, reading);
+      std::optional<Trial> trial = open_awaited(path, reading, options_.waiting, wait_, messages_, Level::info);
       if (!trial) {
         show(path, nullptr, std::vector<Standing>(conditions_.size()));
         return;
@@ -56,32 +54,13 @@ class Waiting {
   }
 
  private:
-  /// Nothing is there, and something may be one day.
-  static bool may_come(const std::string& path) {
-    std::error_code unknown;
-    return !std::filesystem::exists(path, unknown) && unknown != std::errc::filename_too_long;
-  }
-
-  /// Nothing: time is up. An earlier trial may have used all of it; only with --timeout 0 is there none to begin with.
-  [[nodiscard]] std::optional<Trial> open(const std::string& path, const TrialOptions& reading) const {
-    try {
-      return Trial::open_when_there(path, reading, wait_);
-    } catch (const ReadError& error) {
-      const bool had_time = !options_.waiting.timeout || options_.waiting.timeout->count() > 0;
-      if (had_time && error.problem.kind == ProblemKind::not_found && (is_remote_path(path) || may_come(path))) {
-        return std::nullopt;
-      }
-      throw;
-    }
-  }
-
   void wait_for(const std::string& path, Trial& trial) {
     if (messages_.shows(Level::info)) {
       messages_.info(path + ": watched by " + trial.watch_method());
     }
     std::vector<Standing> standings;
     bool doubted = false;
-    trial.wait_until(
+    const WaitOutcome outcome = trial.wait_until(
         [&] {
           standings.clear();
           for (const Condition& condition : conditions_) {
@@ -92,6 +71,7 @@ class Waiting {
           return holds(standings) || (std::exchange(doubted, no) && no);
         },
         wait_);
+    idle_ = outcome == WaitOutcome::idle;
     show(path, &trial, standings);
   }
 
@@ -110,6 +90,7 @@ class Waiting {
   void show(const std::string& path, Trial* trial, const std::vector<Standing>& standings) {
     const bool decided = trial != nullptr && (holds(standings) || hopeless(standings));
     const bool unread = trial != nullptr && partly_unread(*trial);
+    const bool printed = options_.wants_records() || !holds(standings);
     for (std::size_t i = 0; i < conditions_.size(); ++i) {
       const Condition& condition = conditions_[i];
       const Standing& standing = standings[i];
@@ -138,10 +119,11 @@ class Waiting {
           mode = to_string(condition.mode);
         }
       }
-      rows_.row({step, mode, mode_step, to_string(standing.state), reason});
-      if (!holds(standings) && !reason.empty()) {
-        say(path + ": " + condition.text, standing, reason,
-            trial == nullptr ? "; there is no trial so far" : advice_for(condition, standing, *trial));
+      if (printed) {
+        rows_.row({step, mode, mode_step, to_string(standing.state), reason});
+      }
+      if (trial != nullptr && !holds(standings) && !reason.empty()) {
+        say(path + ": " + condition.text, standing, reason, advice_for(condition, standing, *trial));
       }
     }
     rows_.end_step();
@@ -149,7 +131,8 @@ class Waiting {
 
   void say(const std::string& text, const Standing& standing, std::string_view reason, const std::string& advice) {
     if (standing.state == StepState::not_yet_available) {
-      messages_.fail(reason, text + ": not yet" + advice, ExitStatus::timed_out);
+      const std::string why = idle_ ? "; no new step came within " + duration_text(*options_.waiting.idle) : "";
+      messages_.fail(reason, text + ": not yet" + advice + why, ExitStatus::timed_out);
     } else if (standing.skipped) {
       messages_.fail(reason, text + ": was not saved" + advice, ExitStatus::no);
     } else {
@@ -162,6 +145,7 @@ class Waiting {
   std::vector<Condition> conditions_;
   RowWriter& rows_;
   Diagnostics& messages_;
+  bool idle_ = false;  // how the last wait ended
 };
 
 }  // namespace
@@ -178,7 +162,9 @@ ExitStatus WaitCommand::run(Diagnostics& messages) {
     waiting.wait_for(operand);
     return true;
   });
-  rows.finish();
+  if (rows.rows() > 0 || options_.wants_records()) {
+    rows.finish();
+  }
   out.close(messages);
   return ExitStatus::yes;
 }

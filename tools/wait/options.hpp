@@ -15,7 +15,7 @@
 
 namespace smd::tool::wait {
 
-/// CLI.md, section 10, as an option table and as values, with the shared options beside them.
+/// The conditions to wait for, as an option table and as values, with the shared options beside them.
 struct WaitCommandOptions {
   std::vector<std::string> operands;
   SelectionOptions selection;         ///< -n -e -c -m, and -s as single steps, none negative.
@@ -24,10 +24,15 @@ struct WaitCommandOptions {
   std::optional<std::int64_t> count;  ///< --count
   bool end = false;
   bool any = false;
-  FollowingOptions waiting;  ///< --timeout, --interval
+  FollowingOptions waiting;  ///< --timeout, --idle, --interval
   OutputOptions output;
   MessageOptions messages;
   ReadingOptions reading;
+
+  /// Records are printed whatever comes out; else only those of a trial for which the conditions do not hold.
+  [[nodiscard]] bool wants_records() const noexcept {
+    return after || output.format_given || output.file || !output.columns.empty();
+  }
 
   static std::span<const OptionSpec> table() noexcept;
   /// @throws UsageError.

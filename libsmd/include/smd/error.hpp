@@ -5,6 +5,7 @@
 #include <smd/problem.hpp>
 #include <smd/step.hpp>
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -90,16 +91,18 @@ class SMD_EXPORT TensorUnavailable : public Error {
 class SMD_EXPORT TensorUnavailableForStep : public Error {
  public:
   TensorUnavailableForStep(const std::string& message, std::string in_tensor, StepKey in_step,
-                           std::vector<std::string> in_saved)
+                           std::vector<std::string> in_saved, std::optional<Problem> in_missing = {})
       : Error("TensorUnavailableForStep", message),
         tensor(std::move(in_tensor)),
         step(in_step),
-        saved(std::move(in_saved)) {}
+        saved(std::move(in_saved)),
+        missing(std::move(in_missing)) {}
   ~TensorUnavailableForStep() override;
 
   std::string tensor;
   StepKey step;
   std::vector<std::string> saved;  ///< Reductions saved in its place (`abs_mean`, …), and `shape`.
+  std::optional<Problem> missing;  ///< It was saved, and its event file is gone.
 };
 
 /// The step was skipped, or the job ended before it.

@@ -5,6 +5,7 @@
 #include <smd/rule.hpp>
 #include <smd/rule_result.hpp>
 #include <smd/step.hpp>
+#include <smd/wait.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -27,13 +28,18 @@ struct EvaluationOptions {
   bool parameter_bounds = true;           ///< `start_step` and `end_step` count where nothing wins over them.
   std::optional<Mode> mode = {};          ///< Only steps of this mode; `global` or none: all.
   std::vector<std::string> workers = {};  ///< Only what these saved; empty: all.
-  bool keep_going = false;                ///< Go on after a step that fired.
+  bool keep_going = false;                ///< Go on after a step that triggered.
   bool follow = false;                    ///< The job is followed: `offer`, `tick`, `finish`.
-  unsigned jobs = 0;                      ///< Threads; 0: one per CPU.
-  std::function<double()> now = {};       ///< Seconds since 1970; default: the system's clock.
+  /// How long a rule may wait for a step of another trial (`CustomRule`); none: it does not wait.
+  std::optional<WaitOptions> wait = {};
+  /// What a rule throws leaves the evaluator, which can then only be asked for results. False: it ends that rule, as
+  /// its failure.
+  bool rethrow = false;
+  unsigned jobs = 0;                 ///< Threads; 0: one per CPU.
+  std::function<double()> now = {};  ///< Seconds since 1970; default: the system's clock.
   /// Each finding as it is made, with the number of its rule: by step, then rule. In the calling thread.
   std::function<void(std::size_t rule, const Finding&)> on_finding = {};
-  /// Steps judged, of how many now available. In the calling thread.
+  /// Steps evaluated, of how many now available. In the calling thread.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
@@ -46,7 +52,7 @@ struct ReadCounters {
 /// One thing that a rule would read at a step.
 struct PlannedRead {
   std::size_t rule = 0;
-  GlobalStep step;        ///< The step judged,
+  GlobalStep step;        ///< The step evaluated,
   GlobalStep read_step;   ///< and that of the record: the same or an earlier one.
   std::size_t trial = 0;  ///< 0: the base trial, n: the other trial n-1.
   std::string_view tensor;
@@ -54,9 +60,9 @@ struct PlannedRead {
   std::string what;  ///< `value`; `abs_mean of value` (computed); `saved abs_mean`; `wall time`.
 };
 
-/// Judges many rules over one trial in one pass: of each step it gathers what all rules need, reads each record once,
-/// in the order of the files, reduces it once for all, and lets the rules judge side by side. The verdicts are those of
-/// each rule by itself.
+/// Evaluates many rules over one trial in one pass: of each step it gathers what all rules need, reads each record
+/// once, in the order of the files, reduces it once for all, and invokes the rules side by side. The results are those
+/// of each rule by itself.
 ///
 ///     Evaluator evaluator(trial);
 ///     evaluator.add(make_rule("VanishingGradient"));
@@ -72,7 +78,8 @@ class SMD_EXPORT Evaluator {
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
 
-  /// Adds a rule under a name (default: the rule's); returns its number. Sets its base trial.
+  /// Adds a rule under a name (default: the rule's); returns its number. Sets its base trial, and its other trials if
+  /// any are given.
   std::size_t add(std::unique_ptr<Rule> rule, std::string name = {}, std::vector<const Trial*> others = {});
   /// The same for a rule that the caller keeps and that outlives the evaluator.
   std::size_t add(Rule& rule, std::string name = {}, std::vector<const Trial*> others = {});
@@ -80,7 +87,8 @@ class SMD_EXPORT Evaluator {
   std::size_t add_error(std::string name, std::string rule, const ConfigurationError& error);
 
   /// Judges all steps that are available and ends.
-  /// @throws ReadError if the trial cannot be listed any more, MatchLimit.
+  /// @throws ReadError if the trial cannot be listed any more, or if `RemoteOptions::stop` ended a request (then of
+  /// kind stopped; the steps that it was for are not evaluated); MatchLimit.
   void run();
 
   /// Judges the steps that have become available since, up to and including `last`, and freezes its view of the trial
@@ -110,10 +118,21 @@ class SMD_EXPORT Evaluator {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Judges one rule as the reference does: at each available step from `start_step` (inclusive) to `end_step`
-/// (exclusive). With `raise_eval_cond` it ends at the first step that fired; without, it keeps going. The rule's trials
-/// must have been set. @throws RuleEvaluationConditionMet (only with `raise_eval_cond`), and as `Evaluator::run`.
+/// Evaluates one rule as the reference does: at each step from `start_step` (inclusive) to `end_step` (exclusive; none:
+/// to the end of the job). While the job runs it waits for the next step. With `raise_eval_cond` it ends at the first
+/// step at which the condition is met; without, it logs each such step (`log.hpp`) and goes on. The rule's trials must
+/// have been set.
+/// @throws RuleEvaluationConditionMet (only with `raise_eval_cond`); NoMoreData if the job has ended before the step
+/// that comes before `end_step`; what the rule throws, StepNotYetAvailable among it, but for what skips a step
+/// (TensorUnavailable, TensorUnavailableForStep, StepUnavailable) or could not be read (ReadError, a problem of the
+/// result); and as `Evaluator::run` and `StepFollower::next`.
 SMD_EXPORT RuleResult invoke_rule(Rule& rule, GlobalStep start_step = {}, std::optional<GlobalStep> end_step = {},
                                   bool raise_eval_cond = false);
+
+/// The same, with a deadline and a stop token: the evaluation ends there too, and the result is then `InProgress`, with
+/// what was found so far. `outcome`, if given, says how it ended: `reached` (`end_step`, or the rule wants to see no
+/// more), `ended` (the job), `timed_out` or `stopped`.
+SMD_EXPORT RuleResult invoke_rule(Rule& rule, GlobalStep start_step, std::optional<GlobalStep> end_step,
+                                  bool raise_eval_cond, const WaitOptions& wait, WaitOutcome* outcome = nullptr);
 
 }  // namespace smd

@@ -16,9 +16,8 @@
 namespace smd {
 
 struct FollowOptions {
+  /// `idle` counts from the start and from each step that was given.
   WaitOptions wait = {};
-  /// Give up when no new step came for so long, counted from the start and from each step.
-  std::optional<std::chrono::nanoseconds> idle = {};
   /// Only steps after this one; none: all that the trial covers, beginning with those already there.
   std::optional<GlobalStep> after = {};
   /// Hold a step back until its records are there: an index file can come before its event file, on S3 or by a copying
@@ -51,10 +50,10 @@ struct FollowEvent {
 };
 
 /// Gives each complete step of a trial exactly once, ascending, as they come, until the job ends. A step is complete as
-/// FORMAT.md has it: all workers wrote it, or a later step is complete, or too many incomplete ones came after it, or
-/// the job is over.
+/// docs/format.md has it: all workers wrote it, or a later step is complete, or too many incomplete ones came after it,
+/// or the job is over.
 ///
-///     smd::StepFollower follower(trial, {.idle = std::chrono::minutes(10)});
+///     smd::StepFollower follower(trial, {.wait = {.idle = std::chrono::minutes(10)}});
 ///     for (smd::FollowEvent event = follower.next(); event.kind == smd::FollowEvent::Kind::step;
 ///          event = follower.next()) {
 ///       use(trial, event.step);

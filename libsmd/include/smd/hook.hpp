@@ -8,6 +8,7 @@
 #include <smd/step.hpp>
 #include <smd/tensor_view.hpp>
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,21 +29,28 @@ namespace smd {
 /// hook.close();
 /// ```
 ///
-/// A call copies or reduces and returns; a thread of the hook's own writes files behind it. If that falls behind,
-/// calls wait (`HookConfig::queue_bytes`): nothing is left out. When writing fails, the next call and `close` throw
-/// WriteError, and so does every later one: nothing more is saved then.
+/// A call copies or reduces and returns; a thread of the hook's own writes files, or puts objects to S3, behind it. If
+/// that falls behind, calls wait (`HookConfig::queue_bytes`): nothing is left out. When writing fails, the next call
+/// and `close` throw WriteError, and so does every later one: nothing more is saved then.
 ///
 /// Each file is written under a temporary name and renamed; a step's event file is there before its index file. So a
-/// job that dies leaves a trial that can be read, with all steps but the unfinished ones.
+/// job that dies leaves a trial that can be read, with all steps but the unfinished ones. On S3 each file is one
+/// object, which appears whole: put by one request up to 64 MiB, larger ones in parts. Requests are tried as often as
+/// for reading (AWS_MAX_ATTEMPTS). Beyond `HookConfig::queue_bytes`, 64 MiB of an object are held in memory at most.
 ///
-/// Steps count from 0: `next_step` ends one. All that is saved between is one step, of one mode. One file of each step
-/// belongs to each worker: two hooks must not write as the same worker at the same time.
+/// Steps count from 0: `next_step` ends one. All that is saved between is one step, of one mode. Several processes may
+/// save into a trial at the same time, as different workers or as one: see `LockPolicy`. Of two that save the same step
+/// as the same worker the later one is refused, or appends.
 ///
 /// Not for concurrent use. A process that forks must not use the parent's hook in the child.
 class SMD_EXPORT Hook {
  public:
-  /// Makes the trial's folder. Collections that this worker left there in an earlier run are kept.
-  /// @throws InvalidArgument for a configuration that cannot be, WriteError, ReadError for a damaged collections file.
+  /// Makes the trial's folder; a bucket on S3 must be there. Collections that this worker left in an earlier run are
+  /// kept.
+  /// The hook saves nothing, and makes no folder, if `HookConfig::enabled` is false, the environment variable
+  /// USE_SMDEBUG is 0, off, no, n or false, or `HookConfig::include_workers` leaves this worker out.
+  /// @throws InvalidArgument for a configuration that cannot be, WriteError, ReadError for a damaged collections file,
+  ///         and if S3 does not tell whether there is one.
   explicit Hook(HookConfig config);
   Hook(const Hook&) = delete;
   Hook(Hook&&) noexcept;
@@ -50,6 +58,18 @@ class SMD_EXPORT Hook {
   Hook& operator=(Hook&&) = delete;
   /// Closes, but does not throw.
   ~Hook();
+
+  /// Whether the hook may save something; see the constructor. A dry run is enabled.
+  [[nodiscard]] bool enabled() const noexcept;
+
+  /// All collections by name, the built-in ones included, with every setting resolved.
+  [[nodiscard]] std::map<std::string, Collection> collections() const;
+  /// One of them. Of an unknown name: an empty one, to be filled and added.
+  [[nodiscard]] Collection get_collection(const std::string& name) const;
+  /// Adds a collection, or puts it in the place of the one of that name; it is saved, as those of
+  /// `HookConfig::collections` are. Before anything is saved. @throws InvalidArgument as the constructor, or when
+  /// something was saved; then nothing is changed.
+  void add_collection(CollectionConfig collection);
 
   /// What the job does from here on. Ends the step if something was offered in it in another mode.
   void set_mode(Mode mode);
@@ -73,7 +93,8 @@ class SMD_EXPORT Hook {
   /// those that are not defined are left out. `value` may be changed once this returns.
   /// @return whether anything was saved.
   /// @throws InvalidArgument for names that are not UTF-8 or longer than 64 KiB, bytes that do not fit type and shape,
-  ///         or 2 GiB and more; StepAlreadySaved; WriteError.
+  ///         or 2 GiB and more; StepAlreadySaved; WriteError; ReadError if S3 does not tell whether the step was saved
+  ///         before, or what it is appended to cannot be read.
   bool save_tensor(std::string_view name, const TensorView& value, const std::vector<std::string>& collections = {});
   /// The same of a value that owns its elements: large ones are not copied but shared until they are written, and must
   /// not change until then.
@@ -84,10 +105,11 @@ class SMD_EXPORT Hook {
   /// Saves a shape alone, whatever the configuration says. `original_name`: the framework's own; empty: the same.
   void save_shape(std::string_view name, const Shape& shape, std::string_view original_name = {});
 
-  /// Ends the step and waits until all is written. @throws WriteError.
+  /// Ends the step and waits until all is written. @throws WriteError; StepAlreadySaved if another process has saved a
+  /// step of this worker while it was in the making here: the other's stays, all other steps are written.
   void flush();
   /// Flushes, writes the collections file and, last, the end marker. Then nothing more can be saved. A second call
-  /// does nothing. @throws WriteError; then there is no end marker.
+  /// does nothing. @throws WriteError: then there is no end marker; StepAlreadySaved, after all else, as `flush`.
   void close();
 
   /// For the library's own use.
@@ -97,5 +119,14 @@ class SMD_EXPORT Hook {
  private:
   std::unique_ptr<Impl> impl_;
 };
+
+/// Marks the job as over, and writes nothing else: no collections file of a worker that saved nothing. The trial's
+/// folder is made if it is not there. Does nothing where a hook of this configuration would write nothing.
+/// @throws InvalidArgument for a configuration that cannot be, WriteError.
+SMD_EXPORT void mark_job_ended(const HookConfig& config);
+
+/// Whether the end marker of a trial that can be written is there: its readers take the job for over.
+/// @throws InvalidArgument for a path that cannot be a trial, WriteError, ReadError.
+[[nodiscard]] SMD_EXPORT bool job_marked_ended(const std::string& trial, const RemoteOptions& remote = {});
 
 }  // namespace smd

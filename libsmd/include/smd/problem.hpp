@@ -21,10 +21,11 @@ enum class ProblemKind : std::uint8_t {
   damaged,        ///< What is there is not what it claims to be.
   warning,        ///< Not damage, but answers may be less than they seem: a worker's file is missing, say.
   note,           ///< Worth saying, harms nothing.
+  stopped,        ///< `RemoteOptions::stop` ended the request: nothing is known of what it asked for.
 };
 
 /// The stable tag used in messages: `NotYet`, `Absent`, `NotFound`, `AccessDenied`, `ReadError`, `Network`, `Damaged`,
-/// `Warning`, `Note`.
+/// `Warning`, `Note`, `Stopped`.
 [[nodiscard]] SMD_EXPORT std::string_view to_string(ProblemKind kind) noexcept;
 
 /// One trouble with one place: what, where, in words for a person. A value, not an exception.

@@ -157,6 +157,9 @@ class SMD_EXPORT Reducer {
   /// The same of bare bytes: whole elements in the layout that `TensorView` describes; bytes after the last whole
   /// element are not looked at.
   void add(Dtype dtype, std::span<const std::byte> bytes);
+  /// Takes in `count` elements that are all equal to `element`, in a time that grows with the logarithm of `count`;
+  /// for median and percentiles, which keep each element, in linear time. @throws InvalidArgument for strings.
+  void add_repeated(Dtype dtype, std::span<const std::byte> element, std::uint64_t count);
 
   /// Takes in all that another one took. Like `add`, it changes nothing if memory runs out. @throws InvalidArgument if
   /// that was made for other reductions or options.

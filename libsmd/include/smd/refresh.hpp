@@ -4,13 +4,32 @@
 #include <smd/export.hpp>
 #include <smd/trial.hpp>
 
+#include <concepts>
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <ranges>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace smd {
+
+namespace detail {
+
+template <class T>
+concept RefersToTrial = std::convertible_to<T, const Trial&>;
+template <class T>
+concept PointsToTrial = !RefersToTrial<T> && requires(T pointer) {
+  { *pointer } -> std::convertible_to<const Trial&>;
+};
+
+}  // namespace detail
+
+/// Any range of trials: of `Trial`, of references (`std::reference_wrapper`) or of pointers, smart ones too, none null.
+template <class R>
+concept TrialRange = std::ranges::input_range<R> &&(detail::RefersToTrial<std::ranges::range_reference_t<R>> ||
+                                                    detail::PointsToTrial<std::ranges::range_reference_t<R>>);
 
 /// Turns the refreshing of trials by queries (`TrialOptions::auto_refresh`) off or on for as long as it lives, for all
 /// threads, then back to what it was. Guards of one trial end in the reverse order of their making. Keeps what it needs
@@ -22,7 +41,22 @@ class SMD_EXPORT RefreshGuard {
   ~RefreshGuard();
 
  protected:
-  RefreshGuard(bool refresh, std::initializer_list<std::reference_wrapper<const Trial>> trials);
+  RefreshGuard(bool refresh, std::span<const Trial* const> trials);
+
+  template <TrialRange Trials>
+  static std::vector<const Trial*> pointers(Trials&& trials) {
+    std::vector<const Trial*> all;
+    for (auto&& one : trials) {
+      if constexpr (detail::RefersToTrial<decltype(one)>) {
+        const Trial& trial = one;
+        all.push_back(&trial);
+      } else {
+        const Trial& trial = *one;
+        all.push_back(&trial);
+      }
+    }
+    return all;
+  }
 
  private:
   std::vector<std::pair<std::shared_ptr<Trial::Impl>, bool>> before_;
@@ -31,15 +65,20 @@ class SMD_EXPORT RefreshGuard {
 /// While one lives, queries answer from what is known: all of them see the trials as they were at the last refresh.
 class SMD_EXPORT NoRefresh final : public RefreshGuard {
  public:
-  explicit NoRefresh(const Trial& trial) : RefreshGuard(false, {trial}) {}
-  NoRefresh(std::initializer_list<std::reference_wrapper<const Trial>> trials) : RefreshGuard(false, trials) {}
+  explicit NoRefresh(const Trial& trial) : RefreshGuard(false, std::vector{&trial}) {}
+  NoRefresh(std::initializer_list<std::reference_wrapper<const Trial>> trials)
+      : RefreshGuard(false, pointers(trials)) {}
+  template <TrialRange Trials>
+  explicit NoRefresh(Trials&& trials) : RefreshGuard(false, pointers(std::forward<Trials>(trials))) {}
 };
 
 /// While one lives, queries look for what is new first.
 class SMD_EXPORT Refresh final : public RefreshGuard {
  public:
-  explicit Refresh(const Trial& trial) : RefreshGuard(true, {trial}) {}
-  Refresh(std::initializer_list<std::reference_wrapper<const Trial>> trials) : RefreshGuard(true, trials) {}
+  explicit Refresh(const Trial& trial) : RefreshGuard(true, std::vector{&trial}) {}
+  Refresh(std::initializer_list<std::reference_wrapper<const Trial>> trials) : RefreshGuard(true, pointers(trials)) {}
+  template <TrialRange Trials>
+  explicit Refresh(Trials&& trials) : RefreshGuard(true, pointers(std::forward<Trials>(trials))) {}
 };
 
 }  // namespace smd

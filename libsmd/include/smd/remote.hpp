@@ -18,21 +18,31 @@ enum class RemoteDetail : std::uint8_t {
 };
 
 /// How to reach trials at `s3://bucket/prefix`. What is empty is taken from the environment (AWS_ENDPOINT_URL_S3,
-/// AWS_ENDPOINT_URL, AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE, AWS_CA_BUNDLE, AWS_MAX_ATTEMPTS, SMD_CACHE_DIR), then
-/// from the profile in the AWS files; a bucket's region is found out if need be. Credentials come from the environment,
-/// the profile (keys, credential_process, role_arn with source_profile or credential_source), the container's endpoint
-/// or the instance's metadata (version 2), in this order, and are renewed five minutes before they expire; with a
-/// profile given here the environment's are left aside. They never stand in a text that the library hands out.
+/// AWS_ENDPOINT_URL, AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE, AWS_CA_BUNDLE, AWS_MAX_ATTEMPTS,
+/// AWS_USE_FIPS_ENDPOINT, SMD_CACHE_DIR), then from the profile in the AWS files; a bucket's region is found out if
+/// need be. Credentials come from the environment, a web identity (AWS_WEB_IDENTITY_TOKEN_FILE with AWS_ROLE_ARN), the
+/// profile (keys, credential_process, role_arn with source_profile, credential_source or web_identity_token_file), the
+/// container's endpoint or the instance's metadata (version 2), in this order, except that a profile with a role_arn
+/// and a source comes before the web identity. They are renewed five minutes before they expire; with a profile given
+/// here the environment's are left aside. They never stand in a text that the library hands out.
 struct RemoteOptions {
   std::string endpoint_url = {};  ///< `https://host:port`: another server than AWS, with buckets in the path.
   std::string region = {};
   std::string profile = {};
-  bool sign_requests = true;  ///< False: ask as anybody, for public buckets.
+  bool sign_requests = true;    ///< False: ask as anybody, for public buckets.
+  bool requester_pays = false;  ///< Who asks pays for requests and transfer: for buckets with Requester Pays.
   /// Folder in which objects are kept by their ETag, so that they are fetched once; made if need be, shared by any
-  /// number of processes, bounded (`limits::cache_bytes`). Empty, and SMD_CACHE_DIR unset: nothing is kept.
+  /// number of processes, bounded (`limits::cache_bytes`). A folder that is not empty and that no cache made (it lacks
+  /// the file CACHEDIR.TAG) is refused with InvalidArgument, and nothing in it changes. Empty, and SMD_CACHE_DIR unset:
+  /// nothing is kept.
   std::string cache = {};
   /// Told what goes on; may be empty. Called from any thread, never from two at once.
   std::function<void(RemoteDetail, std::string_view)> log = {};
+  /// True ends every request made with these options, those in progress included, as well as waits between attempts:
+  /// they then give a problem of kind `ProblemKind::stopped`. For a stop token, a deadline, or both. Asked every 50 ms
+  /// while something is waited for, from any thread and from several at once; must return quickly, must not throw, and
+  /// stays true once it is. Empty: nothing ends a request but its own limits.
+  std::function<bool()> stop = {};
 };
 
 /// Whether a trial's path is that of a remote store: begins with `s3://`.

@@ -7,6 +7,7 @@
 #include <smd/rule_result.hpp>
 #include <smd/step.hpp>
 #include <smd/tensor_view.hpp>
+#include <smd/wait.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -34,8 +35,8 @@ namespace detail::layout {
 struct StepRow;
 }
 
-/// One tensor of one worker at one step, known by what the index says: what most rules judge by itself. A light handle,
-/// valid during the call that gave it; two handles of the same thing are equal.
+/// One tensor of one worker at one step, known by what the index says: what most rules evaluate by itself. A light
+/// handle, valid during the call that gave it; two handles of the same thing are equal.
 class SMD_EXPORT Unit {
  public:
   [[nodiscard]] std::string_view tensor() const noexcept;
@@ -113,14 +114,15 @@ class SMD_EXPORT StepTensors {
   StepTensors& operator=(const StepTensors&) = delete;
 
  protected:
+  friend struct detail::rules::RuleAccess;
   explicit StepTensors(detail::rules::StepContext& context) noexcept : context_(&context) {}
   ~StepTensors() = default;
 
   detail::rules::StepContext* context_;
 };
 
-/// What a rule will need to judge a step. Steps are planned ahead of their invocation, so what is asked for must depend
-/// on the step and on what was saved, not on values.
+/// What a rule will need to evaluate a step. Steps are planned ahead of their invocation, so what is asked for must
+/// depend on the step and on what was saved, not on values.
 class SMD_EXPORT StepNeeds final : public StepTensors {
  public:
   explicit StepNeeds(detail::rules::StepContext& context) noexcept : StepTensors(context) {}
@@ -157,8 +159,10 @@ class SMD_EXPORT StepView final : public StepTensors {
   [[nodiscard]] std::optional<double> measure(const Unit& unit, const Reduction& reduction) const;
   /// Seconds since 1970 at which the latest record of the step was written; nothing if it has none.
   [[nodiscard]] std::optional<double> wall_time() const;
+  /// How long the rule may wait for a step of another trial; none: not at all.
+  [[nodiscard]] const std::optional<WaitOptions>& wait() const noexcept;
 
-  /// Something was judged at this step, so it counts as evaluated. `fire` says so too.
+  /// Something was evaluated at this step, so the step counts. `fire` says so too.
   void judged();
   /// The unit meets the condition `check`.
   void fire(const Unit& unit, std::string_view check, double value, std::string_view relation, double threshold);
@@ -182,11 +186,31 @@ class SMD_EXPORT RuleEnd {
   /// Seconds since 1970.
   [[nodiscard]] double now() const;
 
-  /// One thing more was judged. `fire` does not say so.
+  /// One thing more was evaluated. `fire` does not say so.
   void judged();
   /// A finding with all fields set but `message`.
   void fire(Finding finding);
   void warn(std::string text);
+
+ private:
+  detail::rules::RuleRun* run_;
+};
+
+/// The evaluation of a rule is over, however it came: the trial ended, the rule triggered or is done, or no more steps
+/// are to be evaluated.
+class SMD_EXPORT RuleSummary {
+ public:
+  explicit RuleSummary(detail::rules::RuleRun& run) noexcept : run_(&run) {}
+
+  [[nodiscard]] std::size_t steps_evaluated() const noexcept;
+  /// How many tensors of the base trial the rule asked for.
+  [[nodiscard]] std::size_t tensors_asked() const noexcept;
+  /// Names of a selection's tensors that were saved at steps in the range of the evaluation, in byte order. `trial` 0
+  /// is the base trial, n the other trial n - 1, with its own collections. Valid during the call.
+  [[nodiscard]] std::vector<std::string_view> saved(SelectionId selection, std::size_t trial = 0) const;
+  void warn(std::string text);
+  /// Why nothing was evaluated, for the result's message, in place of what the evaluator says of the selections.
+  void explain(std::string reason);
 
  private:
   detail::rules::RuleRun* run_;
@@ -226,21 +250,31 @@ class SMD_EXPORT Rule {
 
   /// Once, when the trials are known and before anything else; selections may be made here too.
   virtual void begin();
-  virtual void set_required_tensors(StepNeeds& step) = 0;
+  /// Default: nothing is needed.
+  virtual void set_required_tensors(StepNeeds& step);
+  /// A step at which this or `set_required_tensors` throws TensorUnavailable, TensorUnavailableForStep or
+  /// StepUnavailable is skipped: it counts in `RuleResult::steps_skipped`, and nothing that was found at it counts.
+  /// A ReadError does the same and is a problem of the result. NoMoreData ends the rule; anything else is its failure.
   virtual void invoke_at_step(StepView& step) = 0;
   /// Once, after the last step, if all steps of the trial were offered.
   virtual void at_end(RuleEnd& end);
   /// While a job is followed, now and then, also when nothing is new.
   virtual void tick(RuleTick& tick);
+  /// Once, at the very end: for warnings about the whole trial, and to say why nothing was evaluated.
+  virtual void summarize(RuleSummary& summary);
 
-  /// The name under which it was registered; empty if it was not.
+  /// The name under which it was registered, or that it was given; empty: results have that of its class.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const Parameters& parameters() const noexcept { return parameters_; }
   /// Precondition: trials were set, as they are from `begin` on.
   [[nodiscard]] const Trial& base_trial() const noexcept { return *base_trial_; }
   [[nodiscard]] std::span<const Trial* const> other_trials() const noexcept { return other_trials_; }
 
+  /// What is to be done when the condition is met, as text: kept and given to the result. Nothing performs it.
+  [[nodiscard]] const std::string& action() const noexcept { return action_; }
+
   void set_name(std::string name) { name_ = std::move(name); }
+  void set_action(std::string action) { action_ = std::move(action); }
   /// Borrowed: the trials outlive the evaluation.
   void set_trials(const Trial& base, std::vector<const Trial*> others = {});
 
@@ -252,6 +286,7 @@ class SMD_EXPORT Rule {
 
   Parameters parameters_;
   std::string name_;
+  std::string action_;
   const Trial* base_trial_ = nullptr;
   std::vector<const Trial*> other_trials_;
   std::vector<TensorSelection> selections_;

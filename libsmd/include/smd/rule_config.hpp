@@ -3,11 +3,13 @@
 
 #include <smd/evaluator.hpp>
 #include <smd/export.hpp>
+#include <smd/hook_config.hpp>
 #include <smd/rule_parameter.hpp>
 
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,17 +24,32 @@ struct RuleConfiguration {
   std::string source_s3_uri = {};   ///< Not empty: a rule in Python, which is not evaluated here.
   std::string action_json = {};     ///< What the job was to do when the rule fires; not performed.
   std::string position = {};        ///< Where it stands in the document: `DebugRuleConfigurations[2]`; may be empty.
+  /// The CollectionConfigurations that stand beside it, as JSON: what the hook is to save for it; empty if there are
+  /// none.
+  std::string collection_configurations = {};
   /// What is wrong with it as a document (a number where text must be, no `rule_to_invoke`); the others still count.
   std::optional<ConfigurationError> error = {};
 };
 
 /// Configurations of a JSON document, in its order: one configuration, a list, a CreateTrainingJob request or
-/// describe-training-job reply (`DebugRuleConfigurations`), `DebugRuleConfiguration` or an object of such by name.
+/// describe-training-job reply (`DebugRuleConfigurations`, `ProfilerRuleConfigurations`; none at all if the job has
+/// neither), `DebugRuleConfiguration` or an object of such by name. Parameters that are lists may be JSON lists. Rules
+/// of the profiler and rules that make reports have an `error` of the kind unsupported_rule.
 /// @throws ConfigurationError (bad_config) if it is not JSON (with line and column) or has no rule configurations.
 [[nodiscard]] SMD_EXPORT std::vector<RuleConfiguration> parse_rule_configurations(std::string_view json);
 
-/// The rule of a configuration, checked as far as it goes without data. @throws ConfigurationError; of a rule in Python
-/// with the kind custom_rule. The message names the position.
+/// The rule of a configuration, checked as far as it goes without data. @throws ConfigurationError; of a rule that is
+/// evaluated elsewhere with that kind. The message names the position.
 [[nodiscard]] SMD_EXPORT std::unique_ptr<Rule> make_rule(const RuleConfiguration& configuration);
+
+/// The hook configuration that saves what rules need, and no more: reductions where they suffice, and only in the modes
+/// that are looked at. For a rule that is evaluated elsewhere, the CollectionConfigurations that stand beside it. Of
+/// `job`, the job's own configuration, come the place, the steps, and the members of collections that rules name; steps
+/// that stand beside a rule win. Without anything to save `enabled` is false.
+/// @throws ConfigurationError for a rule that cannot be evaluated as it is configured, a collection of which nothing
+/// says
+///         what it has, and a plug-in's rule of which nothing says what it needs.
+[[nodiscard]] SMD_EXPORT HookConfig hook_config_for(std::span<const RuleConfiguration> rules,
+                                                    const HookConfig& job = {});
 
 }  // namespace smd

@@ -23,10 +23,16 @@ enum class ConfigurationErrorKind : std::uint8_t {
   unknown_parameter,
   bad_value,
   missing_parameter,
-  bad_config,   ///< A document without rule configurations.
-  bad_trial,    ///< The base trial or another one is none.
-  custom_rule,  ///< A rule in Python, which is not evaluated here.
+  bad_config,        ///< A document without rule configurations.
+  bad_trial,         ///< The base trial or another trial is not a trial.
+  custom_rule,       ///< A rule in Python or in an image of its own, which is not evaluated here.
+  unsupported_rule,  ///< A rule of SageMaker's profiler, or one that makes a report: likewise.
 };
+
+/// Whether a configuration with this is no mistake, but evaluated elsewhere: its result is NotEvaluated, not Error.
+[[nodiscard]] constexpr bool evaluated_elsewhere(ConfigurationErrorKind kind) noexcept {
+  return kind == ConfigurationErrorKind::custom_rule || kind == ConfigurationErrorKind::unsupported_rule;
+}
 
 /// `unknown_rule`, `bad_value`, ….
 [[nodiscard]] SMD_EXPORT std::string_view to_string(ConfigurationErrorKind kind) noexcept;

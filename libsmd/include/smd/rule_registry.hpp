@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <smd/collection.hpp>
 #include <smd/export.hpp>
 #include <smd/rule.hpp>
 #include <smd/rule_parameter.hpp>
@@ -26,6 +27,9 @@ struct RuleDescription {
   std::string plugin = {};                     ///< Where it came from; empty if it is built in or the program's own.
   /// Makes one; checks what the table cannot say. @throws ConfigurationError.
   std::function<std::unique_ptr<Rule>(const Parameters&)> create = {};
+  /// The collections that a hook must save for it, with no more of them than it needs (`hook_config_for`). May be
+  /// missing, and is called with parameters that `create` takes.
+  std::function<std::vector<CollectionConfig>(const Parameters&)> saves = {};
 };
 
 /// Adds a rule of the program's own. Thread-safe. @throws InvalidArgument if the name or alias is taken or empty, a

@@ -36,7 +36,7 @@ enum class RuleStatus : std::uint8_t {
   issues_found,
   error,
   in_progress,
-  not_evaluated,  ///< Nothing was ever judged.
+  not_evaluated,  ///< Nothing was ever evaluated.
 };
 
 /// `NoIssuesFound`, `IssuesFound`, `Error`, `InProgress`, `NotEvaluated`.
@@ -47,18 +47,23 @@ struct RuleResult {
   std::string name = {};  ///< Of the configuration; by default the rule's.
   std::string rule = {};  ///< The rule's own name.
   RuleStatus status = RuleStatus::in_progress;
-  std::vector<Finding> findings = {};         ///< By step, tensor (byte order, none first), worker (likewise), check.
-  std::size_t steps_evaluated = 0;            ///< Steps (and closings at the end) at which something was judged.
-  std::size_t steps_skipped = 0;              ///< Steps at which the rule was invoked and there was nothing to judge.
-  std::optional<GlobalStep> first_step = {};  ///< First and last step at which the rule was invoked.
+  std::vector<Finding> findings = {};  ///< By step, tensor (byte order, none first), worker (likewise), check.
+  std::size_t steps_evaluated = 0;     ///< Steps (and closings at the end) at which something was evaluated.
+  std::size_t steps_skipped = 0;       ///< Steps at which the rule was invoked and there was nothing to evaluate.
+  std::optional<GlobalStep> first_step = {};  ///< First and last step at which something was evaluated.
   std::optional<GlobalStep> last_step = {};
   std::size_t tensors_matched = 0;  ///< Distinct tensors that the rule asked for.
   std::vector<std::pair<std::string, std::optional<std::string>>> params = {};  ///< In effect.
-  std::string message = {};                               ///< One line for a person: what was found, or why nothing.
-  std::vector<std::string> warnings = {};                 ///< An unknown collection, a stop not performed, ….
+  std::string action = {};                 ///< The rule's action text (`Rule::action`). Nothing performed it.
+  std::string message = {};                ///< One line for a person: what was found, or why nothing.
+  std::vector<std::string> warnings = {};  ///< An unknown collection, a stop not performed, ….
   std::optional<ConfigurationErrorKind> error_kind = {};  ///< Set for a configuration error,
   std::string error_parameter = {};                       ///< with the parameter, if it concerns one.
-  std::vector<Problem> problems = {};  ///< Needed records that could not be read; none that may still come.
+  /// Records that the rule asked for and that could not be read, and index files of steps in its range: also where
+  /// they may still come. If there are any, the status is `error`, or `issues_found` with a warning.
+  std::size_t records_unread = 0;
+  bool unread = false;                 ///< The status is `error` because of `records_unread`.
+  std::vector<Problem> problems = {};  ///< What is wrong with them, each once.
   double elapsed = 0;                  ///< Seconds spent in the rule itself; reading is shared and not in it.
 };
 

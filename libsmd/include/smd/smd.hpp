@@ -3,13 +3,16 @@
 
 /// All of libsmd's public interface.
 #include <smd/collection.hpp>
+#include <smd/custom_rule.hpp>
 #include <smd/dtype.hpp>
 #include <smd/error.hpp>
 #include <smd/evaluator.hpp>
 #include <smd/follow.hpp>
 #include <smd/hook.hpp>
 #include <smd/hook_config.hpp>
+#include <smd/last_written.hpp>
 #include <smd/limits.hpp>
+#include <smd/log.hpp>
 #include <smd/problem.hpp>
 #include <smd/reduction.hpp>
 #include <smd/reduction_config.hpp>
@@ -25,6 +28,7 @@
 #include <smd/save_config.hpp>
 #include <smd/shape.hpp>
 #include <smd/step.hpp>
+#include <smd/temporary_file.hpp>
 #include <smd/tensor.hpp>
 #include <smd/tensor_view.hpp>
 #include <smd/trial.hpp>

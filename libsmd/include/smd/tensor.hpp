@@ -6,6 +6,9 @@
 #include <smd/step.hpp>
 #include <smd/tensor_view.hpp>
 
+#include <compare>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -46,6 +49,25 @@ struct TensorEntry {
   std::vector<SavedReduction> reductions;    ///< By name, byte order.
   std::optional<Shape> shape;                ///< If the shape was saved by itself.
   std::optional<std::string> original_name;  ///< The framework's own name, saved with the shape.
+};
+
+/// Names a saved reduction: `{"mean", true}`, or as it is stored: `"abs_mean"`.
+struct ReductionKey {
+  std::string name;  ///< `mean`, without `abs_`.
+  bool abs = false;
+
+  template <std::convertible_to<std::string_view> Text>
+  ReductionKey(const Text& stored) {  // NOLINT(google-explicit-constructor): a stored name names a reduction
+    const std::string_view text = stored;
+    abs = text.starts_with("abs_");
+    name = text.substr(abs ? 4 : 0);
+  }
+  ReductionKey(std::string_view in_name, bool in_abs) : name(in_name), abs(in_abs) {}
+
+  /// `abs_mean`
+  [[nodiscard]] std::string stored() const { return (abs ? "abs_" : "") + name; }
+
+  auto operator<=>(const ReductionKey&) const = default;
 };
 
 /// A named series of values in a trial. A light handle: it shares the trial's data and may outlive the `Trial`.
@@ -96,15 +118,17 @@ class SMD_EXPORT Tensor {
   ///         `value`.
   [[nodiscard]] TensorValue reduction_value(StepKey step, std::string_view reduction, bool abs = false,
                                             const std::optional<std::string>& worker = {}) const;
-  /// All reductions saved at a step, by name (`abs_mean`), as the reference: none is computed. Empty if none.
-  [[nodiscard]] std::map<std::string, TensorValue> reduction_values(
+  /// All reductions saved at a step, as the reference: none is computed. Empty if none. Asked by name and abs:
+  /// `values.at({"mean", true})`, or `values.at("abs_mean")`. @throws as `value`.
+  [[nodiscard]] std::map<ReductionKey, TensorValue> reduction_values(
       StepKey step, const std::optional<std::string>& worker = {}) const;
 
-  /// Workers that saved anything of the tensor at a step, by name; empty if there is no such step.
+  /// Workers that saved anything of the tensor at a step, by name.
+  /// @throws TensorUnavailableForStep if none did, whether the step exists or not.
   [[nodiscard]] std::vector<std::string> workers(StepKey step) const;
 
-  /// Up to `n` steps of the tensor in a mode before and including `step`, the latest last.
-  [[nodiscard]] std::vector<ModeStep> prev_steps(StepKey step, std::size_t n) const;
+  /// Up to `n` steps of the tensor in a mode before and including `step`, the latest last; without `n` all of them.
+  [[nodiscard]] std::vector<ModeStep> prev_steps(StepKey step, std::optional<std::size_t> n = {}) const;
 
   /// Everything saved of the tensor, by step and then worker, incomplete steps included.
   [[nodiscard]] std::vector<TensorEntry> entries() const;

@@ -64,6 +64,10 @@ class TensorValue {
   [[nodiscard]] TensorView view() const& noexcept { return {dtype_, shape_, bytes()}; }
   TensorView view() const&& = delete;
 
+  /// The one element, as the nearest double: of a reduction, a loss.
+  /// @throws InvalidArgument if there is not exactly one, or it is text or complex.
+  [[nodiscard]] SMD_EXPORT double item() const;
+
  private:
   Dtype dtype_ = Dtype::float32;
   Shape shape_;

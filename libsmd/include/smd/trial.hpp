@@ -11,6 +11,7 @@
 #include <smd/tensor_view.hpp>
 #include <smd/wait.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -71,7 +72,7 @@ class StepRange {
 
 // Members of what callers fill in have initialisers, so that `{.name = …}` compiles without warnings.
 struct TrialOptions {
-  std::string name = {};       ///< For messages and output; default: the path.
+  std::string name = {};       ///< For messages and output; default: the last part of the path.
   StepRange range_steps = {};  ///< What to read at first; `Trial::cover` reads more.
   unsigned jobs = 0;           ///< Threads; 0: one per CPU. On S3: requests at once; 0: 32.
   bool verify = true;          ///< Check payload checksums where records carry them. Length checksums always are.
@@ -152,6 +153,9 @@ class SMD_EXPORT BlockSink {
   /// Whole elements (of a string tensor: the whole packed value), in order, little-endian, laid out as in
   /// `TensorView`. Valid during the call. Return false to stop.
   virtual bool block(std::span<const std::byte> bytes) = 0;
+  /// After a block: `count` elements more, each equal to `element`, as a writer may store them. Returns false to stop.
+  /// The default gives them to `block`, at most 256 KiB at a time.
+  virtual bool repeat(std::span<const std::byte> element, std::uint64_t count);
   /// Asked before each record. True (the default): values of up to 2 MiB come in one block. False: in blocks small
   /// enough to stay in a processor's cache from being read until they are used.
   [[nodiscard]] virtual bool prefers_whole() const noexcept;
@@ -223,6 +227,12 @@ class SMD_EXPORT Trial {
   /// Names of the tensors that a query selects, in byte order.
   /// @throws InvalidArgument for a pattern that does not compile, MatchLimit.
   [[nodiscard]] std::vector<std::string> tensor_names(const TensorQuery& query = {}) const;
+  /// The same of a collection: its names and patterns unite with the query's `names`, `regex` and `collections`. One
+  /// that has neither stands for the trial's collection of its name.
+  template <std::same_as<Collection> C>
+  [[nodiscard]] std::vector<std::string> tensor_names(const C& collection, const TensorQuery& query = {}) const {
+    return tensor_names_of(collection, query);
+  }
   /// Never throws: where looking for what is new fails, the answer is by what is known (see `problems`).
   [[nodiscard]] bool has_tensor(std::string_view name) const;
   /// @throws TensorUnavailable, with the nearest names.
@@ -237,6 +247,9 @@ class SMD_EXPORT Trial {
   /// Mode of a known step, as the first worker by name has it; nothing if the step is not known.
   [[nodiscard]] std::optional<Mode> mode(GlobalStep step) const;
   [[nodiscard]] std::optional<ModeStep> mode_step(GlobalStep step) const;
+  /// What a worker calls a step in a mode, though the first worker may claim another; nothing if none claims that mode.
+  /// `Mode::global`: the step itself, if it is known.
+  [[nodiscard]] std::optional<ModeStep> mode_step(GlobalStep step, Mode mode) const;
   /// The first global step that has this mode step; nothing if there is none.
   [[nodiscard]] std::optional<GlobalStep> global_step(Mode mode, ModeStep step) const;
   /// All global steps that claim this mode step, ascending: more than one if the job was restarted.
@@ -250,7 +263,7 @@ class SMD_EXPORT Trial {
   [[nodiscard]] std::size_t num_workers() const;
 
   [[nodiscard]] std::map<std::string, Collection> collections() const;
-  /// Nothing if the trial defines no such collection.
+  /// Nothing if the trial defines no such collection; none is made, as the reference does.
   [[nodiscard]] std::optional<Collection> collection(std::string_view name) const;
 
   /// Whether a step can be read: `AVAILABLE`, `UNAVAILABLE` (skipped, or the job ended) or `NOT_YET_AVAILABLE`.
@@ -273,7 +286,7 @@ class SMD_EXPORT Trial {
   void cover(const StepRange& range);
 
   /// Opens a trial that need not be there yet: waits for its directory and the first collections file. Nothing if that
-  /// took too long or was stopped (`outcome`, if given, says which).
+  /// took too long (as no step comes meanwhile, `idle` bounds it too) or was stopped; `outcome`, if given, says which.
   /// @throws as `open`, but for what waiting may mend; NotFound only if the deadline had passed before the first look
   /// or something else than a directory is there, MissingCollectionFiles only if the job has ended.
   static std::optional<Trial> open_when_there(const std::string& path, const TrialOptions& options,
@@ -337,6 +350,7 @@ class SMD_EXPORT Trial {
   friend struct detail::TrialAccess;
   struct Impl;
   explicit Trial(std::shared_ptr<Impl> impl) noexcept;
+  [[nodiscard]] std::vector<std::string> tensor_names_of(const Collection& collection, TensorQuery query) const;
 
   std::shared_ptr<Impl> impl_;
 };
@@ -344,8 +358,10 @@ class SMD_EXPORT Trial {
 /// The name under which a reduction of a tensor is stored: `smdebug/reductions/abs_mean/NAME`.
 [[nodiscard]] SMD_EXPORT std::string reduction_tensor_name(std::string_view reduction, std::string_view tensor);
 
-/// Paths of the trials at or below `place`, in byte order. Symbolic links are not followed. `place` may be on S3.
-/// @throws ReadError if `place` itself cannot be read; unreadable folders below it go to `problems`, if given.
+/// Paths of the trials at or below `place` (which may be on S3), in byte order. A symbolic link to a trial that lies
+/// elsewhere counts as one, the first of several to the same. No other link below `place` is followed: none can loop.
+/// @throws ReadError if `place` itself cannot be read. What could not be entered goes to `problems`, if given, in byte
+/// order of paths: folders that cannot be read or lie too deep, and links that were not followed (kind warning).
 [[nodiscard]] SMD_EXPORT std::vector<std::string> find_trials(const std::string& place,
                                                               std::vector<Problem>* problems = nullptr,
                                                               const TrialOptions& options = {});

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+
+#include "smd_shared/excerpt.hpp"
 
 namespace smd::detail {
 
@@ -10,7 +13,8 @@ namespace smd::detail {
 [[nodiscard]] bool valid_utf8(std::string_view text) noexcept;
 
 /// `text` fit to stand in a message: ASCII control characters and bytes that are not UTF-8 become `\xNN`, other control
-/// characters, line separators and those that change the direction of writing `\u{N}`. All else stays as it is.
-[[nodiscard]] std::string printable(std::string_view text);
+/// characters, line separators and those that change the direction of writing `\u{N}`. All else stays as it is. Of a
+/// text longer than `most` bytes stands the beginning and its length (`shared::excerpt`).
+[[nodiscard]] std::string printable(std::string_view text, std::size_t most = shared::quoted_bytes);
 
 }  // namespace smd::detail

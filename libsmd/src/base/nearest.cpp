@@ -2,8 +2,10 @@
 #include "base/nearest.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace smd::detail {
 
@@ -24,10 +26,14 @@ std::string folded(std::string_view text) {
   return result;
 }
 
-/// Levenshtein's distance.
-std::size_t distance(std::string_view a, std::string_view b) {
+enum class Where : std::uint8_t { whole, anywhere };
+
+/// Levenshtein's distance of `a` to all of `b`, or to the part of `b` that is nearest.
+std::size_t distance(std::string_view a, std::string_view b, Where where = Where::whole) {
   std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  if (where == Where::whole) {
+    std::iota(row.begin(), row.end(), std::size_t{0});
+  }
   for (std::size_t i = 0; i < a.size(); ++i) {
     std::size_t diagonal = row[0];
     row[0] = i + 1;
@@ -37,13 +43,25 @@ std::size_t distance(std::string_view a, std::string_view b) {
       row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
     }
   }
-  return row[b.size()];
+  return where == Where::whole ? row[b.size()] : *std::min_element(row.begin(), row.end());
+}
+
+/// How far away a name is, what decides between equals, and the name.
+using Candidate = std::tuple<std::size_t, std::size_t, std::string_view>;
+
+std::vector<std::string> best(std::vector<Candidate> found, std::size_t most) {
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(most, found.size()); ++i) {
+    names.emplace_back(std::get<2>(found[i]));
+  }
+  return names;
 }
 
 }  // namespace
 
 std::vector<std::string> nearest(std::string_view typed, std::span<const std::string_view> names, std::size_t most) {
-  std::vector<std::tuple<std::size_t, std::size_t, std::string_view>> found;
+  std::vector<Candidate> found;
   const std::string wanted = folded(typed);
   std::size_t work = 0;
   if (wanted.size() <= longest) {
@@ -67,12 +85,28 @@ std::vector<std::string> nearest(std::string_view typed, std::span<const std::st
       }
     }
   }
-  std::sort(found.begin(), found.end());
-  std::vector<std::string> result;
-  for (std::size_t i = 0; i < std::min(most, found.size()); ++i) {
-    result.emplace_back(std::get<2>(found[i]));
+  return best(std::move(found), most);
+}
+
+std::vector<std::string> nearest_holding(std::string_view part, std::span<const std::string_view> names,
+                                         std::size_t most) {
+  constexpr std::size_t shortest = 3;  // anything is like less
+  std::vector<Candidate> found;
+  const std::string wanted = folded(part);
+  std::size_t work = 0;
+  if (wanted.size() >= shortest && wanted.size() <= longest) {
+    const std::size_t allowed = std::max<std::size_t>(1, wanted.size() / 4);
+    for (const std::string_view name : names) {
+      work += wanted.size() * name.size();
+      if (name.size() > longest || work > most_work) {
+        continue;
+      }
+      if (const std::size_t away = distance(wanted, folded(name), Where::anywhere); away <= allowed) {
+        found.emplace_back(away, name.size(), name);
+      }
+    }
   }
-  return result;
+  return best(std::move(found), most);
 }
 
 }  // namespace smd::detail

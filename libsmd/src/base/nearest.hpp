@@ -14,4 +14,9 @@ namespace smd::detail {
 [[nodiscard]] std::vector<std::string> nearest(std::string_view typed, std::span<const std::string_view> names,
                                                std::size_t most = 3);
 
+/// Up to `most` of `names` of which a part is like `part`, best first, then the shortest: by the edit distance to the
+/// nearest part of the name without regard to case, at most a quarter of the length of `part`.
+[[nodiscard]] std::vector<std::string> nearest_holding(std::string_view part, std::span<const std::string_view> names,
+                                                       std::size_t most = 3);
+
 }  // namespace smd::detail

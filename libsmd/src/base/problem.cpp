@@ -5,6 +5,13 @@
 
 namespace smd {
 
+namespace {
+
+/// Messages show paths in full, so that they can be copied. PATH_MAX of Linux.
+constexpr std::size_t longest_path = 4096;
+
+}  // namespace
+
 std::string_view to_string(ProblemKind kind) noexcept {
   switch (kind) {
     case ProblemKind::not_yet:
@@ -25,6 +32,8 @@ std::string_view to_string(ProblemKind kind) noexcept {
       return "Warning";
     case ProblemKind::note:
       return "Note";
+    case ProblemKind::stopped:
+      return "Stopped";
   }
   return "unknown";
 }
@@ -32,7 +41,7 @@ std::string_view to_string(ProblemKind kind) noexcept {
 std::string to_string(const Problem& problem) {
   std::string text;
   if (!problem.file.empty()) {
-    text += detail::printable(problem.file) + ": ";
+    text += detail::printable(problem.file, longest_path) + ": ";
   }
   if (problem.offset) {
     text += "byte " + std::to_string(*problem.offset) + ": ";

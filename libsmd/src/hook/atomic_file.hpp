@@ -3,28 +3,34 @@
 
 #include "hook/output.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace smd::detail::hook {
 
-/// A file that stands under its name only once it is whole: written as `NAME.tmp` beside it and renamed by `commit`.
-/// What was not committed is removed. Small pieces are gathered.
+/// A file that stands under its name only once it is whole. Small pieces are gathered. What was not published is
+/// removed.
 class AtomicFile {
  public:
-  AtomicFile(Output& output, std::string name) : output_(output), name_(std::move(name)), temporary_(name_ + ".tmp") {}
-  AtomicFile(const AtomicFile&) = delete;
-  AtomicFile& operator=(const AtomicFile&) = delete;
-  ~AtomicFile();
+  AtomicFile(Output& output, std::string name) : output_(output), name_(std::move(name)) {}
 
-  /// Makes the temporary file; one that an earlier process left there is emptied.
   Status open();
   Status write(std::string_view bytes);
-  /// With `sync`, the bytes are on disk before the name is, and the name before this returns.
+  /// Before `finish`: appends all bytes given so far to another file.
+  Status copy_to(AtomicFile& to);
+  /// All bytes are given. With `sync`, they are on disk when this returns.
+  Status finish(bool sync);
+  /// After `finish`: puts the file in its place. With `sync`, its name is on disk when this returns.
+  Status publish(bool sync);
+  /// `finish` and `publish`.
   Status commit(bool sync);
 
-  [[nodiscard]] bool is_open() const noexcept { return file_ >= 0; }
+  [[nodiscard]] bool is_open() const noexcept { return file_ != nullptr; }
   /// Bytes given so far.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
@@ -33,12 +39,14 @@ class AtomicFile {
 
   Output& output_;
   std::string name_;
-  std::string temporary_;
   std::string gathered_;
-  int file_ = -1;
+  std::unique_ptr<PendingFile> file_;
   std::uint64_t size_ = 0;
-  bool there_ = false;  // the temporary file
 };
+
+/// Appends `size` bytes that `read` gives, some at a time; it says how many it gave, 0 at the end.
+Status append_blocks(AtomicFile& to, std::uint64_t size,
+                     const std::function<Outcome<std::size_t>(std::uint64_t, std::span<std::byte>)>& read);
 
 /// A whole small file.
 Status write_atomically(Output& output, const std::string& name, std::string_view content, bool sync);

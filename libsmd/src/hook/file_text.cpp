@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hook/file_text.hpp"
 
+#include "base/utf8.hpp"
 #include "hook/reduction_list.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace smd::detail::hook {
 namespace {
 
 void append_unit(std::string& out, unsigned unit) { fmt::format_to(std::back_inserter(out), "\\u{:04x}", unit); }
-
-/// The code point at `at` of valid UTF-8, and moves past it.
-char32_t next_code_point(std::string_view text, std::size_t& at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(at);
-  const std::size_t more = first < 0x80 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
-  char32_t point = more == 0 ? first : first & (0x3FU >> more);
-  for (std::size_t i = 1; i <= more; ++i) {
-    point = point << 6 | (byte(at + i) & 0x3FU);
-  }
-  at += more + 1;
-  return point;
-}
 
 template <class List, class Append>
 void append_list(std::string& out, const List& list, Append append) {
@@ -93,8 +83,9 @@ void append_collection(std::string& out, const Collection& collection) {
 
 void append_json_string(std::string& out, std::string_view text) {
   out += '"';
-  for (std::size_t at = 0; at < text.size();) {
-    const char32_t point = next_code_point(text, at);
+  while (!text.empty()) {
+    const auto [point, bytes] = first_character(text);
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
     switch (point) {
       case U'"':
         out += "\\\"";

@@ -67,6 +67,9 @@ std::optional<HookConfig> HookConfig::from_environment(Framework framework) {
     return std::nullopt;
   }
   HookConfig config = load(*path, framework);
+  if (environment("TRAINING_JOB_NAME") && config.out_dir.starts_with("s3://")) {
+    config.out_dir = HookConfig().out_dir;  // from where SageMaker uploads
+  }
   if (const auto other = place("TENSORBOARD_CONFIG_FILE_PATH", "/opt/ml/input/config/tensorboardoutputconfig.json")) {
     // The same as a part of the configuration would be.
     const HookConfig tensorboard = parse("{\"TensorBoardOutputConfig\": " + read_text(*other) + "}", *other, framework);

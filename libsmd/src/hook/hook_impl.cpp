@@ -6,7 +6,6 @@
 
 #include "base/escape.hpp"
 #include "hook/tensorboard.hpp"
-#include "layout/collections_file.hpp"
 #include "layout/trial_paths.hpp"
 #include "wire/encode.hpp"
 #include "wire/framing.hpp"
@@ -23,6 +22,10 @@ namespace hook = detail::hook;
 namespace layout = detail::layout;
 namespace wire = detail::wire;
 using detail::Status;
+
+/// What a step takes until its files are written, besides its records: else steps of few bytes would pile up without
+/// bound where writing is slow.
+constexpr std::size_t bytes_of_step = std::size_t{4} << 10;
 
 /// Elements of a value that owns them are kept rather than copied from this size on.
 constexpr std::size_t worth_keeping = std::size_t{64} << 10;
@@ -78,38 +81,16 @@ std::string checked_worker_part(const HookConfig& config) {
   return part;
 }
 
-std::string collections_name(const std::string& worker_part) {
-  return std::string(layout::collections_folder) + "/" + worker_part + std::string(layout::collections_suffix);
-}
-
-/// What this worker's collections file holds from an earlier run; nothing if there is none.
-std::map<std::string, Collection> earlier_collections(hook::Output& output, const std::string& name) {
-  if (!output.exists(name)) {
-    return {};
+/// About how much memory they take.
+std::size_t bytes_of(const hook::CollectionMap& collections) {
+  std::size_t bytes = 0;
+  for (const auto& [name, collection] : collections) {
+    bytes += sizeof(Collection) + 2 * name.size();
+    for (const std::string& tensor : collection.tensor_names) {
+      bytes += sizeof(std::string) + tensor.size();
+    }
   }
-  auto trial = detail::storage::open_local(output.root());
-  if (!trial) {
-    throw ReadError(std::move(trial.problem()));
-  }
-  auto file = (*trial)->open(name);
-  if (!file) {
-    throw ReadError(std::move(file.problem()));
-  }
-  if ((*file)->size() > limits::json_bytes) {
-    throw ReadError({ProblemKind::damaged, name, {}, "longer than the limit (json_bytes)"});
-  }
-  std::vector<std::byte> text(static_cast<std::size_t>((*file)->size()));
-  auto got = (*file)->read_at(0, text);
-  if (!got) {
-    throw ReadError(std::move(got.problem()));
-  }
-  std::vector<Problem> notes;
-  auto parsed = layout::parse_collections_file(std::span(text).first(*got), notes);
-  if (!parsed) {
-    parsed.problem().file = output.root() + "/" + name;
-    throw ReadError(std::move(parsed.problem()));
-  }
-  return std::move(parsed->collections);
+  return bytes;
 }
 
 /// A result of `reduce` as a tensor of no dimensions: float64, int64 where that holds it, complex128.
@@ -168,7 +149,17 @@ Hook::Impl::Impl(HookConfig in_config, std::unique_ptr<hook::Output> in_output,
       worker_part(checked_worker_part(config)),
       collections(config),
       queue(config.queue_bytes) {
-  collections.merge(earlier_collections(*output, collections_name(worker_part)));
+  if (writes()) {
+    if (auto problem = hook::missing_lock(config, *output)) {
+      throw WriteError(std::move(*problem));
+    }
+    auto earlier = hook::read_collections(*output, worker_part);
+    if (!earlier) {
+      throw ReadError(std::move(earlier.problem()));
+    }
+    collections.merge(*earlier);
+    publisher.emplace(*output, config, worker_part);
+  }
   go_to(0, Mode::global, 0);
 }
 
@@ -188,28 +179,15 @@ void Hook::Impl::begin_file() {
   if (step <= last_saved) {
     queue.drain();  // its files may still be on their way
   }
-  const bool there = output->exists(layout::index_path(step, worker_part));
-  if (there && config.existing_step == ExistingStep::refuse) {
-    throw StepAlreadySaved("step " + std::to_string(step) + " of worker '" + detail::printable(config.worker) +
-                               "' has been saved before; nothing is changed",
-                           config.worker, GlobalStep(step));
-  }
   auto begun = std::make_shared<hook::StepFile>(
       *output, hook::StepOfWorker{step, mode, mode_steps.at(static_cast<std::size_t>(mode)), worker_part},
-      config.sync == SyncPolicy::files);
-  if (there) {
-    // Now, so that what cannot be appended to is refused before anything is done.
-    queue.drain();
-    auto trial = detail::storage::open_local(output->root());
-    if (!trial) {
-      throw ReadError(std::move(trial.problem()));
+      config.existing_step, config.sync == SyncPolicy::files);
+  // Now, so that what is there already is refused before anything is done; the publisher asks again.
+  if (Status existing = begun->check_existing(); !existing) {
+    if (existing.problem().kind == ProblemKind::warning) {
+      throw StepAlreadySaved(existing.problem().text, config.worker, GlobalStep(step));
     }
-    if (Status taken = begun->take_over(**trial); !taken) {
-      if (taken.problem().kind == ProblemKind::warning) {
-        throw StepAlreadySaved(taken.problem().text, config.worker, GlobalStep(step));
-      }
-      throw ReadError(std::move(taken.problem()));
-    }
+    throw ReadError(std::move(existing.problem()));
   }
   file = std::move(begun);
 }
@@ -217,12 +195,18 @@ void Hook::Impl::begin_file() {
 bool Hook::Impl::save_planned(std::string_view name, const TensorView& value, const TensorValue* owned,
                               const std::vector<std::string>& also) {
   throw_failure();
-  offered = true;
+  if (!config.enabled) {
+    return false;
+  }
+  offered = ever_offered = true;
   const hook::Plan& plan = collections.plan(name, also);
   if (plan.nothing()) {
     return false;
   }
   hook::check_value(name, value);  // all of it, before any of it is saved
+  if (!writes()) {
+    return true;
+  }
   if (plan.shape) {
     save_shape(name, Shape(value.shape().begin(), value.shape().end()), {});
   }
@@ -298,6 +282,9 @@ void Hook::Impl::save_shape(std::string_view name, const Shape& shape, std::stri
   if (!element_count(shape) || shape.size() > limits::dimensions) {
     throw InvalidArgument("'" + detail::printable(name) + "': not a shape");
   }
+  if (!writes()) {
+    return;
+  }
   begin_file();
   queue.push(name.size(), [to = file, entry = hook::ShapeEntry{
                                           std::string(name), std::string(original_name.empty() ? name : original_name),
@@ -355,11 +342,14 @@ void Hook::Impl::end_step() {
   const bool sync = config.sync == SyncPolicy::files;
   if (file) {
     last_saved = std::max(last_saved, step);
-    queue.push(0, [to = file] { return to->finish_events(); });
+    std::optional<hook::CollectionMap> changed;
     if (collections.changed()) {
-      write_collections();
+      changed = collections.content();
     }
-    queue.push(0, [to = std::move(file)] { return to->finish_index(); });
+    const std::size_t bytes = bytes_of_step + (changed ? bytes_of(*changed) : 0);
+    queue.push(bytes, [this, number = step, to = std::move(file), changed = std::move(changed)]() mutable {
+      return publisher->publish(*to, number, std::move(changed));
+    });
     file.reset();
   }
   if (tensorboard_file) {
@@ -376,12 +366,10 @@ void Hook::Impl::go_to(std::int64_t in_step, Mode in_mode, std::int64_t mode_ste
   collections.set_step(mode, mode_step);
 }
 
-void Hook::Impl::write_collections() {
-  std::string text = hook::collections_text(collections.content(), config.num_workers);
-  const std::size_t bytes = text.size();
-  queue.push(bytes, [this, text = std::move(text)] {
-    return hook::write_atomically(*output, collections_name(worker_part), text, config.sync == SyncPolicy::files);
-  });
+void Hook::Impl::throw_refused() {
+  if (auto refused = publisher ? publisher->take_refused() : std::nullopt) {
+    throw StepAlreadySaved(*refused);
+  }
 }
 
 void Hook::Impl::close() {
@@ -391,17 +379,23 @@ void Hook::Impl::close() {
     }
     return;
   }
-  if (!queue.failure()) {
+  if (writes() && !queue.failure()) {
     end_step();
     queue.drain();  // what is asked of the folder below is asked of its last state
     // Where nothing was saved, an earlier run's file stays as it is.
-    if ((last_saved >= 0 && collections.changed()) || !output->exists(collections_name(worker_part))) {
-      write_collections();
+    auto there = output->exists(hook::collections_name(worker_part));
+    if (!there) {
+      throw ReadError(std::move(there.problem()));
+    }
+    if ((last_saved >= 0 && collections.changed()) || !*there) {
+      hook::CollectionMap content = collections.content();
+      const std::size_t bytes = bytes_of(content);
+      queue.push(bytes, [this, content = std::move(content)]() mutable {
+        return publisher->publish_collections(std::move(content));
+      });
     }
     if (config.end_marker.value_or(std::getenv("TRAINING_JOB_NAME") == nullptr)) {
-      queue.push(0, [this] {
-        return hook::write_atomically(*output, std::string(layout::end_marker), {}, config.sync == SyncPolicy::files);
-      });
+      queue.push(0, [this] { return publisher->publish_end_marker(); });
     }
   }
   file.reset();
@@ -411,6 +405,7 @@ void Hook::Impl::close() {
   if (auto problem = queue.failure()) {
     throw WriteError(std::move(*problem));
   }
+  throw_refused();
 }
 
 }  // namespace smd

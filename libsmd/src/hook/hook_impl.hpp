@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "hook/output.hpp"
+#include "hook/publisher.hpp"
 #include "hook/saving_plan.hpp"
 #include "hook/step_file.hpp"
 #include "hook/write_queue.hpp"
@@ -26,11 +27,13 @@ void check_config(const HookConfig& config);
 
 /// What the training thread has of a hook. Files belong to the queue's thread: they are only touched within its tasks.
 struct __attribute__((visibility("hidden"))) Hook::Impl {
-  /// `output` and `tensorboard` (may be null): where files go, so that tests can stand between.
+  /// `output` and `tensorboard`: where files go, so that tests can stand between. Null: nowhere.
   Impl(HookConfig in_config, std::unique_ptr<detail::hook::Output> output,
        std::unique_ptr<detail::hook::Output> tensorboard, const detail::Clock& clock);
 
   void throw_failure() const;
+  /// Whether what is saved is written: not in a dry run.
+  [[nodiscard]] bool writes() const noexcept { return output != nullptr; }
   /// Before anything is saved at the step: is it there already? Makes the step's file, to be.
   void begin_file();
   /// `owned`: the same value, if its elements may be kept instead of copied; else null.
@@ -43,7 +46,8 @@ struct __attribute__((visibility("hidden"))) Hook::Impl {
   void export_event(std::string event);
   void end_step();
   void go_to(std::int64_t step, Mode mode, std::int64_t mode_step);
-  void write_collections();
+  /// For steps that others have saved meanwhile; after `drain`. @throws StepAlreadySaved.
+  void throw_refused();
   void close();
 
   const HookConfig config;
@@ -56,12 +60,14 @@ struct __attribute__((visibility("hidden"))) Hook::Impl {
   Mode mode = Mode::global;
   std::array<std::int64_t, 5> mode_steps{};  // by the mode's number
   bool offered = false;                      // something was, at this step
+  bool ever_offered = false;                 // something was, at any step
   std::int64_t last_saved = -1;              // the largest step of which this hook saved something
   bool closed = false;
   // Shared with the tasks that fill and finish them.
   std::shared_ptr<detail::hook::StepFile> file;
   std::shared_ptr<detail::hook::AtomicFile> tensorboard_file;
-  detail::hook::WriteQueue queue;  // last: its thread is gone before anything that it uses
+  std::optional<detail::hook::Publisher> publisher;  // none: nothing is written
+  detail::hook::WriteQueue queue;                    // last: its thread is gone before anything that it uses
 };
 
 }  // namespace smd

@@ -5,200 +5,33 @@
 #include <smd/limits.hpp>
 
 #include "base/escape.hpp"
-#include "base/nearest.hpp"
+#include "hook/all_modes.hpp"
+#include "hook/config_section.hpp"
 #include "layout/json_text.hpp"
-
-#include <nlohmann/json.hpp>
+#include "smd_shared/json.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <span>
 #include <utility>
 
 namespace smd {
 namespace {
 
+using detail::hook::Section;
 using nlohmann::json;
-using Keys = std::span<const std::string_view>;
-
-constexpr std::array<std::string_view, 4> step_keys = {"save_interval", "save_steps", "start_step", "end_step"};
-constexpr std::array<std::string_view, 5> step_prefixes = {"", "train.", "eval.", "predict.", "global."};
-constexpr std::array<Mode, 4> modes = {Mode::train, Mode::eval, Mode::predict, Mode::global};
 
 constexpr std::array<std::string_view, 10> top_keys = {
     "LocalPath",          "S3OutputPath",    "S3Path", "HookParameters", "CollectionConfigurations",
     "export_tensorboard", "tensorboard_dir", "worker", "num_workers",    "TensorBoardOutputConfig"};
-constexpr std::array<std::string_view, 12> hook_keys = {"reductions",      "save_raw_tensor", "save_shape",
+constexpr std::array<std::string_view, 13> hook_keys = {"reductions",      "save_raw_tensor", "save_shape",
                                                         "save_all",        "include_regex",   "include_collections",
                                                         "include_workers", "save_histogram",  "export_tensorboard",
-                                                        "tensorboard_dir", "worker",          "num_workers"};
+                                                        "tensorboard_dir", "worker",          "num_workers",
+                                                        "dry_run"};
 constexpr std::array<std::string_view, 6> collection_keys = {"reductions",    "save_raw_tensor", "save_shape",
                                                              "include_regex", "tensor_names",    "save_histogram"};
 constexpr std::array<std::string_view, 2> configuration_keys = {"CollectionName", "CollectionParameters"};
 constexpr std::array<std::string_view, 2> tensorboard_keys = {"LocalPath", "S3OutputPath"};
-
-/// An object of the configuration, and what to call it in messages: `hook.json: HookParameters`.
-class Section {
- public:
-  Section(const json& object, std::string where) : object_(object), where_(std::move(where)) {
-    if (!object_.is_object()) {
-      throw InvalidArgument(where_ + ": not a JSON object");
-    }
-  }
-
-  /// @throws InvalidArgument for a key that is none of these (with steps: nor one of `train.save_interval` and so on).
-  void check_keys(Keys keys, bool steps) const {
-    for (const auto& [key, value] : object_.items()) {
-      if (std::find(keys.begin(), keys.end(), key) != keys.end() || (steps && is_step_key(key))) {
-        continue;
-      }
-      std::vector<std::string> known(keys.begin(), keys.end());
-      if (steps) {
-        for (const std::string_view prefix : step_prefixes) {
-          for (const std::string_view step_key : step_keys) {
-            known.push_back(std::string(prefix) + std::string(step_key));
-          }
-        }
-      }
-      const std::vector<std::string_view> names(known.begin(), known.end());
-      const std::vector<std::string> near = detail::nearest(key, names, 1);
-      throw InvalidArgument(where_ + ": unknown key '" + detail::printable(key) + "'" +
-                            (near.empty() ? "" : "; did you mean '" + near.front() + "'?"));
-    }
-  }
-
-  /// The value of a key; null if it is missing or null.
-  [[nodiscard]] const json* find(const std::string& key) const {
-    const auto at = object_.find(key);
-    return at == object_.end() || at->is_null() ? nullptr : &*at;
-  }
-  [[nodiscard]] std::string named(const std::string& key) const { return where_ + ": " + key; }
-
-  [[nodiscard]] std::optional<std::string> text(const std::string& key) const {
-    const json* const value = find(key);
-    if (value == nullptr) {
-      return std::nullopt;
-    }
-    if (!value->is_string()) {
-      throw InvalidArgument(named(key) + " is not a text");
-    }
-    return value->get<std::string>();
-  }
-
-  [[nodiscard]] std::optional<bool> truth(const std::string& key) const {
-    const json* const value = find(key);
-    if (value == nullptr) {
-      return std::nullopt;
-    }
-    if (value->is_boolean()) {
-      return value->get<bool>();
-    }
-    std::string word = value->is_string() ? value->get<std::string>() : value->dump();
-    std::transform(word.begin(), word.end(), word.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    if (word == "true" || word == "1") {
-      return true;
-    }
-    if (word == "false" || word == "0") {
-      return false;
-    }
-    throw InvalidArgument(named(key) + " is neither true nor false: " + shown(*value));
-  }
-
-  [[nodiscard]] std::optional<std::int64_t> number(const std::string& key, std::int64_t least) const {
-    const json* const value = find(key);
-    return value == nullptr ? std::nullopt : std::optional(number_of(*value, key, least));
-  }
-
-  /// Texts parted by commas, or a JSON list of them.
-  [[nodiscard]] std::optional<std::vector<std::string>> texts(const std::string& key) const {
-    const json* const value = find(key);
-    if (value == nullptr) {
-      return std::nullopt;
-    }
-    std::vector<std::string> list;
-    if (value->is_string()) {
-      split(value->get_ref<const std::string&>(), list);
-    } else if (value->is_array() &&
-               std::all_of(value->begin(), value->end(), [](const json& item) { return item.is_string(); })) {
-      list = value->get<std::vector<std::string>>();
-    } else {
-      throw InvalidArgument(named(key) + " is neither a text nor a list of texts: " + shown(*value));
-    }
-    return list;
-  }
-
-  [[nodiscard]] std::optional<std::vector<std::int64_t>> numbers(const std::string& key) const {
-    const json* const value = find(key);
-    if (value == nullptr) {
-      return std::nullopt;
-    }
-    std::vector<std::int64_t> list;
-    if (value->is_array()) {
-      for (const json& item : *value) {
-        list.push_back(number_of(item, key, 0));
-      }
-    } else if (value->is_string()) {
-      std::vector<std::string> parts;
-      split(value->get_ref<const std::string&>(), parts);
-      for (const std::string& part : parts) {
-        list.push_back(number_of(json(part), key, 0));
-      }
-    } else {
-      list.push_back(number_of(*value, key, 0));
-    }
-    return list;
-  }
-
- private:
-  static bool is_step_key(std::string_view key) {
-    const std::size_t dot = key.find('.');
-    const std::string_view prefix = dot == key.npos ? std::string_view{} : key.substr(0, dot + 1);
-    const std::string_view rest = dot == key.npos ? key : key.substr(dot + 1);
-    return std::find(step_prefixes.begin(), step_prefixes.end(), prefix) != step_prefixes.end() &&
-           std::find(step_keys.begin(), step_keys.end(), rest) != step_keys.end();
-  }
-
-  static std::string trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t\r\n");
-    return first == text.npos ? std::string()
-                              : std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
-  }
-
-  static void split(std::string_view text, std::vector<std::string>& list) {
-    for (;;) {
-      const std::size_t comma = text.find(',');
-      if (std::string part = trimmed(text.substr(0, comma)); !part.empty()) {
-        list.push_back(std::move(part));
-      }
-      if (comma == text.npos) {
-        return;
-      }
-      text.remove_prefix(comma + 1);
-    }
-  }
-
-  static std::string shown(const json& value) {
-    return detail::printable(value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 80));
-  }
-
-  [[nodiscard]] std::int64_t number_of(const json& value, const std::string& key, std::int64_t least) const {
-    const std::string text = value.is_string() ? trimmed(value.get_ref<const std::string&>()) : value.dump();
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size()) {
-      throw InvalidArgument(named(key) + " is not a whole number: " + shown(value));
-    }
-    if (number < least) {
-      throw InvalidArgument(named(key) + " is " + text + ", not " + std::to_string(least) + " or more");
-    }
-    return number;
-  }
-
-  const json& object_;
-  std::string where_;
-};
 
 /// What a section says of one mode: `prefix` empty for all modes.
 void apply_steps(SaveConfigMode& config, const Section& section, const std::string& prefix) {
@@ -214,11 +47,11 @@ void apply_steps(SaveConfigMode& config, const Section& section, const std::stri
 
 std::map<Mode, SaveConfigMode> steps_of(const Section& section, const SaveConfig& base) {
   std::map<Mode, SaveConfigMode> configs;
-  for (std::size_t i = 0; i < modes.size(); ++i) {
-    SaveConfigMode config = base.mode(modes[i]);
+  for (std::size_t i = 0; i < detail::all_modes.size(); ++i) {
+    SaveConfigMode config = base.mode(detail::all_modes[i]);
     apply_steps(config, section, "");
-    apply_steps(config, section, std::string(step_prefixes[i + 1]));
-    configs.emplace(modes[i], std::move(config));
+    apply_steps(config, section, std::string(detail::hook::mode_prefixes()[i]));
+    configs.emplace(detail::all_modes[i], std::move(config));
   }
   return configs;
 }
@@ -276,14 +109,49 @@ CollectionConfig collection_of(const json& object, const std::string& where, con
   collection.tensor_names = section.texts("tensor_names").value_or(std::vector<std::string>{});
   collection.reduction_config = reductions_of(section);
   collection.save_histogram = section.truth("save_histogram");
-  collection.save_config = steps_of(section, hook_steps);
+  if (section.has_steps()) {
+    collection.save_config = steps_of(section, hook_steps);
+  }
   return collection;
+}
+
+/// A text that names a place on S3; an older key too.
+std::optional<std::string> s3_output_path(const Section& top) {
+  for (const char* const key : {"S3OutputPath", "S3Path"}) {
+    auto uri = top.text(key);
+    if (uri && !uri->empty()) {
+      return uri;
+    }
+  }
+  return std::nullopt;
+}
+
+IncludeWorkers include_workers(const Section& section) {
+  const std::string which = section.text("include_workers").value_or("all");
+  if (which != "all" && which != "one") {
+    throw InvalidArgument(section.named("include_workers") + " is neither one nor all: '" + detail::printable(which) +
+                          "'");
+  }
+  return which == "one" ? IncludeWorkers::one : IncludeWorkers::all;
+}
+
+void apply_collections(HookConfig& config, const json& list, const std::string& where) {
+  if (!list.is_array()) {
+    throw InvalidArgument(where + " is not a list");
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    config.add_collection(collection_of(list[i], where + "[" + std::to_string(i) + "]", config.save_config));
+  }
 }
 
 void apply_hook(HookConfig& config, const json& object, const std::string& where) {
   const Section top(object, where);
   top.check_keys(top_keys, false);
-  config.out_dir = top.text("LocalPath").value_or(config.out_dir);
+  if (auto path = top.text("LocalPath")) {
+    config.out_dir = std::move(*path);
+  } else if (auto uri = s3_output_path(top)) {
+    config.out_dir = std::move(*uri);  // where SageMaker would bring it
+  }
   apply_place(config, top);
   if (const json* const parameters = top.find("HookParameters")) {
     const Section section(*parameters, where + ": HookParameters");
@@ -292,20 +160,69 @@ void apply_hook(HookConfig& config, const json& object, const std::string& where
     config.save_config = SaveConfig(steps_of(section, config.save_config));
     config.reduction_config = reductions_of(section);
     config.save_all = section.truth("save_all").value_or(false);
+    config.dry_run = section.truth("dry_run").value_or(false);
+    config.save_histogram = section.truth("save_histogram");
+    config.include_workers = include_workers(section);
     config.include_regex = section.texts("include_regex").value_or(std::vector<std::string>{});
     config.include_collections = section.texts("include_collections").value_or(std::vector<std::string>{});
   }
   if (const json* const list = top.find("CollectionConfigurations")) {
-    if (!list->is_array()) {
-      throw InvalidArgument(where + ": CollectionConfigurations is not a list");
-    }
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      config.collections.push_back(collection_of(
-          (*list)[i], where + ": CollectionConfigurations[" + std::to_string(i) + "]", config.save_config));
-    }
+    apply_collections(config, *list, top.named("CollectionConfigurations"));
   }
   if (const json* const tensorboard = top.find("TensorBoardOutputConfig")) {
     apply_tensorboard(config, *tensorboard, where + ": TensorBoardOutputConfig");
+  }
+}
+
+/// Whether it is a rule's configuration, with nothing beside it.
+bool is_bare_rule(const json& value) { return value.is_object() && value.contains("RuleConfigurationName"); }
+
+/// The collections that stand beside rules, as in SageMaker's published configurations: of one rule, of a list, or of
+/// an object of rules by name. Whether there are such rules.
+bool apply_rules(HookConfig& config, const json& document, const std::string& where) {
+  if (document.is_object() && document.contains("DebugRuleConfiguration")) {
+    const Section rule(document, where);
+    if (const json* const list = rule.find("CollectionConfigurations")) {
+      apply_collections(config, *list, rule.named("CollectionConfigurations"));
+    }
+    return true;
+  }
+  bool any = is_bare_rule(document);
+  if (document.is_array()) {
+    for (std::size_t i = 0; i < document.size(); ++i) {
+      any = apply_rules(config, document[i], where + "[" + std::to_string(i) + "]") || any;
+    }
+  } else if (document.is_object()) {
+    for (const auto& [name, rule] : document.items()) {
+      if (rule.is_object() && rule.contains("DebugRuleConfiguration")) {
+        any = apply_rules(config, rule, where + ": " + detail::printable(name)) || any;
+      }
+    }
+  }
+  return any;
+}
+
+/// A CreateTrainingJob request or the reply that describes a job: much of it is not for the hook.
+bool is_job(const json& document) {
+  constexpr std::array<const char*, 5> keys = {"DebugHookConfig", "DebugRuleConfigurations", "TrainingJobName",
+                                               "TrainingJobArn", "AlgorithmSpecification"};
+  return document.is_object() &&
+         std::any_of(keys.begin(), keys.end(), [&](const char* key) { return document.contains(key); });
+}
+
+void apply_job(HookConfig& config, const json& job, const std::string& where) {
+  const Section top(job, where);
+  const json* const hook = top.find("DebugHookConfig");
+  config.enabled = hook != nullptr && *hook != json(false);
+  if (config.enabled) {
+    apply_hook(config, *hook, top.named("DebugHookConfig"));
+  }
+  if (const json* const tensorboard = top.find("TensorBoardOutputConfig")) {
+    apply_tensorboard(config, *tensorboard, top.named("TensorBoardOutputConfig"));
+  }
+  if (const json* const rules = top.find("DebugRuleConfigurations")) {
+    static_cast<void>(apply_rules(config, *rules, top.named("DebugRuleConfigurations")));
+    config.enabled = config.enabled || !config.collections.empty();
   }
 }
 
@@ -313,29 +230,24 @@ void apply_hook(HookConfig& config, const json& object, const std::string& where
 
 HookConfig HookConfig::parse(std::string_view text, std::string_view where_view, Framework framework) {
   const std::string where(where_view);
-  if (text.size() > limits::json_bytes || detail::layout::json_depth(text) > limits::json_depth) {
-    throw InvalidArgument(where + ": the JSON document is larger or nested deeper than a configuration may be");
+  if (text.size() > limits::json_bytes) {
+    throw InvalidArgument(where + ": the JSON document is larger than a configuration may be");
   }
-  const json document = json::parse(text, nullptr, false);
-  if (document.is_discarded()) {
-    const Problem problem = detail::layout::invalid_json(text);
+  shared::JsonDocument<json> parsed;
+  if (const auto error = shared::parse_json(text, parsed)) {
+    const Problem problem = detail::layout::damaged_json(*error);
     throw InvalidArgument(where + (problem.offset ? ": byte " + std::to_string(*problem.offset) : "") + ": " +
                           problem.text);
   }
-  HookConfig config;
-  config.framework = framework;
-  if (framework == Framework::xgboost) {
-    config.save_config = SaveConfigMode{.save_interval = 10};
+  const json& document = *parsed;
+  HookConfig config = detail::hook::default_config(framework);
+  if (is_job(document)) {
+    apply_job(config, document, where);
+  } else if (!apply_rules(config, document, where)) {
+    apply_hook(config, document, where);
+  } else if (config.collections.empty()) {
+    throw InvalidArgument(where + ": rules that do not say what to save; smd-rule --hook-config -C FILE does");
   }
-  // A CreateTrainingJob request, or the reply that describes a job, has much that is not for the hook.
-  if (document.is_object() && document.contains("DebugHookConfig")) {
-    apply_hook(config, document.at("DebugHookConfig"), where + ": DebugHookConfig");
-    if (const auto at = document.find("TensorBoardOutputConfig"); at != document.end() && !at->is_null()) {
-      apply_tensorboard(config, *at, where + ": TensorBoardOutputConfig");
-    }
-    return config;
-  }
-  apply_hook(config, document, where);
   return config;
 }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "hook/local_lock.hpp"
+#include "hook/local_pending_file.hpp"
 #include "hook/output.hpp"
+#include "hook/write_problem.hpp"
+#include "storage/beneath.hpp"
 #include "storage/descriptor.hpp"
-#include "storage/system_problem.hpp"
+#include "storage/local_storage.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,100 +21,43 @@ using storage::Descriptor;
 using storage::uninterrupted;
 
 constexpr mode_t folder_mode = 0777;  // The user's mask takes from these.
-constexpr mode_t file_mode = 0666;
 
-Problem write_problem(int error, std::string file) {
-  switch (error) {
-    case ENOSPC:
-    case EDQUOT:
-      return {ProblemKind::io, std::move(file), {}, "cannot be written: no space is left there; free some"};
-    case EFBIG:
-      return {ProblemKind::io, std::move(file), {}, "cannot be written: larger than files may be here; see ulimit -f"};
-    case EROFS:
-      return {ProblemKind::access_denied, std::move(file), {}, "cannot be written: the file system is read-only"};
-    case EISDIR:
-    case ENOTEMPTY:
-    case EEXIST:
-      return {ProblemKind::io, std::move(file), {}, "cannot be written: a directory is in its place"};
-    case ENOTDIR:
-      return {ProblemKind::io, std::move(file), {}, "cannot be written: a part of the path is not a directory"};
-    case ENOENT:
-      return {ProblemKind::not_found, std::move(file), {}, "cannot be written: its folder is gone"};
-    default:
-      break;
-  }
-  Problem problem = storage::system_problem(error, std::move(file));
-  if (problem.text.starts_with("cannot be read: ")) {
-    problem.text.replace(0, 16, "cannot be written: ");
-  }
-  if (problem.kind == ProblemKind::damaged) {
-    problem.kind = ProblemKind::io;
-  }
-  return problem;
+/// `events/000000000001/x` is `x` in the folder `events/000000000001`.
+std::pair<std::string, std::string> folder_and_leaf(const std::string& name) {
+  const auto slash = name.rfind('/');
+  return slash == name.npos ? std::pair(std::string(), name) : std::pair(name.substr(0, slash), name.substr(slash + 1));
 }
 
 class LocalOutput final : public Output {
  public:
-  LocalOutput(std::string path, Descriptor root) : path_(std::move(path)), root_(std::move(root)) {}
+  LocalOutput(std::string path, Descriptor root, storage::Resolve resolve, LockPlace best_lock)
+      : path_(std::move(path)), root_(std::move(root)), resolve_(resolve), lock_(root_.get(), path_, best_lock) {}
 
-  Outcome<int> create(const std::string& name) override {
-    // Nearly always the folder is there: it is made only where opening fails.
-    for (int attempt = 0;; ++attempt) {
-      const int file = uninterrupted(
-          [&] { return ::openat(root_.get(), name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, file_mode); });
-      if (file >= 0) {
-        return file;
-      }
-      if (errno != ENOENT || attempt > 0) {
-        return write_problem(errno, full(name));
-      }
-      if (Status made = make_folders(name); !made) {
-        return std::move(made.problem());
-      }
-    }
-  }
-
-  Status write(int file, std::span<const std::byte> bytes, const std::string& name) override {
-    while (!bytes.empty()) {
-      const ssize_t written = uninterrupted([&] { return ::write(file, bytes.data(), bytes.size()); });
-      if (written < 0) {
-        return write_problem(errno, full(name));
-      }
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-    return ok();
-  }
-
-  Status sync(int file, const std::string& name) override {
-    return uninterrupted([&] { return ::fsync(file); }) == 0 ? ok() : Status(write_problem(errno, full(name)));
-  }
-
-  Status close(int file, const std::string& name) override {
-    // Not repeated after EINTR: the number is free by then.
-    return ::close(file) == 0 || errno == EINTR ? ok() : Status(write_problem(errno, full(name)));
-  }
-
-  Status rename(const std::string& from, const std::string& to) override {
-    return ::renameat(root_.get(), from.c_str(), root_.get(), to.c_str()) == 0 ? ok()
-                                                                               : Status(write_problem(errno, full(to)));
-  }
-
-  Status sync_folder(const std::string& name) override {
-    const auto slash = name.rfind('/');
-    const std::string folder = slash == name.npos ? "." : name.substr(0, slash);
-    const Descriptor opened(
-        uninterrupted([&] { return ::openat(root_.get(), folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
-    if (!opened || uninterrupted([&] { return ::fsync(opened.get()); }) != 0) {
+  Outcome<std::unique_ptr<PendingFile>> create(const std::string& name) override {
+    auto [folder, leaf] = folder_and_leaf(name);
+    Descriptor opened = storage::make_folder_beneath(root_.get(), resolve_, folder, folder_mode);
+    if (!opened) {
       return write_problem(errno, full(folder));
     }
-    return ok();
+    return create_local_file(std::move(opened), std::move(leaf), full(name));
   }
 
-  void remove(const std::string& name) noexcept override { ::unlinkat(root_.get(), name.c_str(), 0); }
-
-  [[nodiscard]] bool exists(const std::string& name) noexcept override {
-    return ::faccessat(root_.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+  Outcome<bool> exists(const std::string& name) override {
+    const auto [folder, leaf] = folder_and_leaf(name);
+    const Descriptor opened = storage::open_beneath(root_.get(), resolve_, folder, O_PATH | O_DIRECTORY);
+    struct stat status = {};
+    if (opened && ::fstatat(opened.get(), leaf.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
+      return true;
+    }
+    return errno == ENOENT ? Outcome<bool>(false) : Outcome<bool>(write_problem(errno, full(name)));
   }
+
+  Outcome<std::unique_ptr<storage::Storage>> reader() override {
+    return storage::open_local(path_, {.resolve = resolve_, .inotify = false});
+  }
+
+  Outcome<std::unique_ptr<OutputLock>> lock(std::chrono::nanoseconds timeout) override { return lock_.take(timeout); }
+  [[nodiscard]] std::string why_no_lock() const override { return lock_.why_not(); }
 
   [[nodiscard]] const std::string& root() const noexcept override { return path_; }
 
@@ -118,33 +65,14 @@ class LocalOutput final : public Output {
   /// Messages name the file so that it can be found from where the user stands.
   [[nodiscard]] std::string full(const std::string& name) const { return path_ + "/" + name; }
 
-  /// The folders above a file. Mostly only the last is missing: it is tried first.
-  Status make_folders(const std::string& name) {
-    const auto slash = name.rfind('/');
-    if (slash == name.npos) {
-      return ok();
-    }
-    const std::string folder = name.substr(0, slash);
-    for (int attempt = 0;; ++attempt) {
-      if (::mkdirat(root_.get(), folder.c_str(), folder_mode) == 0 || errno == EEXIST) {
-        return ok();
-      }
-      if (errno != ENOENT || attempt > 0) {
-        return write_problem(errno, full(folder));
-      }
-      if (Status made = make_folders(folder); !made) {
-        return made;
-      }
-    }
-  }
-
   std::string path_;
   Descriptor root_;
+  storage::Resolve resolve_;
+  LocalLock lock_;
 };
 
-}  // namespace
-
-Outcome<std::unique_ptr<Output>> open_local_output(const std::string& path) {
+/// The user's own path: its links are the user's too.
+Outcome<Descriptor> open_root(const std::string& path) {
   for (auto slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     const std::string folder = path.substr(0, slash);
     if (::mkdir(folder.c_str(), folder_mode) != 0 && errno != EEXIST) {
@@ -158,7 +86,38 @@ Outcome<std::unique_ptr<Output>> open_local_output(const std::string& path) {
   if (!root) {
     return write_problem(errno, path);
   }
-  return std::unique_ptr<Output>(std::make_unique<LocalOutput>(path, std::move(root)));
+  return root;
+}
+
+storage::Resolve resolve_of(const LocalOutputOptions& options, const Descriptor& root) {
+  return options.resolve ? *options.resolve : storage::best_resolve(root.get());
+}
+
+}  // namespace
+
+Outcome<std::unique_ptr<Output>> open_local_output(const std::string& path, const LocalOutputOptions& options) {
+  auto root = open_root(path);
+  if (!root) {
+    return std::move(root.problem());
+  }
+  const storage::Resolve resolve = resolve_of(options, *root);
+  return std::unique_ptr<Output>(std::make_unique<LocalOutput>(path, std::move(*root), resolve, options.best_lock));
+}
+
+Outcome<std::unique_ptr<Output>> open_local_output_beneath(const std::string& path, std::string_view name,
+                                                           const LocalOutputOptions& options) {
+  auto above = open_root(path);
+  if (!above) {
+    return std::move(above.problem());
+  }
+  const storage::Resolve resolve = resolve_of(options, *above);
+  std::string inner = path + "/" + std::string(name);
+  Descriptor root = storage::make_folder_beneath(above->get(), resolve, name, folder_mode);
+  if (!root) {
+    return write_problem(errno, std::move(inner));
+  }
+  return std::unique_ptr<Output>(
+      std::make_unique<LocalOutput>(std::move(inner), std::move(root), resolve, LockPlace::none));
 }
 
 }  // namespace smd::detail::hook

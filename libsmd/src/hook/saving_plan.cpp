@@ -9,10 +9,14 @@
 #include "hook/stock_collections.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace smd::detail::hook {
 namespace {
+
+constexpr const char* without_members =
+    "' is not built in and has neither patterns (include_regex) nor names of tensors";
 
 void check_interval(const SaveConfigMode& config, const std::string& whose) {
   if (config.save_interval < 1) {
@@ -46,10 +50,17 @@ void check_name(std::string_view name) {
   if (!valid_utf8(name)) {
     throw InvalidArgument("the tensor's name '" + printable(name) + "' is not UTF-8");
   }
+  // The reference looks for the prefix anywhere in the name, and fails to open a trial where this is not so.
+  constexpr std::string_view prefix = "smdebug/reductions/";
+  if (const auto at = name.find(prefix); at != name.npos && name.find('/', at + prefix.size()) == name.npos) {
+    throw InvalidArgument("'" + printable(name) + "' cannot be a tensor's name: after '" + std::string(prefix) +
+                          "' the reference needs REDUCTION/TENSOR, else it cannot open the trial");
+  }
 }
 
 Collections::Collections(const HookConfig& config)
     : save_config_(config.save_config),
+      save_histogram_(config.save_histogram.value_or(true)),
       reduction_config_(config.reduction_config.value_or(ReductionConfig{.save_raw_tensor = true})) {
   for (const auto& [mode, of_mode] : save_config_.modes()) {
     check_interval(of_mode, "the hook");
@@ -79,8 +90,7 @@ Collections::Collections(const HookConfig& config)
     entry.config.save_config = own.save_config;
     entry.config.save_histogram = own.save_histogram;
     if (!known && entry.config.include_regex.empty() && entry.config.tensor_names.empty()) {
-      throw InvalidArgument("collection '" + printable(own.name) +
-                            "' is not built in and has neither patterns (include_regex) nor names of tensors");
+      throw InvalidArgument("collection '" + printable(own.name) + without_members);
     }
   }
   for (const std::string& name : config.include_collections) {
@@ -95,9 +105,9 @@ Collections::Collections(const HookConfig& config)
     entry.config.include_regex.insert(entry.config.include_regex.end(), config.include_regex.begin(),
                                       config.include_regex.end());
   }
-  const bool told_nothing =
-      config.include_regex.empty() && config.include_collections.empty() && config.collections.empty();
-  if (config.save_all || told_nothing) {
+  told_nothing_ = !config.save_all && config.include_regex.empty() && config.include_collections.empty() &&
+                  config.collections.empty();
+  if (config.save_all || told_nothing_) {
     Entry& entry = entries_[find_or_add("all")];
     entry.included = true;
     entry.config.include_regex.emplace_back(".*");
@@ -106,7 +116,39 @@ Collections::Collections(const HookConfig& config)
   for (Entry& entry : entries_) {
     resolve(entry);
   }
+  index_entries();
   set_step(Mode::global, 0);
+}
+
+void Collections::replace(CollectionConfig own) {
+  check_collection_name(own.name);
+  std::for_each(own.tensor_names.begin(), own.tensor_names.end(), check_name);
+  const auto before = by_name_.find(own.name);
+  if (before == by_name_.end() && own.include_regex.empty() && own.tensor_names.empty()) {
+    throw InvalidArgument("collection '" + printable(own.name) + without_members);
+  }
+  Entry entry;
+  entry.included = true;
+  // What was taken over from `content` is as it was: still the hook's, if it was that.
+  entry.own_reductions =
+      own.reduction_config &&
+      (before == by_name_.end() || own.reduction_config != entries_[before->second].config.reduction_config ||
+       entries_[before->second].own_reductions);
+  entry.config = std::move(own);
+  resolve(entry);  // throws before anything is changed
+  if (told_nothing_) {
+    Entry& all = entries_[by_name_.at("all")];
+    all.included = false;
+    all.config.include_regex.clear();
+    all.patterns.clear();
+    told_nothing_ = false;
+  }
+  entries_[find_or_add(entry.config.name)] = std::move(entry);
+  everything_ = entries_[by_name_.at("all")].included;
+  index_entries();
+  members_.clear();
+  changed_ = true;
+  set_step(mode_, mode_step_);
 }
 
 std::size_t Collections::find_or_add(const std::string& name) {
@@ -133,10 +175,12 @@ void Collections::resolve(Entry& entry) const {
     config.save_histogram = false;
   } else {
     config.reduction_config = config.reduction_config ? *config.reduction_config : reduction_config_;
-    config.save_histogram = config.save_histogram.value_or(true);
+    config.save_histogram = config.save_histogram.value_or(save_histogram_);
   }
   check_reductions(*config.reduction_config, whose);
-  std::sort(config.tensor_names.begin(), config.tensor_names.end());
+  entry.names.insert(std::make_move_iterator(config.tensor_names.begin()),
+                     std::make_move_iterator(config.tensor_names.end()));
+  config.tensor_names.clear();
   entry.patterns.clear();
   for (const std::string& text : config.include_regex) {
     Pattern pattern;
@@ -163,34 +207,49 @@ void Collections::set_step(Mode mode, std::int64_t mode_step) {
   }
 }
 
+void Collections::index_entries() {
+  named_.clear();
+  with_patterns_.clear();
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    for (const std::string& name : entries_[i].names) {
+      named_[name].push_back(i);
+    }
+    if (!entries_[i].patterns.empty()) {
+      with_patterns_.push_back(i);
+    }
+  }
+}
+
+bool Collections::matches(Entry& entry, std::string_view name, MatchBudget& budget) const {
+  return std::any_of(entry.patterns.begin(), entry.patterns.end(), [&](Pattern& pattern) {
+    const Pattern::Answer answer = pattern.search(name, budget);
+    if (answer == Pattern::Answer::limit || answer == Pattern::Answer::spent) {
+      throw MatchLimit("pattern '" + printable(pattern.text()) + "' takes too long on '" + printable(name) + "'",
+                       pattern.text());
+    }
+    return answer == Pattern::Answer::yes;
+  });
+}
+
 std::vector<std::size_t>& Collections::members(std::string_view name) {
   if (const auto at = members_.find(name); at != members_.end()) {
     return at->second;
   }
   check_name(name);  // before it becomes a member of anything: it would spoil the collections file
   std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    Entry& entry = entries_[i];
-    if (!entry.included && !everything_) {
-      continue;
-    }
-    const auto& names = entry.config.tensor_names;
-    bool is_member = std::binary_search(names.begin(), names.end(), name);
-    for (Pattern& pattern : entry.patterns) {
-      if (is_member) {
-        break;
-      }
-      const Pattern::Answer answer = pattern.search(name);
-      if (answer == Pattern::Answer::limit) {
-        throw MatchLimit("pattern '" + printable(pattern.text()) + "' takes too long on '" + printable(name) + "'",
-                         pattern.text());
-      }
-      is_member = answer == Pattern::Answer::yes;
-    }
-    if (is_member) {
-      found.push_back(i);
+  const auto counts = [this](std::size_t id) { return entries_[id].included || everything_; };
+  if (const auto at = named_.find(name); at != named_.end()) {
+    std::copy_if(at->second.begin(), at->second.end(), std::back_inserter(found), counts);
+  }
+  const std::size_t by_name = found.size();
+  MatchBudget budget;
+  for (const std::size_t id : with_patterns_) {
+    const auto end = found.begin() + static_cast<std::ptrdiff_t>(by_name);
+    if (counts(id) && std::find(found.begin(), end, id) == end && matches(entries_[id], name, budget)) {
+      found.push_back(id);
     }
   }
+  std::sort(found.begin(), found.end());
   return members_.emplace(name, std::move(found)).first->second;
 }
 
@@ -239,10 +298,9 @@ const Plan& Collections::plan(std::string_view name, const std::vector<std::stri
     if (plan_.histogram_collection.empty() && *entry.config.save_histogram) {
       plan_.histogram_collection = entry.config.name;
     }
-    auto& names = entry.config.tensor_names;
-    const auto place = std::lower_bound(names.begin(), names.end(), name);
-    if (place == names.end() || *place != name) {
-      names.emplace(place, name);
+    if (!entry.names.contains(name)) {
+      entry.names.emplace(name);
+      named_[std::string(name)].push_back(id);
       changed_ = true;
     }
   }
@@ -263,23 +321,23 @@ void Collections::merge(const std::map<std::string, Collection>& earlier) {
       update(entry);
       continue;
     }
-    std::vector<std::string> names;
-    std::set_union(entry.config.tensor_names.begin(), entry.config.tensor_names.end(), collection.tensor_names.begin(),
-                   collection.tensor_names.end(), std::back_inserter(names));
-    entry.config.tensor_names = std::move(names);
+    entry.names.insert(collection.tensor_names.begin(), collection.tensor_names.end());
+    auto& patterns = entry.config.include_regex;
+    std::set<std::string> there(patterns.begin(), patterns.end());
     for (const std::string& pattern : collection.include_regex) {
-      auto& patterns = entry.config.include_regex;
-      if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end()) {
+      if (there.insert(pattern).second) {
         patterns.push_back(pattern);  // For the file only: what this run saves is as this run was told.
       }
     }
   }
+  index_entries();
 }
 
 std::map<std::string, Collection> Collections::content() const {
   std::map<std::string, Collection> all;
   for (const Entry& entry : entries_) {
-    all.emplace(entry.config.name, entry.config);
+    all.emplace(entry.config.name, entry.config)
+        .first->second.tensor_names.assign(entry.names.begin(), entry.names.end());
   }
   return all;
 }

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -35,6 +36,9 @@ class Collections {
  public:
   /// @throws InvalidArgument.
   explicit Collections(const HookConfig& config);
+  /// Puts a collection in the place of the one of that name, if any, and saves it. A hook that was told nothing saves
+  /// everything no more. Before the first `plan` of which something came. @throws InvalidArgument; nothing is changed.
+  void replace(CollectionConfig own);
 
   /// From here on, the answers are for this step.
   void set_step(Mode mode, std::int64_t mode_step);
@@ -51,7 +55,8 @@ class Collections {
 
  private:
   struct Entry {
-    Collection config;  // complete: every setting resolved
+    Collection config;  // complete: every setting resolved; but names stand in `names`
+    std::set<std::string, std::less<>> names;
     std::vector<Pattern> patterns;
     bool included = false;
     bool saved_now = false;
@@ -61,12 +66,17 @@ class Collections {
   std::size_t find_or_add(const std::string& name);
   void resolve(Entry& entry) const;
   void update(Entry& entry) const;
+  /// After names or patterns of entries have changed.
+  void index_entries();
   /// Entries that a tensor belongs to, by names and patterns.
   std::vector<std::size_t>& members(std::string_view name);
+  [[nodiscard]] bool matches(Entry& entry, std::string_view name, MatchBudget& budget) const;
 
   SaveConfig save_config_;
+  bool save_histogram_;
   ReductionConfig reduction_config_;
-  bool everything_ = false;  // all collections are saved
+  bool everything_ = false;    // all collections are saved
+  bool told_nothing_ = false;  // which is why
   Mode mode_ = Mode::global;
   std::int64_t mode_step_ = 0;
   bool some_saved_now_ = false;
@@ -77,7 +87,10 @@ class Collections {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
   };
-  std::unordered_map<std::string, std::vector<std::size_t>, Hash, std::equal_to<>> members_;
+  using EntriesByName = std::unordered_map<std::string, std::vector<std::size_t>, Hash, std::equal_to<>>;
+  EntriesByName named_;                     // entries that name a tensor
+  std::vector<std::size_t> with_patterns_;  // entries, ascending
+  EntriesByName members_;
   Plan plan_;
 };
 

@@ -11,9 +11,6 @@ namespace smd::detail::hook {
 /// Collections that a framework's hook saves without being asked for.
 [[nodiscard]] std::span<const std::string_view> collections_always_saved(Framework framework) noexcept;
 
-/// Collections of numbers: their tensors are saved themselves, never reduced, whatever the configuration.
-[[nodiscard]] bool is_scalar_collection(std::string_view name) noexcept;
-
 /// Collections that are not saved in `EVAL` and `PREDICT`.
 [[nodiscard]] bool is_training_only(std::string_view name) noexcept;
 

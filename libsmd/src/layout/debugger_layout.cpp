@@ -5,6 +5,7 @@
 #include "layout/read_collections.hpp"
 #include "layout/trial_paths.hpp"
 
+#include <array>
 #include <utility>
 
 namespace smd::detail::layout {
@@ -26,6 +27,10 @@ class DebuggerLayout final : public Layout {
     return read_collections(storage, std::move(before));
   }
   bool ended(storage::Storage& storage) const override { return storage.exists(end_marker); }
+  std::span<const std::string_view> folders() const noexcept override {
+    static constexpr std::array<std::string_view, 3> all = {events_folder, index_folder, "collections"};
+    return all;
+  }
   std::string event_path(const Listing& listing, const StepFile& file) const override {
     return layout::event_path(file.step, listing.worker_parts[file.worker]);
   }

@@ -94,6 +94,9 @@ std::optional<PlainMeta> plain_meta(std::string_view text) noexcept {
   return meta;
 }
 
+/// What the payload texts seen lately take in all, about.
+constexpr std::size_t recent_bytes = std::size_t{64} << 20;
+
 /// A payload text seen lately, with what it came to. The text starts where `PlainMeta` ends.
 struct Recent {
   std::string text;
@@ -138,15 +141,15 @@ struct IndexParser::Impl {
   std::unordered_multimap<std::uint64_t, std::uint32_t> shapes_by_hash;
 
   // The file being parsed.
-  std::vector<Problem>* refused = nullptr;
+  ProblemList* refused = nullptr;
   std::vector<std::uint32_t> names;
   std::vector<std::uint64_t> starts;
   std::vector<std::uint32_t> lengths;
   std::vector<SavedShape> shapes;
   std::uint32_t last_list = no_id;
-  std::size_t first_refused = 0;
 
-  Outcome<ParsedIndex> parse(std::string_view text, std::string_view expected, std::vector<Problem>& refused_entries);
+  Outcome<ParsedIndex> parse(std::string_view text, std::string_view expected, ProblemList& refused_entries);
+  void remember(std::string_view text, std::uint32_t payload);
   Outcome<ParsedIndex> parse_fully(std::string_view text, std::string_view expected);
   Outcome<ParsedIndex> read_root(const dom::object& root, std::string_view expected);
   void read_tensor(const dom::element& element, std::size_t position);
@@ -164,17 +167,21 @@ IndexParser::~IndexParser() = default;
 IndexParser::IndexParser(IndexParser&&) noexcept = default;
 IndexParser& IndexParser::operator=(IndexParser&&) noexcept = default;
 
+void IndexParser::trim() noexcept {
+  impl_->json = dom::parser();
+  impl_->repaired = std::string();
+}
+
 IndexTables& IndexParser::tables() noexcept { return impl_->tables; }
 
 Outcome<ParsedIndex> IndexParser::parse(std::span<const std::byte> text, std::string_view expected_event_path,
-                                        std::vector<Problem>& refused) {
+                                        ProblemList& refused) {
   return impl_->parse({reinterpret_cast<const char*>(text.data()), text.size()}, expected_event_path, refused);
 }
 
 Outcome<ParsedIndex> IndexParser::Impl::parse(std::string_view text, std::string_view expected,
-                                              std::vector<Problem>& refused_entries) {
+                                              ProblemList& refused_entries) {
   refused = &refused_entries;
-  first_refused = refused_entries.size();
   if (text.starts_with("\xEF\xBB\xBF")) {
     text.remove_prefix(3);
   }
@@ -193,13 +200,29 @@ Outcome<ParsedIndex> IndexParser::Impl::parse(std::string_view text, std::string
     }
   }
   Outcome<ParsedIndex> index = parse_fully(text, expected);
-  if (index && plain && refused_entries.size() == first_refused) {
-    Recent& slot = recent[next_recent];
-    next_recent = (next_recent + 1) % recent.size();
-    slot.text.assign(text.substr(plain->end));
-    slot.payload = index->payload;
+  if (index && plain && refused_entries.empty()) {
+    remember(text.substr(plain->end), index->payload);
   }
   return index;
+}
+
+/// In place of the one remembered longest, and of more of them while all take more than `recent_bytes`.
+void IndexParser::Impl::remember(std::string_view text, std::uint32_t payload) {
+  if (text.size() > recent_bytes) {
+    return;
+  }
+  std::size_t bytes = text.size();
+  for (std::size_t age = 1; age < recent.size(); ++age) {  // from the latest on
+    Recent& seen = recent[(next_recent + recent.size() - age) % recent.size()];
+    bytes += seen.text.capacity();
+    if (bytes > recent_bytes) {
+      seen.text = std::string();
+    }
+  }
+  Recent& slot = recent[next_recent];
+  next_recent = (next_recent + 1) % recent.size();
+  slot.text.assign(text);
+  slot.payload = payload;
 }
 
 Outcome<ParsedIndex> IndexParser::Impl::parse_fully(std::string_view text, std::string_view expected) {
@@ -223,8 +246,11 @@ Outcome<ParsedIndex> IndexParser::Impl::parse_fully(std::string_view text, std::
     repaired.reserve(repaired.size() + simdjson::SIMDJSON_PADDING);
     error = json.parse(repaired.data(), repaired.size(), false).get(root);
   }
+  if (error == simdjson::MEMALLOC) {
+    return Problem{ProblemKind::io, {}, {}, "memory ran out"};
+  }
   if (error == simdjson::DEPTH_ERROR) {
-    return damaged("nested deeper than " + std::to_string(limits::json_depth) + " levels");
+    return damaged_json({shared::JsonFault::too_deep, 0, {}});
   }
   if (error != simdjson::SUCCESS) {
     return invalid_json(text);
@@ -316,7 +342,7 @@ Outcome<ParsedIndex> IndexParser::Impl::read_root(const dom::object& root, std::
   }
   if (second_meta) {
     // Said, and so never remembered as a plain file: what follows its first 'meta' does not tell the whole story.
-    refused->push_back({ProblemKind::note, {}, {}, "'meta' occurs more than once; the last one counts"});
+    refused->add({ProblemKind::note, {}, {}, "'meta' occurs more than once; the last one counts"});
   }
   return index;
 }
@@ -413,8 +439,12 @@ void IndexParser::Impl::read_shape(const dom::element& element, std::size_t posi
 
 void IndexParser::Impl::refuse(std::string_view list, std::size_t position, const std::optional<std::string_view>& name,
                                const std::string& why) {
-  refused->push_back(damaged("entry " + std::to_string(position) + " of '" + std::string(list) + "' (" + quoted(name) +
-                             ") refused: " + why));
+  if (refused->full(ProblemKind::damaged)) {
+    refused->count(ProblemKind::damaged);
+    return;
+  }
+  refused->add(damaged("entry " + std::to_string(position) + " of '" + std::string(list) + "' (" + quoted(name) +
+                       ") refused: " + why));
 }
 
 std::uint32_t IndexParser::Impl::name_id(std::string_view name) {

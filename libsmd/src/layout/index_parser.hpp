@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/outcome.hpp"
+#include "base/problem_list.hpp"
 #include "layout/name_table.hpp"
 #include "layout/payload.hpp"
 
@@ -35,7 +36,7 @@ struct IndexTables {
   PayloadArena arena;
 };
 
-/// Parses index files (FORMAT.md, section 4) into tables of its own. One a thread.
+/// Parses index files (docs/format.md) into tables of its own. One a thread.
 class IndexParser {
  public:
   IndexParser();
@@ -44,9 +45,13 @@ class IndexParser {
   IndexParser& operator=(IndexParser&&) noexcept;
 
   /// Parses one file. `text` is followed by `Buffer::padding` readable bytes. Entries that are damaged by themselves
-  /// are left out and described in `refused` (without the file's name). What it returns stays valid in `tables()`.
+  /// are left out and described in `refused` (without the file's name), which is empty at first. What it returns stays
+  /// valid in `tables()`.
   Outcome<ParsedIndex> parse(std::span<const std::byte> text, std::string_view expected_event_path,
-                             std::vector<Problem>& refused);
+                             ProblemList& refused);
+
+  /// Gives back the memory that a long file took beside what `tables()` holds.
+  void trim() noexcept;
 
   [[nodiscard]] IndexTables& tables() noexcept;
 

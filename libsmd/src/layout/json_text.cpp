@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <smd/limits.hpp>
+
+#include "base/escape.hpp"
 
 namespace smd::detail::layout {
 
@@ -76,30 +78,6 @@ bool representable(std::string_view number) noexcept {
   return std::from_chars(number.data(), last, value).ec == std::errc{};
 }
 
-/// Listens to nothing but where parsing failed.
-class FailurePlace : public nlohmann::json_sax<nlohmann::json> {
- public:
-  bool null() override { return true; }
-  bool boolean(bool /*value*/) override { return true; }
-  bool number_integer(number_integer_t /*value*/) override { return true; }
-  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
-  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
-  bool string(string_t& /*value*/) override { return true; }
-  bool binary(binary_t& /*value*/) override { return true; }
-  bool start_object(std::size_t /*elements*/) override { return true; }
-  bool key(string_t& /*value*/) override { return true; }
-  bool end_object() override { return true; }
-  bool start_array(std::size_t /*elements*/) override { return true; }
-  bool end_array() override { return true; }
-  bool parse_error(std::size_t position, const std::string& /*token*/,
-                   const nlohmann::detail::exception& /*error*/) override {
-    place = position == 0 ? 0 : position - 1;
-    return false;
-  }
-
-  std::optional<std::uint64_t> place;
-};
-
 }  // namespace
 
 std::string blank_out_unrepresentable(std::string_view json) {
@@ -131,34 +109,23 @@ std::string blank_out_unrepresentable(std::string_view json) {
 }
 
 Problem invalid_json(std::string_view text) {
-  FailurePlace failure;
-  nlohmann::json::sax_parse(text.begin(), text.end(), &failure);
-  if (!failure.place) {
-    return damaged("not valid JSON");
-  }
-  if (*failure.place >= text.size()) {
-    return damaged("the JSON document is cut off", text.size());
-  }
-  return damaged("not valid JSON from here on", failure.place);
+  shared::NoJsonSink nothing;
+  const auto error = shared::read_json(text, nothing);
+  return error ? damaged_json(*error) : damaged("not valid JSON");
 }
 
-std::size_t json_depth(std::string_view text) noexcept {
-  std::size_t depth = 0;
-  std::size_t deepest = 0;
-  for (std::size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    if (c == '"') {
-      i = string_end(text, i);
-      continue;
-    }
-    if (c == '[' || c == '{') {
-      deepest = std::max(deepest, ++depth);
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-    ++i;
+Problem damaged_json(const shared::JsonError& error) {
+  switch (error.fault) {
+    case shared::JsonFault::too_deep:
+      return damaged("nested deeper than " + std::to_string(limits::json_depth) + " levels");
+    case shared::JsonFault::cut_off:
+      return damaged("the JSON document is cut off", error.offset);
+    case shared::JsonFault::number:
+      return damaged("the number " + printable(error.number) + " is beyond a double", error.offset);
+    case shared::JsonFault::malformed:
+      break;
   }
-  return deepest;
+  return damaged("not valid JSON from here on", error.offset);
 }
 
 }  // namespace smd::detail::layout

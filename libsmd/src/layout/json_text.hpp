@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "base/outcome.hpp"
+#include "smd_shared/json.hpp"
 
 namespace smd::detail::layout {
 
@@ -17,7 +17,7 @@ namespace smd::detail::layout {
 /// Why a text is not valid JSON, and at which byte.
 [[nodiscard]] Problem invalid_json(std::string_view text);
 
-/// How deeply objects and arrays are nested in a text that may not be JSON at all.
-[[nodiscard]] std::size_t json_depth(std::string_view text) noexcept;
+/// A fault in a JSON document as damage.
+[[nodiscard]] Problem damaged_json(const shared::JsonError& error);
 
 }  // namespace smd::detail::layout

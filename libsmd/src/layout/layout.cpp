@@ -9,7 +9,7 @@ Listing::Listing(const Listing* before) {
   if (before != nullptr) {
     *this = Listing(*before);
     fresh.clear();
-    notes.clear();
+    notes = ProblemList(limits::problems_per_trial);
   }
 }
 

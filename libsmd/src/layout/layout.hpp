@@ -2,12 +2,14 @@
 #pragma once
 
 #include "base/outcome.hpp"
+#include "base/problem_list.hpp"
 #include "base/sorted_chunks.hpp"
 #include "layout/index_parser.hpp"
 #include "layout/name_table.hpp"
 #include "storage/storage.hpp"
 
 #include <smd/collection.hpp>
+#include <smd/limits.hpp>
 #include <smd/step.hpp>
 
 #include <chrono>
@@ -20,6 +22,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// How one kind of trial is laid out in its storage. Nothing above knows the names of files.
@@ -42,7 +45,7 @@ struct FolderState {
   std::chrono::steady_clock::time_point since;  ///< When the folder was first seen with that stamp.
   bool settled = false;  ///< It was listed so long after that that the same stamp means the same content.
   std::vector<std::string> folders;
-  std::vector<Problem> notes;
+  ProblemList notes{limits::problems_per_file};
 };
 
 /// What a listing shows without opening anything. Ids stay the same in later listings of the same trial.
@@ -61,8 +64,8 @@ struct Listing {
   std::vector<StepFile> fresh;             ///< Those of them that the listing before did not have, in that order.
   std::vector<std::int64_t> newest_step;   ///< By worker id: the last step that the worker has a file of.
   std::vector<std::shared_ptr<const FolderState>> folder_states;  ///< By folder id; null: not there, or unreadable.
-  std::vector<Problem> notes;  ///< Names that mean nothing; folders that cannot be read.
-  bool ended = false;          ///< The end marker was there before anything else was looked at.
+  ProblemList notes{limits::problems_per_trial};  ///< Names that mean nothing; folders that cannot be read.
+  bool ended = false;                             ///< The end marker was there before anything else was looked at.
 
   [[nodiscard]] std::string path(const StepFile& file) const;
   /// The order of `files`.
@@ -96,8 +99,8 @@ struct LoadedSteps {
   };
   std::vector<Row> rows;  ///< In the order asked for; unreadable ones are missing.
   std::vector<IndexTables> tables;
-  std::vector<Failure> failures;  ///< Files that could not be read or parsed.
-  std::vector<Problem> notes;     ///< Entries refused in files that could.
+  std::vector<Failure> failures;                  ///< Files that could not be read or parsed.
+  ProblemList notes{limits::problems_per_trial};  ///< Entries refused in files that could.
 };
 
 /// The trial's collections.
@@ -132,11 +135,13 @@ class Layout {
   virtual std::shared_ptr<const CollectionsInfo> collections(storage::Storage& storage,
                                                              std::shared_ptr<const CollectionsInfo> before) const = 0;
   virtual bool ended(storage::Storage& storage) const = 0;
+  /// Folders that hold all files that a job writes before its end, relative to the trial.
+  [[nodiscard]] virtual std::span<const std::string_view> folders() const noexcept = 0;
   /// Where the records of a step file lie if it does not say otherwise.
   [[nodiscard]] virtual std::string event_path(const Listing& listing, const StepFile& file) const = 0;
 };
 
-/// The layout of FORMAT.md: collections, index and event files.
+/// The layout of docs/format.md: collections, index and event files.
 [[nodiscard]] std::unique_ptr<Layout> debugger_layout();
 
 }  // namespace smd::detail::layout

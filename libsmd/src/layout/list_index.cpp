@@ -7,9 +7,14 @@
 #include <smd/limits.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <set>
+#include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 namespace smd::detail::layout {
@@ -23,18 +28,20 @@ constexpr std::chrono::milliseconds stamp_tick(250);
 /// Folders below `index/` deeper than this are not looked into: the format has one level.
 constexpr std::size_t deepest_folder = 16;
 
-/// Takes one file of `index/`; names that are none of an index file are noted.
+Problem stray(std::string path) {
+  return {ProblemKind::note, std::move(path), {}, "ignored: the name is not that of an index file"};
+}
+
+/// Takes one file of `index/`. Calls `take_stray` with the path of a file that is not named as one.
+template <class TakeStray>
 std::optional<StepFile> index_file(Listing& listing, std::uint32_t folder, std::string_view leaf,
-                                   std::vector<Problem>& notes) {
+                                   TakeStray&& take_stray) {
   if (leaf.ends_with(".tmp")) {
     return std::nullopt;
   }
   const std::optional<IndexFileName> name = parse_index_file_name(leaf);
   if (!name || name->worker_part.size() > limits::name_bytes) {
-    notes.push_back({ProblemKind::note,
-                     std::string(listing.folders[folder]) + "/" + std::string(leaf),
-                     {},
-                     "ignored: the name is not that of an index file"});
+    take_stray(std::string(listing.folders[folder]) + "/" + std::string(leaf));
     return std::nullopt;
   }
   StepFile file{name->step, listing.worker_parts.add(name->worker_part), folder, no_id};
@@ -92,6 +99,40 @@ void finish(Listing& listing) {
   }
 }
 
+/// The first in byte order of many names, which come in any order, and the number of the others.
+class FirstNames {
+ public:
+  explicit FirstNames(std::size_t most) : most_(most) {}
+
+  void add(std::string name) {
+    if (names_.size() < most_) {
+      names_.insert(std::move(name));
+      return;
+    }
+    ++others_;
+    if (name < *names_.rbegin()) {
+      names_.erase(std::prev(names_.end()));
+      names_.insert(std::move(name));
+    }
+  }
+
+  [[nodiscard]] ProblemList notes() const {
+    ProblemList notes(most_);
+    for (const std::string& name : names_) {
+      notes.add(stray(name));
+    }
+    for (std::uint64_t i = 0; i < others_; ++i) {
+      notes.count(ProblemKind::note);
+    }
+    return notes;
+  }
+
+ private:
+  std::size_t most_;
+  std::set<std::string> names_;
+  std::uint64_t others_ = 0;
+};
+
 /// Lists `index/` at once. With an earlier listing, only what stands from a step on is asked for.
 Outcome<Listing> list_remote(storage::Storage& storage, Listing listing, const Listing* before,
                              std::optional<std::int64_t> since) {
@@ -106,29 +147,41 @@ Outcome<Listing> list_remote(storage::Storage& storage, Listing listing, const L
     append_step_digits(after, *since);
     listing.notes = before->notes;
   }
-  auto names = storage.list_below(index_folder, after);
-  if (!names) {
-    return std::move(names.problem());
-  }
   std::uint32_t folder_id = no_id;
   std::string folder;
-  std::vector<Problem> notes;
-  for (const std::string& name : *names) {
-    const std::size_t slash = name.rfind('/');
-    std::string own = std::string(index_folder) + (slash == name.npos ? "" : "/" + name.substr(0, slash));
-    if (folder_id == no_id || own != folder) {
-      folder = std::move(own);
-      folder_id = listing.folders.add(folder);
+  FirstNames strays(limits::problems_per_trial);
+  const auto listed = storage.list_below(index_folder, after, [&](std::span<const std::string> names) {
+    for (const std::string& name : names) {
+      const std::size_t slash = name.rfind('/');
+      std::string own = std::string(index_folder) + (slash == name.npos ? "" : "/" + name.substr(0, slash));
+      if (folder_id == no_id || own != folder) {
+        folder = std::move(own);
+        folder_id = listing.folders.add(folder);
+      }
+      const std::optional<StepFile> file = index_file(listing, folder_id, std::string_view(name).substr(slash + 1),
+                                                      [&](std::string path) { strays.add(std::move(path)); });
+      if (file && !was_listed(listing, *file)) {
+        listing.fresh.push_back(*file);
+      }
     }
-    const std::optional<StepFile> file =
-        index_file(listing, folder_id, std::string_view(name).substr(slash + 1), notes);
-    if (file && !was_listed(listing, *file)) {
-      listing.fresh.push_back(*file);
-    }
+  });
+  if (!listed) {
+    return listed.problem();
   }
-  for (Problem& note : notes) {
-    if (std::find(listing.notes.begin(), listing.notes.end(), note) == listing.notes.end()) {
-      listing.notes.push_back(std::move(note));
+  ProblemList notes = strays.notes();
+  if (listing.notes.empty()) {
+    listing.notes = std::move(notes);
+    finish(listing);
+    return listing;
+  }
+  // Names before `after` were not asked for again: their notes stay, and others are added once.
+  std::unordered_set<std::string> known;
+  for (const Problem& note : listing.notes.kept()) {
+    known.insert(note.file);
+  }
+  for (const Problem& note : notes.kept()) {
+    if (!known.contains(note.file)) {
+      listing.notes.add(note);
     }
   }
   finish(listing);
@@ -173,14 +226,15 @@ std::shared_ptr<const FolderState> take_folder(Listing& listing, std::uint32_t i
   const std::string folder(listing.folders[id]);
   for (const storage::DirEntry& entry : *seen.entries) {
     if (entry.kind != storage::EntryKind::folder) {
-      const std::optional<StepFile> file = index_file(listing, id, entry.name, seen.state->notes);
+      const std::optional<StepFile> file =
+          index_file(listing, id, entry.name, [&](std::string path) { seen.state->notes.add(stray(std::move(path))); });
       if (file && !was_listed(listing, *file)) {
         listing.fresh.push_back(*file);
       }
     } else if (std::count(folder.begin(), folder.end(), '/') < static_cast<std::ptrdiff_t>(deepest_folder)) {
       seen.state->folders.push_back(folder + "/" + entry.name);
     } else {
-      seen.state->notes.push_back({ProblemKind::note, folder + "/" + entry.name, {}, "ignored: nested too deep"});
+      seen.state->notes.add({ProblemKind::note, folder + "/" + entry.name, {}, "ignored: nested too deep"});
     }
   }
   return std::move(seen.state);
@@ -220,13 +274,15 @@ Outcome<Listing> list_index(storage::Storage& storage, const Listing* before, st
           listing.folder_states[ids[i]] = take_folder(listing, ids[i], std::move(seen), trouble);
           if (const FolderState* const state = listing.folder_states[ids[i]].get()) {
             below.insert(below.end(), state->folders.begin(), state->folders.end());
-            listing.notes.insert(listing.notes.end(), state->notes.begin(), state->notes.end());
+            for (Problem& note : state->notes.all(folders[i])) {
+              listing.notes.add(std::move(note));
+            }
           } else if (trouble->kind != ProblemKind::not_found) {  // else no index yet, or a folder that was just removed
             if (folders[i] == index_folder) {
               failure = *std::move(trouble);
               return false;
             }
-            listing.notes.push_back(*std::move(trouble));
+            listing.notes.add(*std::move(trouble));
           }
           return true;
         });

@@ -3,6 +3,7 @@
 
 #include "base/parallel.hpp"
 #include "layout/trial_paths.hpp"
+#include "layout/whole_file.hpp"
 
 #include <smd/limits.hpp>
 
@@ -10,7 +11,9 @@
 #include <atomic>
 #include <iterator>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 namespace smd::detail::layout {
@@ -20,12 +23,13 @@ namespace {
 /// Reads step files, one after the other; what one thread needs.
 class StepLoader {
  public:
-  StepLoader(storage::Storage& storage, const Listing& listing) : storage_(storage), listing_(listing) {}
+  StepLoader(storage::Storage& storage, const Listing& listing, LongFiles& long_files)
+      : storage_(storage), listing_(listing), long_files_(long_files) {}
 
   struct Result {
     StepRow row;
     std::optional<Problem> failure;
-    std::vector<Problem> refused;
+    ProblemList refused{limits::problems_per_file};
   };
 
   /// Reads `files`; `take(i, Result)` gets each.
@@ -83,12 +87,12 @@ class StepLoader {
 
   void load_one(storage::Folder& folder, std::string_view leaf, Result& result) {
     const StepFile& file = result.row.file;
-    const auto text = folder.read_all(leaf, buffer_, limits::json_bytes);
-    if (!text) {
-      result.failure = text.problem();
+    const WholeFile whole = read_whole(folder, leaf, buffer_, long_files_);
+    if (!whole.text) {
+      result.failure = whole.text.problem();
     } else {
       expected_ = layout::event_path(file.step, listing_.worker_parts[file.worker]);
-      Outcome<ParsedIndex> index = parser_.parse(*text, expected_, result.refused);
+      Outcome<ParsedIndex> index = parser_.parse(*whole.text, expected_, result.refused);
       if (index) {
         result.row.mode = index->mode;
         result.row.mode_step = index->mode_step;
@@ -97,6 +101,10 @@ class StepLoader {
       } else {
         result.failure = std::move(index.problem());
       }
+    }
+    if (whole.share) {
+      buffer_ = Buffer();
+      parser_.trim();
     }
     if (result.failure) {
       result.failure->file = listing_.path(file);
@@ -107,13 +115,14 @@ class StepLoader {
         result.failure->offset.reset();
       }
     }
-    for (Problem& problem : result.refused) {
-      problem.file = listing_.path(file);
+    if (!result.refused.empty()) {
+      result.refused.set_file(listing_.path(file));
     }
   }
 
   storage::Storage& storage_;
   const Listing& listing_;
+  LongFiles& long_files_;
   IndexParser parser_;
   Buffer buffer_;
   std::string expected_;
@@ -134,18 +143,22 @@ class StillListed {
     if (folder_ != file.folder) {
       folder_ = file.folder;
       auto entries = storage_.list(listing_.folders[file.folder]);
-      entries_ = entries ? *std::move(entries) : std::vector<storage::DirEntry>();
+      names_.clear();
+      if (entries) {
+        for (storage::DirEntry& entry : *entries) {
+          names_.insert(std::move(entry.name));
+        }
+      }
     }
     const std::string path = listing_.path(file);
-    const std::string_view leaf = std::string_view(path).substr(path.rfind('/') + 1);
-    return std::any_of(entries_.begin(), entries_.end(), [leaf](const auto& entry) { return entry.name == leaf; });
+    return names_.contains(path.substr(path.rfind('/') + 1));
   }
 
  private:
   storage::Storage& storage_;
   const Listing& listing_;
   std::uint32_t folder_ = no_id;
-  std::vector<storage::DirEntry> entries_;
+  std::unordered_set<std::string> names_;
 };
 
 }  // namespace
@@ -160,19 +173,20 @@ LoadedSteps load_steps(storage::Storage& storage, const Listing& listing, std::s
   // Where each file costs a round trip, none may wait behind others while a thread is idle.
   const std::size_t least = storage.remote() ? 1 : 32;
   const std::size_t grain = std::clamp<std::size_t>(files.size() / (std::size_t{jobs} * 8), least, 256);
+  LongFiles long_files;
   std::vector<std::unique_ptr<StepLoader>> loaders(jobs);
   std::vector<LoadedSteps::Row> rows(files.size());
   std::vector<std::uint8_t> good(files.size(), 0);
   struct Odd {
     std::size_t index;
     std::optional<Problem> failure;
-    std::vector<Problem> refused;
+    ProblemList refused;
   };
   std::vector<Odd> odd;
   std::mutex mutex;
   const auto load_piece = [&](std::size_t begin, std::size_t end, unsigned worker) {
     if (!loaders[worker]) {
-      loaders[worker] = std::make_unique<StepLoader>(storage, listing);
+      loaders[worker] = std::make_unique<StepLoader>(storage, listing, long_files);
     }
     loaders[worker]->load(files.subspan(begin, end - begin), [&](std::size_t i, StepLoader::Result&& result) {
       rows[begin + i] = {result.row, worker};
@@ -211,7 +225,11 @@ LoadedSteps load_steps(storage::Storage& storage, const Listing& listing, std::s
       const bool removed = item.failure->kind == ProblemKind::not_found && !still_listed(file);
       loaded.failures.push_back({file, std::move(*item.failure), removed});
     }
-    std::move(item.refused.begin(), item.refused.end(), std::back_inserter(loaded.notes));
+    if (!item.refused.empty()) {
+      for (Problem& problem : item.refused.all(listing.path(files[item.index]))) {
+        loaded.notes.add(std::move(problem));
+      }
+    }
   }
   std::size_t kept = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -3,8 +3,11 @@
 
 #include "base/escape.hpp"
 #include "base/parallel.hpp"
+#include "base/problem_list.hpp"
 #include "layout/collections_file.hpp"
+#include "layout/collections_union.hpp"
 #include "layout/trial_paths.hpp"
+#include "layout/whole_file.hpp"
 
 #include <smd/limits.hpp>
 
@@ -23,19 +26,20 @@ struct ReadCollections {
   std::vector<Problem> notes;
 };
 
-ReadCollections read_collections_file(const Outcome<std::unique_ptr<storage::Folder>>& folder,
-                                      const std::string& leaf) {
+ReadCollections read_collections_file(const Outcome<std::unique_ptr<storage::Folder>>& folder, const std::string& leaf,
+                                      LongFiles& long_files) {
   if (!folder) {
     return {folder.problem(), {}};
   }
   Buffer buffer;
-  const auto text = (*folder)->read_all(leaf, buffer, limits::json_bytes);
-  if (!text) {
-    return {text.problem(), {}};
+  const WholeFile whole = read_whole(**folder, leaf, buffer, long_files);
+  if (!whole.text) {
+    return {whole.text.problem(), {}};
   }
-  std::vector<Problem> notes;
-  Outcome<CollectionsFile> file = parse_collections_file(*text, notes);
-  return {std::move(file), std::move(notes)};
+  ProblemList notes(limits::problems_per_file);
+  Outcome<CollectionsFile> file = parse_collections_file(*whole.text, notes);
+  buffer = Buffer();
+  return {std::move(file), notes.all()};
 }
 
 /// Whether these files are those that were read before. Where there are no stamps, a name stands for its content.
@@ -60,28 +64,31 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
   }
   auto result = std::make_shared<CollectionsInfo>();
   CollectionsInfo& info = *result;
-  auto entries = storage.list(collections_folder);
-  if (!entries) {
-    if (entries.problem().kind != ProblemKind::not_found) {
-      info.problems.push_back(std::move(entries.problem()));
+  std::vector<std::pair<std::string, std::string>> files;  // worker, leaf
+  ProblemList strays(limits::problems_per_trial);
+  const auto listed = storage.list_parts(collections_folder, [&](const std::vector<storage::DirEntry>& entries) {
+    for (const storage::DirEntry& entry : entries) {
+      std::string_view part = entry.name;
+      if (entry.kind == storage::EntryKind::folder || part.ends_with(".tmp")) {
+        continue;
+      }
+      if (!part.ends_with(collections_suffix) || part.size() == collections_suffix.size()) {
+        strays.add({ProblemKind::note,
+                    std::string(collections_folder) + "/" + entry.name,
+                    {},
+                    "ignored: the name is not that of a collections file"});
+        continue;
+      }
+      part.remove_suffix(collections_suffix.size());
+      files.emplace_back(worker_name(part), entry.name);
+    }
+  });
+  info.problems = strays.all(std::string(collections_folder));
+  if (!listed) {
+    if (listed.problem().kind != ProblemKind::not_found) {
+      info.problems.push_back(listed.problem());
     }
     return result;
-  }
-  std::vector<std::pair<std::string, std::string>> files;  // worker, leaf
-  for (storage::DirEntry& entry : *entries) {
-    std::string_view part = entry.name;
-    if (entry.kind == storage::EntryKind::folder || part.ends_with(".tmp")) {
-      continue;
-    }
-    if (!part.ends_with(collections_suffix) || part.size() == collections_suffix.size()) {
-      info.problems.push_back({ProblemKind::note,
-                               std::string(collections_folder) + "/" + entry.name,
-                               {},
-                               "ignored: the name is not that of a collections file"});
-      continue;
-    }
-    part.remove_suffix(collections_suffix.size());
-    files.emplace_back(worker_name(part), entry.name);
   }
   std::sort(files.begin(), files.end());
   for (const auto& [worker, leaf] : files) {
@@ -94,7 +101,9 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
   info.found = !files.empty();
   Outcome<std::unique_ptr<storage::Folder>> folder = storage.open_folder(collections_folder);
   std::vector<std::pair<std::string, std::int64_t>> claims;
-  const auto read = [&](std::size_t i, unsigned) { return read_collections_file(folder, files[i].second); };
+  CollectionsUnion united;
+  LongFiles long_files;
+  const auto read = [&](std::size_t i, unsigned) { return read_collections_file(folder, files[i].second, long_files); };
   const unsigned jobs = storage.remote() ? storage.parallelism() : 1;
   parallel_ordered(jobs, files.size(), jobs, read, [&](std::size_t i, ReadCollections&& one) {
     const auto& [worker, leaf] = files[i];
@@ -121,9 +130,10 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
            "says that " + std::to_string(workers) + " workers save, that of " + printable(claims.front().first) +
                " says " + std::to_string(*info.num_workers)});
     }
-    merge_collections(info.collections, one.file->collections);
+    united.add(std::move(one.file->collections));
     return true;
   });
+  info.collections = united.take();
   return result;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-/// Names of the files of a debugger trial: FORMAT.md, section 1.
+/// Names of the files of a debugger trial: docs/format.md.
 namespace smd::detail::layout {
 
 inline constexpr std::string_view collections_folder = "collections/000000000";
@@ -14,6 +14,7 @@ inline constexpr std::string_view collections_suffix = "_collections.json";
 inline constexpr std::string_view index_folder = "index";
 inline constexpr std::string_view events_folder = "events";
 inline constexpr std::string_view end_marker = "training_job_end.ts";
+inline constexpr std::string_view lock_file = "lock.smd";  ///< Of writers, where folders cannot be locked.
 
 /// What the name of an index file tells.
 struct IndexFileName {

@@ -50,4 +50,12 @@ void for_doubles(const TensorView& view, const Use& use) {
   }
 }
 
+/// The first element as a double. Precondition: a real type and at least one element.
+inline double first_number(const TensorView& view) {
+  double first = 0;
+  for_doubles(TensorView(view.dtype(), {}, view.bytes()),
+              [&](const double* values, std::size_t) { first = values[0]; });
+  return first;
+}
+
 }  // namespace smd::detail::reduce

@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 namespace smd {
 
@@ -51,6 +52,33 @@ void Reducer::add(Dtype dtype, std::span<const std::byte> bytes) {
     throw InvalidArgument("strings cannot be reduced");
   }
   impl_->data.add(type, bytes.data(), bytes.size() / item);
+}
+
+void Reducer::add_repeated(Dtype dtype, std::span<const std::byte> element, std::uint64_t count) {
+  constexpr std::size_t unit_elements = 4096;
+  const std::size_t unit = static_cast<std::size_t>(std::min<std::uint64_t>(count, unit_elements));
+  std::vector<std::byte> bytes;
+  bytes.reserve(unit * element.size());
+  for (std::size_t i = 0; i < unit; ++i) {
+    bytes.insert(bytes.end(), element.begin(), element.end());
+  }
+  if (impl_->data.groups_.values) {
+    for (; count >= unit_elements; count -= unit_elements) {
+      add(dtype, bytes);
+    }
+    add(dtype, std::span(bytes).first(static_cast<std::size_t>(count) * element.size()));
+    return;
+  }
+  // What 2^k units come to, doubled again and again; the units of `count` are a sum of such.
+  Reducer doubled(impl_->wanted, impl_->options);
+  doubled.add(dtype, bytes);
+  add(dtype, std::span(bytes).first(static_cast<std::size_t>(unit == 0 ? 0 : count % unit) * element.size()));
+  for (std::uint64_t units = unit == 0 ? 0 : count / unit; units > 0; units >>= 1) {
+    if ((units & 1) != 0) {
+      merge(doubled);
+    }
+    doubled.merge(doubled);
+  }
 }
 
 void Reducer::merge(const Reducer& other) {

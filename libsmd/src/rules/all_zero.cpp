@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
 #include "rules/common.hpp"
+#include "rules/saves.hpp"
 
 #include <array>
 
@@ -107,6 +108,12 @@ RuleDescription all_zero_rule() {
                       .default_text = "100",
                       .help = "percentage of zeros that fires"}},
       .create = [](const Parameters& parameters) { return std::make_unique<AllZero>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            const bool all = parameters.number("threshold") == 100;
+            return selected(parameters, "all_zero",
+                            all ? std::vector<std::string>{"abs_max"} : std::vector<std::string>{});
+          },
   };
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
 #include "rules/numbers.hpp"
+#include "rules/saves.hpp"
 
 #include <fmt/format.h>
 
@@ -99,6 +100,17 @@ class CheckInputImages final : public Rule {
     }
   }
 
+  void summarize(RuleSummary& summary) override {
+    std::uint64_t most = 0;
+    for (const auto& [key, seen] : seen_) {
+      most = std::max(most, seen.images);
+    }
+    if (summary.tensors_asked() > 0) {
+      summary.explain(
+          fmt::format("no tensor has threshold_samples ({}) images in one mode: at most {}", samples_, most));
+    }
+  }
+
  private:
   struct Seen {
     std::uint64_t images = 0;
@@ -181,6 +193,10 @@ RuleDescription check_input_images_rule() {
                       .help = "axis of the colour channel; negative from the end",
                       .not_zero = true}},
       .create = [](const Parameters& parameters) { return std::make_unique<CheckInputImages>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            return Collections{collection_of("input_image", {parameters.text("regex")})};
+          },
   };
 }
 

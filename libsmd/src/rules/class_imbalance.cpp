@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
 #include "rules/classes.hpp"
+#include "rules/saves.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -48,6 +51,16 @@ class ClassImbalance final : public Rule {
     }
     if (counts.labels >= samples_) {
       judge(step, counts, *first_label, first_prediction.value_or(*first_label));
+    }
+  }
+
+  void summarize(RuleSummary& summary) override {
+    std::uint64_t most = 0;
+    for (const auto& [mode, counts] : counts_) {
+      most = std::max(most, counts.labels);
+    }
+    if (!counts_.empty()) {
+      summary.explain(fmt::format("no mode has samples ({}) labels: at most {}", samples_, most));
     }
   }
 
@@ -154,7 +167,8 @@ RuleDescription class_imbalance_rule() {
       .condition =
           "per mode, over all steps so far and all workers, once there were samples labels:\n"
           "labels of the most frequent class / labels of the least frequent class seen > threshold_imbalance\n"
-          "the largest (wrong predictions of a class / predictions of it) > threshold_misprediction\n"
+          "the largest (labels of a class that are predicted wrong / its labels that have a prediction) > "
+          "threshold_misprediction\n"
           "A value v is of class floor(v + 1/2), a one-hot row of labels of the one's position. Label and prediction "
           "tensors are paired by the order of their names. Needs raw values.",
       .frameworks = "all",
@@ -185,6 +199,11 @@ RuleDescription class_imbalance_rule() {
                       .default_text = ".*predictions",
                       .help = "tensors of predictions"}},
       .create = [](const Parameters& parameters) { return std::make_unique<ClassImbalance>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            return Collections{collection_of("labels", {parameters.text("labels_regex")}),
+                               collection_of("predictions", {parameters.text("predictions_regex")})};
+          },
   };
 }
 

@@ -2,19 +2,24 @@
 #include <smd/rule_config.hpp>
 
 #include "base/escape.hpp"
+#include "rules/elsewhere.hpp"
+#include "smd_shared/json.hpp"
 
+#include <smd/limits.hpp>
 #include <smd/rule_registry.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace smd {
 
 namespace {
 
+using detail::rules::elsewhere;
+using detail::rules::known_rule;
 using Json = nlohmann::ordered_json;
 
 [[nodiscard]] bool is_wrapped(const Json& json) {
@@ -33,26 +38,85 @@ std::string text_of(const Json& object, const char* key) {
   return {ConfigurationErrorKind::bad_config, why};
 }
 
-void read_parameters(const Json& parameters, RuleConfiguration& read) {
-  for (const auto& [name, value] : parameters.items()) {
-    if (!value.is_string()) {
-      if (!read.error) {
-        read.error.emplace(ConfigurationErrorKind::bad_value,
-                           fmt::format("parameter {}: {} is not text; write it in quotes", detail::printable(name),
-                                       detail::printable(value.dump(-1, ' ', false, Json::error_handler_t::replace))),
-                           name);
-      }
-      continue;
+[[nodiscard]] ConfigurationError not_json(std::string_view text, const shared::JsonError& error) {
+  switch (error.fault) {
+    case shared::JsonFault::too_deep:
+      return bad_config(fmt::format("objects and lists within each other {} deep and more", limits::json_depth + 1));
+    case shared::JsonFault::number:
+      return bad_config("a number in it is beyond what a double can hold");
+    case shared::JsonFault::malformed:
+    case shared::JsonFault::cut_off:
+      break;
+  }
+  const std::string_view before = text.substr(0, static_cast<std::size_t>(error.offset));
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  return bad_config(fmt::format("line {}, column {}: not JSON", line, before.size() - line_start + 1));
+}
+
+std::string shown(const Json& value) { return detail::printable(shared::json_excerpt(value)); }
+
+/// Whether a rule takes a list for a parameter. Of rules and parameters that there are not, something else is said.
+[[nodiscard]] bool takes_list(const std::optional<RuleDescription>& rule, const std::string& name) {
+  if (!rule) {
+    return true;
+  }
+  const auto spec = std::find_if(rule->parameters.begin(), rule->parameters.end(),
+                                 [&](const ParameterSpec& one) { return one.name == name || one.other_name == name; });
+  return spec == rule->parameters.end() || spec->type == ParameterType::list ||
+         spec->type == ParameterType::number_list || spec->type == ParameterType::pattern_list;
+}
+
+/// A JSON list as the text that stands for it.
+[[nodiscard]] std::string list_text(const Json& list, const std::string& name) {
+  const auto bad = [&](const Json& item, const char* why) {
+    return ConfigurationError(ConfigurationErrorKind::bad_value,
+                              fmt::format("parameter {}: {} {}", detail::printable(name), shown(item), why), name);
+  };
+  std::string text;
+  for (const Json& item : list) {
+    if (!item.is_string() && !item.is_number()) {
+      throw bad(item, "is neither text nor a number");
     }
-    std::string text = value.get<std::string>();
-    if (name == "rule_to_invoke") {
-      read.rule_to_invoke = std::move(text);
-    } else if (name == "source_s3_uri") {
-      read.source_s3_uri = std::move(text);
-    } else if (name == "action_json") {
-      read.action_json = std::move(text);
-    } else {
-      read.parameters[name] = std::move(text);
+    const std::string one = item.is_string() ? item.get<std::string>() : item.dump();
+    if (one.find(',') != std::string::npos) {
+      throw bad(item, "has a comma, which would part it in two; in a pattern write \\x2c");
+    }
+    text += (text.empty() ? "" : ",") + one;
+  }
+  return text;
+}
+
+[[nodiscard]] std::string parameter_text(const Json& value, const std::string& name,
+                                         const std::optional<RuleDescription>& rule) {
+  if (value.is_string()) {
+    return value.get<std::string>();
+  }
+  const bool list = value.is_array();
+  if (list && takes_list(rule, name)) {
+    return list_text(value, name);
+  }
+  throw ConfigurationError(ConfigurationErrorKind::bad_value,
+                           fmt::format("parameter {}: {} {}", detail::printable(name), shown(value),
+                                       list ? "is a list; it takes one value" : "is not text; write it in quotes"),
+                           name);
+}
+
+void read_parameters(const Json& parameters, RuleConfiguration& read) {
+  read.rule_to_invoke = text_of(parameters, "rule_to_invoke");
+  read.source_s3_uri = text_of(parameters, "source_s3_uri");
+  read.action_json = text_of(parameters, "action_json");
+  const std::optional<RuleDescription> rule = known_rule(read.rule_to_invoke);
+  for (const auto& [name, value] : parameters.items()) {
+    try {
+      std::string text = parameter_text(value, name, rule);
+      if (name != "rule_to_invoke" && name != "source_s3_uri" && name != "action_json") {
+        read.parameters[name] = std::move(text);
+      }
+    } catch (const ConfigurationError& error) {
+      if (!read.error) {
+        read.error = error;
+      }
     }
   }
 }
@@ -70,7 +134,9 @@ RuleConfiguration read_configuration(const Json& json, std::string position) {
   } else if (it != json.end() && !it->is_null() && !read.error) {
     read.error.emplace(ConfigurationErrorKind::bad_value, "RuleParameters is not an object", "RuleParameters");
   }
-  if (read.rule_to_invoke.empty() && !read.error) {
+  if (auto why = elsewhere(read, text_of(json, "RuleEvaluatorImage"))) {
+    read.error = std::move(why);
+  } else if (read.rule_to_invoke.empty() && !read.error) {
     read.error.emplace(ConfigurationErrorKind::missing_parameter, "RuleParameters has no rule_to_invoke",
                        "rule_to_invoke");
   }
@@ -88,8 +154,13 @@ RuleConfiguration no_configuration(std::string position, const std::string& why)
 /// One entry of a list.
 RuleConfiguration read_entry(const Json& json, const std::string& position) {
   if (is_wrapped(json)) {
-    return read_configuration(json.at("DebugRuleConfiguration"),
-                              position.empty() ? "DebugRuleConfiguration" : position + ".DebugRuleConfiguration");
+    RuleConfiguration read =
+        read_configuration(json.at("DebugRuleConfiguration"),
+                           position.empty() ? "DebugRuleConfiguration" : position + ".DebugRuleConfiguration");
+    if (const auto beside = json.find("CollectionConfigurations"); beside != json.end() && !beside->is_null()) {
+      read.collection_configurations = beside->dump(-1, ' ', false, Json::error_handler_t::replace);
+    }
+    return read;
   }
   if (json.is_object()) {
     return read_configuration(json, position);
@@ -105,6 +176,42 @@ std::vector<RuleConfiguration> read_list(const Json& list, const std::string& po
   return all;
 }
 
+/// An entry of ProfilerRuleConfigurations, whatever rule it names.
+RuleConfiguration read_profiler_entry(const Json& json, const std::string& position) {
+  RuleConfiguration read = read_entry(json, position);
+  if (json.is_object()) {
+    read.error.emplace(ConfigurationErrorKind::unsupported_rule,
+                       "a rule of SageMaker's profiler, which is not evaluated here");
+  }
+  return read;
+}
+
+/// The rules of a training job, in the order of its two lists.
+std::vector<RuleConfiguration> read_job(const Json& job) {
+  std::vector<RuleConfiguration> all;
+  for (const auto& [key, list] : job.items()) {
+    const bool profiler = key == "ProfilerRuleConfigurations";
+    if ((!profiler && key != "DebugRuleConfigurations") || list.is_null()) {
+      continue;
+    }
+    if (!list.is_array()) {
+      all.push_back(no_configuration(key, "not a list"));
+    }
+    for (std::size_t i = 0; list.is_array() && i < list.size(); ++i) {
+      const std::string position = fmt::format("{}[{}]", key, i);
+      all.push_back(profiler ? read_profiler_entry(list[i], position) : read_entry(list[i], position));
+    }
+  }
+  return all;
+}
+
+/// Whether it is known to be a job, which may have no rules.
+[[nodiscard]] bool is_job(const Json& json) {
+  constexpr std::array<const char*, 4> keys = {"TrainingJobName", "TrainingJobArn", "AlgorithmSpecification",
+                                               "DebugHookConfig"};
+  return json.is_object() && std::any_of(keys.begin(), keys.end(), [&](const char* key) { return json.contains(key); });
+}
+
 std::vector<RuleConfiguration> read_document(const Json& json) {
   if (json.is_array()) {
     return read_list(json, {});
@@ -112,8 +219,8 @@ std::vector<RuleConfiguration> read_document(const Json& json) {
   if (!json.is_object()) {
     return {};
   }
-  if (const auto it = json.find("DebugRuleConfigurations"); it != json.end() && it->is_array()) {
-    return read_list(*it, "DebugRuleConfigurations");
+  if (is_job(json) || json.contains("DebugRuleConfigurations") || json.contains("ProfilerRuleConfigurations")) {
+    return read_job(json);
   }
   if (is_configuration(json) || is_wrapped(json)) {
     return {read_entry(json, {})};
@@ -121,8 +228,9 @@ std::vector<RuleConfiguration> read_document(const Json& json) {
   std::vector<RuleConfiguration> all;
   if (std::any_of(json.begin(), json.end(), is_wrapped)) {
     for (const auto& [name, entry] : json.items()) {
-      all.push_back(is_wrapped(entry) ? read_entry(entry, name)
-                                      : no_configuration(name, "it has no object DebugRuleConfiguration"));
+      const std::string position = shared::excerpt(name);
+      all.push_back(is_wrapped(entry) ? read_entry(entry, position)
+                                      : no_configuration(position, "it has no object DebugRuleConfiguration"));
     }
   }
   return all;
@@ -131,19 +239,13 @@ std::vector<RuleConfiguration> read_document(const Json& json) {
 }  // namespace
 
 std::vector<RuleConfiguration> parse_rule_configurations(std::string_view json) {
-  Json document;
-  try {
-    document = Json::parse(json);
-  } catch (const Json::parse_error& error) {
-    const auto before = json.substr(0, std::min<std::size_t>(error.byte == 0 ? 0 : error.byte - 1, json.size()));
-    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-    const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-    throw bad_config(fmt::format("line {}, column {}: not JSON", line, before.size() - line_start + 1));
-  } catch (const Json::out_of_range&) {
-    throw bad_config("a number in it is beyond what a double can hold");
+  shared::JsonDocument<Json> parsed;
+  if (const auto error = shared::parse_json(json, parsed)) {
+    throw not_json(json, *error);
   }
+  const Json& document = *parsed;
   std::vector<RuleConfiguration> all = read_document(document);
-  if (all.empty()) {
+  if (all.empty() && !is_job(document)) {
     throw bad_config(
         "no rule configurations: give one, a list of them, or an object with DebugRuleConfigurations, as "
         "describe-training-job prints");
@@ -159,12 +261,8 @@ std::unique_ptr<Rule> make_rule(const RuleConfiguration& configuration) {
   if (configuration.error) {
     throw placed(*configuration.error);
   }
-  if (!configuration.source_s3_uri.empty()) {
-    throw ConfigurationError(
-        ConfigurationErrorKind::custom_rule,
-        fmt::format("{}{} is a rule in Python ({}), which is not evaluated here", where,
-                    detail::printable(configuration.rule_to_invoke), detail::printable(configuration.source_s3_uri)),
-        "source_s3_uri");
+  if (const auto why = elsewhere(configuration, {})) {
+    throw placed(*why);
   }
   try {
     return make_rule(configuration.rule_to_invoke, configuration.parameters);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/escape.hpp"
 #include "rules/builtin.hpp"
 #include "rules/classes.hpp"
+#include "rules/saves.hpp"
 
 #include <smd/trial.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <utility>
@@ -62,6 +65,12 @@ class Source {
     return std::nullopt;
   }
 
+  /// Whether there is such a tensor at any step.
+  [[nodiscard]] bool saved(const RuleSummary& summary) const {
+    return std::any_of(choices_.begin(), choices_.end(),
+                       [&](SelectionId choice) { return !summary.saved(choice).empty(); });
+  }
+
  private:
   std::vector<SelectionId> choices_;
 };
@@ -103,6 +112,17 @@ class Confusion final : public Rule {
       }
     });
     judge(step, matrix.cells(), tensor);
+  }
+
+  void summarize(RuleSummary& summary) override {
+    const bool labels = labels_.saved(summary);
+    const bool predictions = predictions_.saved(summary);
+    if (labels != predictions) {
+      const std::string lacking = labels ? "predictions" : "labels";
+      summary.explain(fmt::format("{} were saved, but no {}: neither a tensor '{}' nor one of the collection '{}'",
+                                  labels ? "labels" : "predictions", lacking, printable(parameters().text(lacking)),
+                                  printable(parameters().text(lacking + "_collection"))));
+    }
   }
 
  private:
@@ -160,9 +180,11 @@ class Confusion final : public Rule {
       return;
     }
     step.judged();
-    std::map<double, std::uint64_t> predicted;  // by class: S
+    // By class: S. A class that has labels and is never predicted stays 0, and so does its share.
+    std::map<double, std::uint64_t> predicted;
     for (const auto& [at, n] : cells) {
       predicted[at.second] += n;
+      predicted.try_emplace(at.first, 0);
     }
     double least = std::numeric_limits<double>::infinity();
     double least_class = 0;
@@ -217,8 +239,8 @@ RuleDescription confusion_rule() {
       .alias = "confusion",
       .summary = "too few predictions of a class are right, or too many are of one other class",
       .condition =
-          "per step, with C[i][j] = labels i predicted as j, of all workers, and S[i] = sum over j of C[j][i] > 0:\n"
-          "smallest C[i][i] / S[i] < min_diag\n"
+          "per step, with C[i][j] = labels i predicted as j, of all workers, and S[i] = sum over j of C[j][i]:\n"
+          "smallest C[i][i] / S[i] < min_diag; 0 for a class that has labels and is never predicted\n"
           "largest C[j][i] / S[i], j != i, > max_off_diag\n"
           "A value v is of class floor(v + 1/2), a one-hot row of labels of the one's position, a row of scores of the "
           "largest. Needs raw values.",
@@ -257,6 +279,12 @@ RuleDescription confusion_rule() {
                       .at_least = 0,
                       .at_most = 1}},
       .create = [](const Parameters& parameters) { return std::make_unique<Confusion>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            return Collections{
+                collection_of(parameters.text("labels_collection"), {exactly(parameters.text("labels"))}),
+                collection_of(parameters.text("predictions_collection"), {exactly(parameters.text("predictions"))})};
+          },
   };
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
+#include "rules/saves.hpp"
 #include "rules/scans.hpp"
 
 namespace smd::detail::rules {
@@ -53,7 +54,7 @@ RuleDescription dead_relu_rule() {
           "100 x #{dead nodes} / #nodes > threshold_layer\n"
           "Needs raw values.",
       .frameworks = "deep learning",
-      .collections = {"relu_output"},
+      .collections = {},
       .parameters = {{.name = "tensor_regex",
                       .type = ParameterType::pattern_list,
                       .default_text = ".*relu_output",
@@ -67,6 +68,10 @@ RuleDescription dead_relu_rule() {
                       .default_text = "50.0",
                       .help = "percentage of dead nodes above which a layer fires"}},
       .create = [](const Parameters& parameters) { return std::make_unique<DeadRelu>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            return Collections{collection_of("relu_output", parameters.list("tensor_regex"))};
+          },
   };
 }
 

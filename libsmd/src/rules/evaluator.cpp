@@ -9,8 +9,6 @@
 #include <smd/error.hpp>
 #include <smd/trial.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -183,7 +181,15 @@ void Evaluator::Impl::judge_available(std::optional<GlobalStep> last) {
   };
   for (std::size_t first = 0; first < steps.size() && busy();) {
     const std::size_t count = plan_window(steps, first);
-    judge_window();
+    try {
+      judge_window();
+    } catch (...) {  // of a rule, to be rethrown, or a stop: what was found before stays found
+      for (RuleRun& run : runs) {
+        run.drop_plans();
+      }
+      report_new();
+      throw;
+    }
     first += count;
     steps_done += count;
     last_judged = steps[first - 1]->number;
@@ -210,6 +216,9 @@ void require_not_started(bool started) {
 
 std::size_t Evaluator::add(Rule& rule, std::string name, std::vector<const Trial*> others) {
   require_not_started(impl_->started);
+  if (others.empty()) {
+    others.assign(rule.other_trials().begin(), rule.other_trials().end());
+  }
   rule.set_trials(impl_->base, others);
   impl_->others.push_back(std::move(others));
   impl_->runs.emplace_back(impl_->runs.size(), &rule, nullptr, std::move(name), impl_->options);
@@ -325,25 +334,6 @@ void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
       run.drop_plans();
     }
   }
-}
-
-RuleResult invoke_rule(Rule& rule, GlobalStep start_step, std::optional<GlobalStep> end_step, bool raise_eval_cond) {
-  EvaluationOptions options;
-  options.start = start_step;
-  options.end = end_step;
-  options.keep_going = !raise_eval_cond;
-  Evaluator evaluator(rule.base_trial(), options);
-  evaluator.add(rule, {}, {rule.other_trials().begin(), rule.other_trials().end()});
-  evaluator.run();
-  RuleResult result = evaluator.results().front();
-  if (raise_eval_cond && !result.findings.empty()) {
-    const GlobalStep step = result.findings.front().step.value_or(GlobalStep());
-    throw RuleEvaluationConditionMet(
-        fmt::format("Evaluation of the rule {} at step {} resulted in the condition being met", result.rule,
-                    step.value),
-        result.rule, step);
-  }
-  return result;
 }
 
 }  // namespace smd

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
 #include "rules/common.hpp"
+#include "rules/saves.hpp"
 
 #include <algorithm>
 #include <array>
@@ -106,6 +107,11 @@ RuleDescription exploding_tensor_rule() {
            tensor_regex_parameter("neither: every tensor"),
            {.name = "only_nan", .type = ParameterType::boolean, .default_text = "False", .help = "look for NaN only"}},
       .create = [](const Parameters& parameters) { return std::make_unique<ExplodingTensor>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            // The largest |x| is NaN or infinite exactly if a value is, and cannot overflow.
+            return selected(parameters, "exploding_tensor", {"abs_max"}, "exploding_tensor");
+          },
   };
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
 #include "rules/numbers.hpp"
+#include "rules/saves.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -93,7 +94,7 @@ RuleDescription feature_importance_overweight_rule() {
           "threshold\n"
           "Needs raw values and a sum above 0.",
       .frameworks = "XGBoost",
-      .collections = {"feature_importance"},
+      .collections = {},
       .parameters = {{.name = "threshold",
                       .type = ParameterType::number,
                       .default_text = "0.8",
@@ -108,6 +109,10 @@ RuleDescription feature_importance_overweight_rule() {
                       .default_text = ".*feature_importance/weight",
                       .help = "tensors of feature importance"}},
       .create = [](const Parameters& parameters) { return std::make_unique<FeatureImportanceOverweight>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            return Collections{collection_of("feature_importance", {parameters.text("tensor_regex")})};
+          },
   };
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
 #include "rules/losses.hpp"
+#include "rules/saves.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -81,6 +84,17 @@ class LossNotDecreasing final : public Rule {
     }
   }
 
+  void summarize(RuleSummary& summary) override {
+    const bool known =
+        std::any_of(rows_.begin(), rows_.end(), [](const auto& row) { return !row.second.known.empty(); });
+    if (known) {
+      summary.explain(
+          fmt::format("no loss was saved at two steps of one mode that are num_steps ({}) apart", least_distance_));
+    } else if (only_) {
+      summary.explain("no loss was saved at a step of mode " + std::string(to_string(*only_)));
+    }
+  }
+
   void invoke_at_step(StepView& step) override {
     if (!looks_at(step)) {
       return;
@@ -98,12 +112,17 @@ class LossNotDecreasing final : public Rule {
   }
 
  private:
+  struct Loss {
+    GlobalStep step;
+    double value = 0;
+  };
   /// Losses of one tensor, worker and mode.
   struct Row {
-    std::optional<GlobalStep> first;       ///< The rule has seen what was saved from this step on.
-    std::optional<std::int64_t> checked;   ///< Position of the last check.
-    std::map<std::int64_t, double> known;  ///< By position; what can no longer be a reference is dropped.
-    std::set<std::int64_t> no_losses;      ///< Of what was saved before `first`: looked at, and none.
+    std::optional<GlobalStep> first;      ///< The rule has seen what was saved from this step on.
+    std::optional<std::int64_t> checked;  ///< Position of the last check.
+    std::optional<Loss> low;              ///< Where the rise began, if the loss rose at the last check.
+    std::map<std::int64_t, Loss> known;   ///< By position; what can no longer be a reference is dropped.
+    std::set<std::int64_t> no_losses;     ///< Of what was saved before `first`: looked at, and none.
   };
   using RowKey = std::tuple<std::string, std::string, Mode>;
 
@@ -155,10 +174,10 @@ class LossNotDecreasing final : public Rule {
       }
       std::optional<double> loss;
       if (losses_.possible(step, *at)) {
-        loss = *at == asked_for ? losses_.loss(step, *at) : losses_.look_up(base_trial(), step, *at);
+        loss = *at == asked_for ? losses_.loss(step, *at) : losses_.look_up(step, *at);
       }
       if (loss) {
-        row.known.emplace(place, *loss);
+        row.known.emplace(place, Loss{at->step(), *loss});
         return;
       }
       row.no_losses.insert(place);
@@ -167,7 +186,7 @@ class LossNotDecreasing final : public Rule {
 
   void check(StepView& step, const Unit& unit, Row& row, double loss) {
     const std::int64_t here = position(unit);
-    row.known.insert_or_assign(here, loss);
+    row.known.insert_or_assign(here, Loss{unit.step(), loss});
     auto old = row.known.upper_bound(here - least_distance_);
     if (old == row.known.begin()) {
       return;
@@ -179,16 +198,39 @@ class LossNotDecreasing final : public Rule {
     }
     row.checked = here;
     step.judged();
-    const double before = old->second;
-    if (loss > before) {
-      const double increase = percent_of(before, loss, loss - before);
-      if (increase > greatest_increase_) {
-        step.fire(unit, "increase_percent", increase, ">", greatest_increase_);
-      }
-    } else if (const double decrease = percent_of(before, loss, before - loss);
-               decrease < least_decrease_ || std::isnan(loss)) {
-      step.fire(unit, "decrease_percent", decrease, "<", least_decrease_);
+    const Loss before = old->second;
+    if (loss > before.value) {
+      check_rise(step, unit, row, before, loss);
+      return;
     }
+    row.low.reset();
+    const double decrease = percent_of(before.value, loss, before.value - loss);
+    if (decrease < least_decrease_ || std::isnan(loss)) {
+      fire(step, unit, "decrease_percent", decrease, "<", least_decrease_, before);
+    }
+  }
+
+  /// Rises in succession add up: a loss that creeps upwards is compared with where it began to.
+  void check_rise(StepView& step, const Unit& unit, Row& row, const Loss& before, double loss) const {
+    if (!row.low || before.value < row.low->value) {
+      row.low = before;
+    }
+    const double increase = percent_of(row.low->value, loss, loss - row.low->value);
+    if (increase > greatest_increase_) {
+      fire(step, unit, "increase_percent", increase, ">", greatest_increase_, *row.low);
+    }
+  }
+
+  static void fire(StepView& step, const Unit& unit, const char* check, double value, const char* relation,
+                   double threshold, const Loss& reference) {
+    step.fire({.tensor = std::string(unit.tensor()),
+               .worker = std::string(unit.worker()),
+               .check = check,
+               .value = value,
+               .relation = relation,
+               .threshold = threshold,
+               .details = {{"reference_step", fmt::format("{}", reference.step.value)},
+                           {"reference_loss", fmt::format("{}", reference.value)}}});
   }
 
   std::int64_t least_distance_;
@@ -210,13 +252,12 @@ RuleDescription loss_not_decreasing_rule() {
       .summary = "the loss does not decrease by enough in a number of steps",
       .condition =
           "per tensor, worker and mode, with old = the loss at the newest step <= p - num_steps, and at least "
-          "num_steps "
-          "after the last check:\n"
-          "new > old: 100 * (new - old) / |old| > increase_threshold_percent\n"
+          "num_steps after the last check:\n"
+          "new > old: 100 * (new - low) / |low| > increase_threshold_percent, with low = the least old of this check "
+          "and the checks directly before it at which the loss rose too\n"
           "else: 100 * (old - new) / |old| < diff_percent, or new is NaN\n"
           "A tensor's loss is its one element; of a collection's tensor, the mean (the saved one is enough). Steps p "
-          "are "
-          "mode steps; with mode GLOBAL, global steps of all modes in one row.",
+          "are mode steps; with mode GLOBAL, global steps of all modes in one row.",
       .frameworks = "all",
       .collections = {"losses"},
       .parameters = {{.name = "collection_names",
@@ -228,8 +269,8 @@ RuleDescription loss_not_decreasing_rule() {
                      {.name = "use_losses_collection",
                       .type = ParameterType::boolean,
                       .default_text = "True",
-                      .help =
-                          "look at the collection losses too; without it and lists, at every tensor of one element"},
+                      .help = "look at the collection losses too; if the trial does not define it and no list is "
+                              "given, at every tensor of one element. False needs a list"},
                      {.name = "num_steps",
                       .type = ParameterType::integer,
                       .default_text = "10",
@@ -245,7 +286,7 @@ RuleDescription loss_not_decreasing_rule() {
                      {.name = "increase_threshold_percent",
                       .type = ParameterType::number,
                       .default_text = "5",
-                      .help = "a loss that rose by more percent than this fires",
+                      .help = "a loss that rose by more percent than this fires; rises in succession add up",
                       .at_least = 0,
                       .at_most = 100,
                       .exclusive = true},
@@ -254,6 +295,20 @@ RuleDescription loss_not_decreasing_rule() {
                       .help = "only steps of this mode; GLOBAL: all modes in one row; not given: each mode by itself",
                       .choices = {"EVAL", "TRAIN", "GLOBAL"}}},
       .create = [](const Parameters& parameters) { return std::make_unique<LossNotDecreasing>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            Collections all = selected(parameters, "loss_not_decreasing");
+            if (parameters.boolean("use_losses_collection")) {
+              all.push_back(collection_of("losses"));
+            }
+            const std::string& mode = parameters.text("mode");
+            if (mode == "TRAIN" || mode == "EVAL") {
+              for (CollectionConfig& one : all) {
+                one = only_in({mode == "TRAIN" ? Mode::train : Mode::eval}, std::move(one));
+              }
+            }
+            return all;
+          },
   };
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/losses.hpp"
 
-#include <smd/error.hpp>
+#include "rules/rule_run.hpp"
+
 #include <smd/reduction.hpp>
-#include <smd/tensor.hpp>
 #include <smd/trial.hpp>
 
 #include <cstddef>
-#include <span>
 #include <utility>
 
 namespace smd::detail::rules {
@@ -76,21 +75,18 @@ std::optional<double> Losses::loss(const StepView& step, const Unit& unit) const
   return number == 1.0 ? step.computed(unit, loss_mean) : std::nullopt;
 }
 
-std::optional<double> Losses::look_up(const Trial& trial, StepView& step, const Unit& unit) const try {
-  const Tensor tensor = trial.tensor(unit.tensor());
-  const std::string worker(unit.worker());
-  const bool collected = by_collection(step, unit);
-  const TensorValue value = collected && unit.has_reduction("mean")
-                                ? tensor.reduction_value(unit.step(), "mean", false, worker)
-                                : tensor.value(unit.step(), worker);
-  const TensorView& view = value.view();
-  if (!is_real(view.dtype()) || view.size() == 0 || (!collected && view.size() != 1)) {
-    return std::nullopt;
-  }
-  return reduce(view, std::span(&loss_mean, 1)).front().real;
-} catch (const Error& error) {
-  step.warn(error.what());
-  return std::nullopt;
+std::optional<double> Losses::look_up(StepView& step, const Unit& unit) const {
+  ReductionSets sets;
+  KeptValues kept;
+  Window window(sets, kept);
+  StepContext& context = RuleAccess::context(step);
+  StepContext late(context.run(), window, context.step(), context.first());
+  StepNeeds needs(late);
+  need(needs, unit);
+  ReadCounters counters;
+  window.read(1, counters);
+  context.run().note_unread(late, window);
+  return loss(StepView(late), unit);
 }
 
 void Losses::need_all(StepNeeds& step) const {

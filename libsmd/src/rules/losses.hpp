@@ -34,8 +34,8 @@ class Losses {
   void need(StepNeeds& step, const Unit& unit) const;
   /// Nothing if it is none after all.
   [[nodiscard]] std::optional<double> loss(const StepView& step, const Unit& unit) const;
-  /// The same of a unit that was not asked for: read at once, by itself. What cannot be read is warned of.
-  [[nodiscard]] std::optional<double> look_up(const Trial& trial, StepView& step, const Unit& unit) const;
+  /// The same of a unit that was not asked for: read at once, by itself. What cannot be read counts as unread.
+  [[nodiscard]] std::optional<double> look_up(StepView& step, const Unit& unit) const;
 
   /// For rules that pool workers: needs of all losses of a step, and their means over workers, by tensor.
   void need_all(StepNeeds& step) const;

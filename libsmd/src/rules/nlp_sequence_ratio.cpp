@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
 #include "rules/numbers.hpp"
+#include "rules/saves.hpp"
 
 #include <fmt/format.h>
 
@@ -130,6 +131,10 @@ RuleDescription nlp_sequence_ratio_rule() {
                       .default_text = "50",
                       .help = "greatest tolerated percentage of each token; as many as tokens"}},
       .create = [](const Parameters& parameters) { return std::make_unique<NlpSequenceRatio>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            return Collections{collection_of("input_sequence", parameters.list("tensor_regex"))};
+          },
   };
 }
 

@@ -3,17 +3,7 @@
 
 #include "reduce/doubles.hpp"
 
-#include <array>
-
 namespace smd::detail::rules {
-
-double first_number(const TensorView& view) {
-  constexpr std::array<std::int64_t, 0> scalar{};
-  double first = 0;
-  reduce::for_doubles(TensorView(view.dtype(), scalar, view.bytes()),
-                      [&](const double* values, std::size_t) { first = values[0]; });
-  return first;
-}
 
 std::vector<double> to_doubles(const TensorView& view) {
   std::vector<double> all;

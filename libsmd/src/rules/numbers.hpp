@@ -10,10 +10,7 @@
 
 namespace smd::detail::rules {
 
-/// The first element as a double. Precondition: a real type and at least one element.
-[[nodiscard]] double first_number(const TensorView& view);
-
-/// All elements as doubles: for small values, such as losses, labels and predictions. Same precondition as to the type.
+/// All elements as doubles: for small values, such as losses, labels and predictions. Precondition: a real type.
 [[nodiscard]] std::vector<double> to_doubles(const TensorView& view);
 
 /// Elements of 16-bit floating point as floats, which hold them exactly.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
 #include "rules/phases.hpp"
+#include "rules/saves.hpp"
 
 #include <cmath>
 #include <limits>
@@ -91,6 +92,13 @@ RuleDescription overfit_rule() {
                       .default_text = "0.1",
                       .help = "greatest tolerated difference, as a share of the training loss"}},
       .create = [](const Parameters& parameters) { return std::make_unique<Overfit>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            const std::vector<std::string>& patterns = parameters.list("tensor_regex");
+            return Collections{
+                only_in({Mode::train, Mode::eval, Mode::global},
+                        patterns.empty() ? collection_of("losses") : collection_of("overfit", patterns))};
+          },
   };
 }
 

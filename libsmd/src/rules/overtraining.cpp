@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
 #include "rules/phases.hpp"
+#include "rules/saves.hpp"
 
 #include <cmath>
 #include <limits>
@@ -98,6 +99,10 @@ RuleDescription overtraining_rule() {
                       .help = "least improvement",
                       .at_least = 0}},
       .create = [](const Parameters& parameters) { return std::make_unique<Overtraining>(parameters); },
+      .saves =
+          [](const Parameters& /*parameters*/) {
+            return Collections{only_in({Mode::train, Mode::eval, Mode::global}, collection_of("losses"))};
+          },
   };
 }
 

@@ -31,6 +31,8 @@ std::string_view to_string(ConfigurationErrorKind kind) noexcept {
       return "bad_config";
     case ConfigurationErrorKind::bad_trial:
       return "bad_trial";
+    case ConfigurationErrorKind::unsupported_rule:
+      return "unsupported_rule";
     case ConfigurationErrorKind::custom_rule:
       break;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/phases.hpp"
 
+#include "rules/nothing_evaluated.hpp"
+
 #include <array>
 #include <utility>
 
@@ -87,7 +89,13 @@ void PhaseRule::invoke_at_step(StepView& step) {
   if (step.step() < start_ || step.mode() == Mode::predict) {
     return;
   }
-  for (const Phase& phase : phases_.add(step, losses_.pooled(step))) {
+  const std::map<std::string, double> losses = losses_.pooled(step);
+  if (!losses.empty()) {
+    ++(step.mode() == Mode::global  ? steps_without_mode_
+       : step.mode() == Mode::train ? training_steps_
+                                    : validation_steps_);
+  }
+  for (const Phase& phase : phases_.add(step, losses)) {
     const std::optional<std::vector<Verdict>> verdicts = judge(phase);
     if (!verdicts) {
       continue;
@@ -123,6 +131,26 @@ void PhaseRule::at_end(RuleEnd& end) {
                 .relation = std::string(verdict.relation),
                 .threshold = verdict.threshold});
     }
+  }
+}
+
+/// Training must be there beside validation.
+void PhaseRule::summarize(RuleSummary& summary) {
+  const auto saved = [](std::size_t steps, std::string_view mode) {
+    return "losses were saved at " + counted(steps, "step") + " of mode " + std::string(mode);
+  };
+  if (training_steps_ > 0 && validation_steps_ == 0) {
+    summary.explain("no validation loss: " + saved(training_steps_, "TRAIN") + ", and at none of mode EVAL");
+  } else if (validation_steps_ > 0 && training_steps_ == 0) {
+    summary.explain("no training loss: " + saved(validation_steps_, "EVAL") + ", and at none of mode TRAIN");
+  } else if (validation_steps_ > 0) {
+    summary.explain(
+        "no validation phase has ended after a training phase of the same loss: " + saved(training_steps_, "TRAIN") +
+        ", and at " + std::to_string(validation_steps_) + " of mode EVAL");
+  } else if (steps_without_mode_ > 0) {
+    summary.explain("no validation loss: losses were saved at " + counted(steps_without_mode_, "step") +
+                    " without a mode, and at none a loss named train-X beside validation-X (or valid-, val-, eval-, "
+                    "test-, dev-)");
   }
 }
 

@@ -54,6 +54,7 @@ class PhaseRule : public Rule {
   void set_required_tensors(StepNeeds& step) final;
   void invoke_at_step(StepView& step) final;
   void at_end(RuleEnd& end) final;
+  void summarize(RuleSummary& summary) final;
 
  protected:
   using Rule::Rule;
@@ -74,6 +75,10 @@ class PhaseRule : public Rule {
   Losses losses_;
   GlobalStep start_ = GlobalStep(0);
   Phases phases_;
+  // Steps with losses.
+  std::size_t training_steps_ = 0;
+  std::size_t validation_steps_ = 0;
+  std::size_t steps_without_mode_ = 0;
 };
 
 }  // namespace smd::detail::rules

@@ -2,6 +2,7 @@
 #include "rules/builtin.hpp"
 #include "rules/common.hpp"
 #include "rules/losses.hpp"
+#include "rules/saves.hpp"
 
 #include <cmath>
 #include <limits>
@@ -212,6 +213,15 @@ RuleDescription poor_weight_initialization_rule() {
                       .help = "how many steps are analysed",
                       .at_least = 1}},
       .create = [](const Parameters& parameters) { return std::make_unique<PoorWeightInitialization>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            const auto training = [](CollectionConfig one) {
+              return only_in({Mode::train, Mode::global}, std::move(one));
+            };
+            return Collections{training(reduced(collection_of("relu_input", parameters.list("activation_inputs_regex")),
+                                                {"variance"})),
+                               training(collection_of("gradients")), training(collection_of("losses"))};
+          },
   };
 }
 

@@ -116,7 +116,7 @@ std::vector<ParameterSpec> common_parameters() {
       {.name = "base_trial", .help = "accepted, not used: the trial is an argument"},
       {.name = "rule_to_invoke", .help = "accepted, not used"},
       {.name = "action_json", .help = "accepted, not performed"},
-      {.name = "start_step", .type = ParameterType::integer, .help = "first global step to judge", .at_least = 0},
+      {.name = "start_step", .type = ParameterType::integer, .help = "first global step to evaluate", .at_least = 0},
       {.name = "end_step", .type = ParameterType::integer, .help = "global step to stop before", .at_least = 0},
   };
 }

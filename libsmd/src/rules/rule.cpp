@@ -56,6 +56,7 @@ std::optional<double> StepView::measure(const Unit& unit, const Reduction& reduc
   return name ? saved(unit, *name) : computed(unit, reduction);
 }
 std::optional<double> StepView::wall_time() const { return context_->wall_time(); }
+const std::optional<WaitOptions>& StepView::wait() const noexcept { return context_->run().options().wait; }
 void StepView::judged() { context_->judged = true; }
 void StepView::fire(const Unit& unit, std::string_view check, double value, std::string_view relation,
                     double threshold) {
@@ -81,6 +82,14 @@ void RuleEnd::judged() { run_->judged_at_end(); }
 void RuleEnd::fire(Finding finding) { run_->add_finding(std::move(finding)); }
 void RuleEnd::warn(std::string text) { run_->warn(std::move(text)); }
 
+std::size_t RuleSummary::steps_evaluated() const noexcept { return run_->result().steps_evaluated; }
+std::size_t RuleSummary::tensors_asked() const noexcept { return run_->result().tensors_matched; }
+std::vector<std::string_view> RuleSummary::saved(SelectionId selection, std::size_t trial) const {
+  return run_->saved_tensors(selection, trial);
+}
+void RuleSummary::warn(std::string text) { run_->warn(std::move(text)); }
+void RuleSummary::explain(std::string reason) { run_->explain(std::move(reason)); }
+
 std::optional<GlobalStep> RuleTick::last_step() const noexcept { return run_->last_invoked(); }
 void RuleTick::judged() { run_->count_judged(); }
 void RuleTick::fire(Finding finding) {
@@ -92,8 +101,10 @@ void RuleTick::warn(std::string text) { run_->warn(std::move(text)); }
 Rule::Rule(Parameters parameters) : parameters_(std::move(parameters)) {}
 Rule::~Rule() = default;
 void Rule::begin() {}
+void Rule::set_required_tensors(StepNeeds& /*step*/) {}
 void Rule::at_end(RuleEnd& /*end*/) {}
 void Rule::tick(RuleTick& /*tick*/) {}
+void Rule::summarize(RuleSummary& /*summary*/) {}
 void Rule::set_trials(const Trial& base, std::vector<const Trial*> others) {
   base_trial_ = &base;
   other_trials_ = std::move(others);

@@ -2,7 +2,10 @@
 #include "rules/rule_run.hpp"
 
 #include "base/escape.hpp"
+#include "base/log.hpp"
+#include "rules/class_name.hpp"
 #include "rules/finding_text.hpp"
+#include "rules/nothing_evaluated.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +13,7 @@
 #include <chrono>
 #include <exception>
 #include <tuple>
+#include <typeinfo>
 #include <utility>
 
 namespace smd::detail::rules {
@@ -47,8 +51,9 @@ RuleRun::RuleRun(std::size_t number, Rule* rule, std::unique_ptr<Rule> owned, st
       options_(&options),
       start_(bound(options, options.start, rule->parameters().start_step())),
       end_(bound(options, options.end, rule->parameters().end_step())) {
-  result_.rule = rule->name();
-  result_.name = name.empty() ? std::string(rule->name()) : std::move(name);
+  result_.rule = rule->name().empty() ? class_name(typeid(*rule)) : rule->name();
+  result_.name = name.empty() ? result_.rule : std::move(name);
+  result_.action = rule->action();
   result_.params = rule->parameters().effective();
 }
 
@@ -56,7 +61,7 @@ RuleRun::RuleRun(std::size_t number, std::string name, std::string rule, const C
     : number_(number), rule_(nullptr) {
   result_.name = name.empty() ? rule : std::move(name);
   result_.rule = std::move(rule);
-  result_.status = error.kind == ConfigurationErrorKind::custom_rule ? RuleStatus::not_evaluated : RuleStatus::error;
+  result_.status = evaluated_elsewhere(error.kind) ? RuleStatus::not_evaluated : RuleStatus::error;
   result_.message = error.what();
   result_.error_kind = error.kind;
   result_.error_parameter = error.parameter;
@@ -69,9 +74,48 @@ void RuleRun::guarded(const Call& call) {
   } catch (const MatchLimit& error) {
     refuse(error);
   } catch (const std::exception& error) {
-    failure_ = error.what();
     stopped_ = true;
+    if (options_->rethrow) {
+      throw;
+    }
+    if (dynamic_cast<const NoMoreData*>(&error) != nullptr) {
+      warn(error.what());  // a trial that it compares with is shorter
+    } else {
+      failure_ = error.what();
+    }
   }
+}
+
+bool RuleRun::invoke(StepContext& plan) {
+  bool invoked = false;
+  guarded([&] {
+    try {
+      if (plan.failure) {
+        std::rethrow_exception(plan.failure);
+      }
+      StepView view(plan);
+      rule_->invoke_at_step(view);
+      invoked = true;
+    } catch (const TensorUnavailable& error) {
+      skip(plan, error);
+    } catch (const TensorUnavailableForStep& error) {
+      if (error.missing) {
+        note_unread(*error.missing);
+      }
+      skip(plan, error);
+    } catch (const StepUnavailable& error) {
+      skip(plan, error);
+    } catch (const ReadError& error) {
+      note_unread(error.problem);
+      skip(plan, error);
+    }
+  });
+  return invoked;
+}
+
+void RuleRun::skip(const StepContext& plan, const Error& why) const {
+  log(LogLevel::debug,
+      fmt::format("{} skips step {}: {}: {}", result_.rule, plan.step().number, why.tag(), why.what()));
 }
 
 /// Whether a pattern is too slow shows only on the trial's names. It is the configuration's mistake all the same.
@@ -128,9 +172,16 @@ bool RuleRun::wants(const trial::Step& step) {
     cut_ = cut_ || options_->steps->empty() || number > options_->steps->back();
     return false;
   }
-  // Without a choice of steps they begin at 0; one writer's mistake makes negative ones (FORMAT.md, section 12.4).
-  return number >= start_.value_or(GlobalStep(options_->steps ? INT64_MIN : 0)) &&
-         (!options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode);
+  return in_range(number) && (!options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode);
+}
+
+/// Whether a step is one of those chosen, as far as its number tells.
+bool RuleRun::in_range(GlobalStep number) const {
+  if (options_->steps && !std::binary_search(options_->steps->begin(), options_->steps->end(), number)) {
+    return false;
+  }
+  // Without a choice of steps they begin at 0; one writer's mistake makes negative ones.
+  return number >= start_.value_or(GlobalStep(options_->steps ? INT64_MIN : 0)) && (!end_ || number < *end_);
 }
 
 void RuleRun::plan(Window& window, const trial::Step& step) {
@@ -138,7 +189,11 @@ void RuleRun::plan(Window& window, const trial::Step& step) {
   StepContext& plan = plans_.emplace_back(*this, window, step, !planned_any_);
   planned_any_ = true;
   StepNeeds needs(plan);
-  guarded([&] { rule_->set_required_tensors(needs); });
+  try {
+    rule_->set_required_tensors(needs);
+  } catch (const std::exception&) {
+    plan.failure = std::current_exception();  // the steps before are evaluated first
+  }
   matched(plan);
 }
 
@@ -167,20 +222,24 @@ void RuleRun::judge(const Window& window) {
 }
 
 void RuleRun::judge_plan(StepContext& plan, const Window& window) {
-  if (!result_.first_step) {
-    result_.first_step = GlobalStep(plan.step().number);
-  }
-  result_.last_step = GlobalStep(plan.step().number);
+  last_invoked_ = GlobalStep(plan.step().number);
   last_mode_ = plan.step().mode;
   last_mode_step_ = ModeStep(plan.step().mode_step);
-  for (const StepContext::Ask& ask : plan.asks()) {
-    if (const std::optional<Problem>& problem = window[ask.slot].problem) {
-      note_problem(*problem);
+  step_unread_ = false;
+  note_unread(plan, window);
+  if (!invoke(plan)) {
+    plan.judged = false;
+    plan.findings.clear();
+  }
+  if (plan.judged) {
+    ++result_.steps_evaluated;
+    extend_to(last_invoked_);
+  } else {
+    ++result_.steps_skipped;
+    if (step_unread_) {
+      unread_.add_step(last_invoked_->value);
     }
   }
-  StepView view(plan);
-  guarded([&] { rule_->invoke_at_step(view); });
-  ++(plan.judged ? result_.steps_evaluated : result_.steps_skipped);
   const std::size_t first = result_.findings.size();
   for (Finding& finding : plan.findings) {
     add_finding(std::move(finding));
@@ -189,11 +248,28 @@ void RuleRun::judge_plan(StepContext& plan, const Window& window) {
   stopped_ = stopped_ || plan.done || (!options_->keep_going && !plan.findings.empty());
 }
 
-/// What is still to come is no trouble: its unit is passed over, as one that was not saved.
-void RuleRun::note_problem(const Problem& problem) {
-  if (problem.kind != ProblemKind::not_yet &&
-      std::find(result_.problems.begin(), result_.problems.end(), problem) == result_.problems.end()) {
-    result_.problems.push_back(problem);
+void RuleRun::note_unread(const StepContext& plan, const Window& window) {
+  for (const StepContext::Ask& ask : plan.asks()) {
+    if (window[ask.slot].problem) {
+      unread_.add_record(window[ask.slot]);
+      step_unread_ = true;
+    }
+  }
+}
+
+void RuleRun::note_unread(const Problem& problem) {
+  if (problem.kind == ProblemKind::stopped) {
+    return;  // nothing is known of the record, and the evaluation ends
+  }
+  unread_.add_record(*base_, problem);
+  step_unread_ = true;
+}
+
+/// A step counts into the range evaluated.
+void RuleRun::extend_to(std::optional<GlobalStep> step) {
+  if (step) {
+    result_.first_step = std::min(result_.first_step.value_or(*step), *step);
+    result_.last_step = std::max(result_.last_step.value_or(*step), *step);
   }
 }
 
@@ -215,7 +291,7 @@ void RuleRun::sort_from(std::size_t first) {
 }
 
 void RuleRun::place(Finding& finding) const {
-  finding.step = result_.last_step;
+  finding.step = last_invoked_;
   finding.mode = last_mode_;
   finding.mode_step = last_mode_step_;
 }
@@ -230,15 +306,31 @@ void RuleRun::tick(double seconds, bool new_data) {
   stopped_ = stopped_ || (!options_->keep_going && result_.findings.size() > before);
 }
 
-/// The first problem that leaves the verdict open; null if none does. What is gone for good was as good as not saved.
-const Problem* RuleRun::unreadable() const {
-  const auto problem = std::find_if(result_.problems.begin(), result_.problems.end(),
-                                    [](const Problem& one) { return one.kind != ProblemKind::absent; });
-  return problem == result_.problems.end() ? nullptr : &*problem;
+/// A rule that stopped early did not look at later steps.
+/// Files that would say which records there are: index files of the steps that the rule looked at, and collections
+/// files, if it chose tensors by collection.
+void RuleRun::note_unread_files() {
+  const auto wanted = [&](std::int64_t number) {
+    const GlobalStep step(number);
+    const bool later = last_invoked_ && step > *last_invoked_;
+    return later ? !stopped_ && in_range(step) : looked_back_ || in_range(step);
+  };
+  const std::vector<TensorSelection>& selections = RuleAccess::selections(*rule_);
+  const bool by_collection = std::any_of(selections.begin(), selections.end(), [](const TensorSelection& selection) {
+    return !selection.collections.empty();
+  });
+  std::vector<const TrialView*> views{base_};
+  views.insert(views.end(), others_.begin(), others_.end());
+  for (const TrialView* const view : views) {
+    unread_.add_index_files(*view, wanted);
+    if (by_collection) {
+      unread_.add_collections_files(*view);
+    }
+  }
 }
 
 void RuleRun::finish(bool complete, bool ended) {
-  if (result_.error_kind) {  // of the configuration: nothing changes it
+  if (result_.status != RuleStatus::in_progress) {  // a mistake of the configuration, or over before the others
     return;
   }
   ended_ = ended;
@@ -249,23 +341,81 @@ void RuleRun::finish(bool complete, bool ended) {
     RuleEnd end(*this);
     guarded([&] { rule_->at_end(end); });
     sort_from(first);
-    result_.steps_evaluated += judged_at_end_ ? 1 : 0;
+    if (judged_at_end_) {
+      count_judged();
+    }
   }
+  note_unread_files();
+  result_.records_unread = unread_.count();
+  result_.problems = unread_.problems();
+  RuleSummary summary(*this);
+  guarded([&] { rule_->summarize(summary); });
+  if (!result_.error_kind) {
+    settle_status();
+  }
+}
+
+/// Health is claimed only if everything was read that the rule asked for.
+void RuleRun::settle_status() {
+  const std::string unread = unread_.count() == 0 ? std::string() : unread_.text(result_.steps_evaluated);
   if (!failure_.empty()) {
     result_.status = RuleStatus::error;
     result_.message = "the rule failed: " + printable(failure_);
   } else if (!result_.findings.empty()) {
     result_.status = RuleStatus::issues_found;
     result_.message = result_.findings.front().message;
-  } else if (const Problem* const problem = unreadable()) {
+  } else if (!unread.empty()) {
     result_.status = RuleStatus::error;
-    result_.message = "a value it needs cannot be read: " + to_string(*problem);
+    result_.message = unread;
+    result_.unread = true;
+    return;
   } else if (result_.steps_evaluated == 0) {
     result_.status = RuleStatus::not_evaluated;
-    result_.message = nothing_judged();
+    result_.message = why_nothing();
   } else {
     result_.status = RuleStatus::no_issues_found;
   }
+  if (!unread.empty()) {
+    warn(unread);
+  }
+}
+
+void RuleRun::for_each_row(std::size_t trial, const std::function<void(const StepRow&)>& visit) const {
+  const TrialView& view = trial == 0 ? *base_ : *others_.at(trial - 1);
+  for (const trial::Step& step : view.snapshot().steps) {
+    const bool of_mode = !options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode;
+    if (of_mode && in_range(GlobalStep(step.number))) {
+      for (const StepRow* const row : view.rows(step)) {
+        visit(*row);
+      }
+    }
+  }
+}
+
+std::vector<std::string_view> RuleRun::saved_tensors(SelectionId selection, std::size_t trial) const {
+  const TrialView& view = trial == 0 ? *base_ : *others_.at(trial - 1);
+  const trial::Catalog& catalog = view.snapshot().catalog;
+  const TensorSet wanted = trial == 0
+                               ? selected(selection)
+                               : view.resolve(RuleAccess::selections(*rule_)[static_cast<std::size_t>(selection)]);
+  TensorSet saved(catalog.tensors().size());
+  std::vector<bool> seen(catalog.item_lists());  // steps mostly save the same tensors
+  for_each_row(trial, [&](const StepRow& row) {
+    if (seen[catalog.item_list_id(row)]) {
+      return;
+    }
+    seen[catalog.item_list_id(row)] = true;
+    for (const trial::Item& item : catalog.items(row).items) {
+      saved[item.tensor] = item.tensor < wanted.size() && wanted[item.tensor];
+    }
+  });
+  std::vector<std::string_view> names;
+  for (const std::uint32_t tensor : catalog.sorted_tensors()) {
+    if (saved[tensor]) {
+      names.push_back(catalog.tensors()[tensor]);
+    }
+  }
+  return names;
 }
 
 void RuleRun::warn(std::string text) {
@@ -289,43 +439,16 @@ void RuleRun::note_missing_collections() {
   }
 }
 
-std::string RuleRun::nothing_judged() const {
-  if (base_ != nullptr && base_->snapshot().listing->files.empty()) {
-    const std::vector<Problem>& notes = base_->snapshot().listing->notes;
-    if (std::any_of(notes.begin(), notes.end(), [](const Problem& note) { return note.kind != ProblemKind::note; })) {
-      return "nothing was judged: no step can be read";
-    }
-    return ended_ ? "nothing was judged: no step was saved" : "nothing was judged: no step saved yet";
+std::string RuleRun::why_nothing() const {
+  const Snapshot& snapshot = base_->snapshot();
+  const std::string nothing = "nothing was evaluated: ";
+  if (snapshot.listing->files.empty()) {
+    return nothing + (ended_ ? "no step was saved" : "no step saved yet");
   }
-  if (base_ == nullptr || !result_.first_step) {
-    return "nothing was judged: no step of the trial is in range";
+  if (!last_invoked_) {
+    return nothing + "no step of the trial is in range";
   }
-  std::string wanted;
-  const auto add = [&](std::string_view kind, const std::vector<std::string>& items) {
-    for (const std::string& item : items) {
-      wanted += (wanted.empty() ? "" : ", ") + std::string(kind) + " '" + printable(item) + "'";
-    }
-  };
-  for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
-    add("collection", selection.collections);
-    add("pattern", selection.regex);
-    add("tensor", selection.names);
-  }
-  if (result_.tensors_matched > 0) {
-    return fmt::format("nothing was judged at {} steps: of {} tensors asked for, what the rule needs was not saved",
-                       result_.steps_skipped, result_.tensors_matched);
-  }
-  const layout::NameTable& tensors = base_->snapshot().catalog.tensors();
-  std::string names;
-  const std::vector<std::uint32_t>& sorted = base_->snapshot().catalog.sorted_tensors();
-  for (std::size_t i = 0; i < std::min<std::size_t>(sorted.size(), 3); ++i) {
-    names += (i == 0 ? "" : ", ") + printable(tensors[sorted[i]]);
-  }
-  return fmt::format("nothing was judged: {} {} at no step in range; the trial holds {} {}{}{}",
-                     wanted.empty() ? "what the rule needs" : wanted,
-                     wanted.empty() ? "was saved" : "has what it needs", tensors.size(),
-                     tensors.size() == 1 ? "tensor" : "tensors", names.empty() ? "" : ": ",
-                     names + (sorted.size() > 3 ? ", ..." : ""));
+  return nothing + nothing_evaluated(*this, reason_);
 }
 
 }  // namespace smd::detail::rules

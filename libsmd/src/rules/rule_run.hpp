@@ -3,6 +3,7 @@
 
 #include "rules/step_context.hpp"
 #include "rules/trial_view.hpp"
+#include "rules/unread.hpp"
 
 #include <smd/error.hpp>
 #include <smd/evaluator.hpp>
@@ -24,6 +25,8 @@ namespace smd::detail::rules {
 /// What the evaluator may see of a rule.
 struct RuleAccess {
   [[nodiscard]] static const std::vector<TensorSelection>& selections(const Rule& rule) { return rule.selections_; }
+  [[nodiscard]] static bool has_trial(const Rule& rule) noexcept { return rule.base_trial_ != nullptr; }
+  [[nodiscard]] static StepContext& context(const StepTensors& step) { return *step.context_; }
 };
 
 /// One rule in an evaluation: its bounds, its place, its result.
@@ -60,25 +63,44 @@ class RuleRun {
     return sets_.at(static_cast<std::size_t>(selection));
   }
   [[nodiscard]] bool ended() const noexcept { return ended_; }
+  [[nodiscard]] const Rule& rule() const noexcept { return *rule_; }
+  [[nodiscard]] std::optional<GlobalStep> last_invoked() const noexcept { return last_invoked_; }
+  /// Calls `visit` with each row of a trial (0: the base trial, n: the other trial n - 1) at steps in range.
+  void for_each_row(std::size_t trial, const std::function<void(const StepRow&)>& visit) const;
+  /// As `RuleSummary::saved`.
+  [[nodiscard]] std::vector<std::string_view> saved_tensors(SelectionId selection, std::size_t trial) const;
 
-  // For StepContext, RuleEnd and RuleTick:
+  // For StepContext, RuleEnd, RuleTick and RuleSummary:
   void add_finding(Finding finding);
-  void count_judged() { ++result_.steps_evaluated; }
+  void count_judged() {
+    ++result_.steps_evaluated;
+    extend_to(last_invoked_);
+  }
   void judged_at_end() noexcept { judged_at_end_ = true; }
   void warn(std::string text);
-  [[nodiscard]] std::optional<GlobalStep> last_invoked() const noexcept { return result_.last_step; }
+  void explain(std::string reason) { reason_ = std::move(reason); }
+  void note_unread(const StepContext& plan, const Window& window);
+  /// The rule asked for what was saved at earlier steps, which may lie before its range.
+  void note_look_back() noexcept { looked_back_ = true; }
   void place(Finding& finding) const;
 
  private:
   void judge_plan(StepContext& plan, const Window& window);
-  void note_problem(const Problem& problem);
-  [[nodiscard]] const Problem* unreadable() const;
-  /// Calls what a rule does; an exception of it ends only this rule.
+  [[nodiscard]] bool in_range(GlobalStep number) const;
+  void extend_to(std::optional<GlobalStep> step);
+  /// A record that the rule asked for by itself could not be read.
+  void note_unread(const Problem& problem);
+  void note_unread_files();
+  void settle_status();
+  /// Calls what a rule does; an exception of it ends only this rule, unless the options say otherwise.
   template <class Call>
   void guarded(const Call& call);
+  /// Invokes the rule at a step. Returns false if the step is skipped.
+  bool invoke(StepContext& plan);
+  void skip(const StepContext& plan, const Error& why) const;
   void refuse(const MatchLimit& error);
   void matched(const StepContext& plan);
-  [[nodiscard]] std::string nothing_judged() const;
+  [[nodiscard]] std::string why_nothing() const;
   void note_missing_collections();
   void sort_from(std::size_t first);
 
@@ -100,6 +122,10 @@ class RuleRun {
   std::deque<StepContext> plans_;
   std::vector<bool> matched_;  // by tensor id of the base trial
   RuleResult result_;
+  Unread unread_;
+  bool looked_back_ = false;
+  bool step_unread_ = false;  // something asked for at the step at hand
+  std::optional<GlobalStep> last_invoked_;
   Mode last_mode_ = Mode::global;
   ModeStep last_mode_step_;
   bool planned_any_ = false;
@@ -108,6 +134,7 @@ class RuleRun {
   bool ended_ = false;
   bool judged_at_end_ = false;
   std::string failure_;  // what an exception of the rule said
+  std::string reason_;   // why nothing was evaluated, as the rule has it
 };
 
 }  // namespace smd::detail::rules

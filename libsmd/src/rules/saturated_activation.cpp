@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
 #include "rules/common.hpp"
+#include "rules/saves.hpp"
 #include "rules/scans.hpp"
 
 #include <algorithm>
@@ -47,6 +48,12 @@ class SaturatedActivation final : public Rule {
       if (saturated > layer_) {
         step.fire(unit, activation->name, saturated, ">", layer_);
       }
+    }
+  }
+
+  void summarize(RuleSummary& summary) override {
+    if (!summary.saved(inputs_).empty() && summary.tensors_asked() == 0) {
+      summary.explain("no selected tensor whose name has tanh or sigmoid in it has raw values");
     }
   }
 
@@ -100,6 +107,7 @@ RuleDescription saturated_activation_rule() {
                            "percentage of samples in range below which a node is saturated"),
                      bound("threshold_layer", "50.0", "percentage of saturated nodes above which a layer fires")},
       .create = [](const Parameters& parameters) { return std::make_unique<SaturatedActivation>(parameters); },
+      .saves = [](const Parameters& parameters) { return selected(parameters, "saturated_activation"); },
   };
 }
 

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/escape.hpp"
 #include "rules/builtin.hpp"
 #include "rules/common.hpp"
+#include "rules/nothing_evaluated.hpp"
+#include "rules/saves.hpp"
 #include "rules/scans.hpp"
 
+#include <smd/trial.hpp>
+
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <string>
+#include <vector>
 
 namespace smd::detail::rules {
 
@@ -33,6 +42,7 @@ class SimilarAcrossRuns final : public Rule {
   }
 
   void invoke_at_step(StepView& step) override {
+    step_in_common_ = step_in_common_ || step.other_has_step();
     for_pairs(step, [&](const Unit& unit, const Unit& other) {
       if (unit.has_value() && other.has_value()) {
         judge_values(step, unit, other);
@@ -42,7 +52,48 @@ class SimilarAcrossRuns final : public Rule {
     });
   }
 
+  void summarize(RuleSummary& summary) override {
+    if (other_trials().empty()) {
+      return;
+    }
+    const std::vector<std::string_view> here = summary.saved(tensors_, 0);
+    const std::vector<std::string_view> there = summary.saved(tensors_, 1);
+    const std::string only_here = only_in(here, there, "this trial");
+    const std::string only_there = only_in(there, here, other_trials().front()->path());
+    if (!shares_any(here, there)) {
+      if (here.size() + there.size() > 0) {
+        summary.explain("the trials have no selected tensor in common: " + only_here +
+                        (only_here.empty() || only_there.empty() ? "" : "; ") + only_there);
+      }
+      return;
+    }
+    if (!step_in_common_) {
+      summary.explain("the trials have no step in common that both saved in the same mode; the other trial is " +
+                      printable(other_trials().front()->path()));
+    }
+    for (const std::string& warning : {only_here, only_there}) {
+      if (!warning.empty()) {
+        summary.warn(warning);
+      }
+    }
+  }
+
  private:
+  /// `2 selected tensors are only in PLACE: a, b`; empty if there are none. Names are sorted.
+  static std::string only_in(const std::vector<std::string_view>& names, const std::vector<std::string_view>& others,
+                             std::string_view place) {
+    std::vector<std::string_view> only;
+    std::set_difference(names.begin(), names.end(), others.begin(), others.end(), std::back_inserter(only));
+    return only.empty() ? std::string()
+                        : counted(only.size(), "selected tensor") + (only.size() == 1 ? " is" : " are") + " only in " +
+                              printable(place) + ": " + first_names(only);
+  }
+
+  static bool shares_any(const std::vector<std::string_view>& here, const std::vector<std::string_view>& there) {
+    return std::any_of(here.begin(), here.end(),
+                       [&](std::string_view name) { return std::binary_search(there.begin(), there.end(), name); });
+  }
+
   template <class Use>
   void for_pairs(const StepTensors& step, const Use& use) const {
     if (other_trials().empty() || !step.other_has_step()) {
@@ -93,6 +144,7 @@ class SimilarAcrossRuns final : public Rule {
   }
 
   SelectionId tensors_;
+  bool step_in_common_ = false;
 };
 
 }  // namespace
@@ -106,7 +158,9 @@ RuleDescription similar_across_runs_rule() {
           "per tensor and worker at a step that both trials have in the same mode, a here and b there:\n"
           "shape: the shapes differ; value: #{elements : not |a - b| <= 1e-8 + 1e-5 x |b|} > 0; where one side "
           "has no raw value, reduction: the same of the reductions saved by both\n"
-          "Equal infinities are close, and so are two NaN.",
+          "Equal infinities are close, and so are two NaN. Steps and tensors of one trial alone are no difference; "
+          "such "
+          "tensors are a warning.",
       .frameworks = "all",
       .parameters = {{.name = "other_trial",
                       .help = "path of the trial to compare with",
@@ -116,6 +170,7 @@ RuleDescription similar_across_runs_rule() {
                      tensor_regex_parameter("neither: every tensor")},
       .other_trials = 1,
       .create = [](const Parameters& parameters) { return std::make_unique<SimilarAcrossRuns>(parameters); },
+      .saves = [](const Parameters& parameters) { return selected(parameters, "similar_across_runs", {}, "all"); },
   };
 }
 

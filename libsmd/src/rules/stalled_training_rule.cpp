@@ -2,6 +2,7 @@
 #include "rules/builtin.hpp"
 
 #include "base/escape.hpp"
+#include "rules/saves.hpp"
 #include "trial/trial_impl.hpp"
 
 #include <smd/error.hpp>
@@ -161,6 +162,10 @@ RuleDescription stalled_training_rule_rule() {
                      {.name = "training_job_name_prefix",
                       .help = "how the job's name begins, for stop_training_on_fire"}},
       .create = [](const Parameters& parameters) { return std::make_unique<StalledTrainingRule>(parameters); },
+      .saves =
+          [](const Parameters& /*parameters*/) {
+            return Collections{collection_of("losses")};  // anything is a sign of life
+          },
   };
 }
 

@@ -60,6 +60,7 @@ std::vector<std::string_view> workers_of(const TrialView& view, const std::vecto
 std::vector<std::string_view> StepContext::workers() const { return workers_of(run_->base(), rows_); }
 
 std::span<const Unit> StepContext::series(const Unit& unit, bool all_modes) const {
+  run_->note_look_back();
   const std::vector<Unit>& all = unit.view_->series(unit.tensor_, unit.row_->file.worker,
                                                     all_modes ? std::nullopt : std::optional(unit.row_->mode));
   const auto end = std::upper_bound(all.begin(), all.end(), unit.step(),

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -66,6 +67,7 @@ class StepContext {
   [[nodiscard]] RuleRun& run() const noexcept { return *run_; }
   [[nodiscard]] const Window& window() const noexcept { return *window_; }
 
+  std::exception_ptr failure;  ///< What the rule threw when the step was planned.
   bool judged = false;
   bool done = false;
   std::vector<Finding> findings;

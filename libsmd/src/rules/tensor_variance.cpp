@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
 #include "rules/common.hpp"
+#include "rules/saves.hpp"
 
 namespace smd::detail::rules {
 
@@ -71,6 +72,7 @@ RuleDescription tensor_variance_rule() {
                       .type = ParameterType::number,
                       .help = "variances below this fire; at least one of the two is required"}},
       .create = [](const Parameters& parameters) { return std::make_unique<TensorVariance>(parameters); },
+      .saves = [](const Parameters& parameters) { return selected(parameters, "tensor_variance", {"variance"}); },
   };
 }
 

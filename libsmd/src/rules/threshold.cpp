@@ -5,6 +5,7 @@
 #include "base/nearest.hpp"
 #include "rules/common.hpp"
 #include "rules/finding_text.hpp"
+#include "rules/saves.hpp"
 
 #include <fmt/format.h>
 
@@ -15,6 +16,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace smd::detail::rules {
 
@@ -46,6 +48,13 @@ Reduction reduction_of(const Parameters& parameters) {
     }
   }
   return *reduction;
+}
+
+/// Whether every hook can save it.
+bool can_be_saved(const Reduction& reduction) {
+  std::string name = to_string(reduction);
+  name.erase(0, name.starts_with("abs_") ? 4 : 0);
+  return std::find(reduction_names.begin(), reduction_names.end(), name) != reduction_names.end();
 }
 
 /// NaN meets no condition.
@@ -177,6 +186,19 @@ RuleDescription threshold_rule() {
             .help = "successive steps that must meet the condition",
             .at_least = 1}},
       .create = [](const Parameters& parameters) { return std::make_unique<Threshold>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            const Reduction reduction = reduction_of(parameters);
+            Collections all = selected(
+                parameters, "threshold",
+                can_be_saved(reduction) ? std::vector<std::string>{to_string(reduction)} : std::vector<std::string>{});
+            if (const std::optional<Mode> mode = parse_mode(parameters.text("mode")); mode && *mode != Mode::global) {
+              for (CollectionConfig& one : all) {
+                one = only_in({*mode}, std::move(one));
+              }
+            }
+            return all;
+          },
   };
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
+#include "rules/saves.hpp"
 
 #include <cmath>
 #include <limits>
@@ -58,10 +59,11 @@ RuleDescription tree_depth_rule() {
           "per worker: floor(log2(largest of trees/Node)) > depth, with 0 for a lone root\n"
           "Of a lopsided tree this is a lower bound of its depth. The saved max is enough.",
       .frameworks = "XGBoost",
-      .collections = {"trees"},
+      .collections = {},
       .parameters =
           {{.name = "depth", .type = ParameterType::number, .default_text = "4", .help = "greatest tolerated depth"}},
       .create = [](const Parameters& parameters) { return std::make_unique<TreeDepth>(parameters); },
+      .saves = [](const Parameters& /*parameters*/) { return Collections{collection_of("trees", {"^trees/Node$"})}; },
   };
 }
 

@@ -64,6 +64,7 @@ void TrialView::freeze() {
     return;
   }
   snapshot_ = std::move(latest);
+  budget_ = MatchBudget();
   series_.clear();
 }
 
@@ -75,17 +76,19 @@ TensorSet TrialView::resolve(const TensorSelection& selection) const {
   query.names = selection.names;
   query.regex = selection.regex;
   query.collections = selection.collections;
-  return trial::select_tensors(*state_, *snapshot_, query);
+  const std::lock_guard lock(mutex_);
+  return trial::select_tensors(*state_, *snapshot_, query, budget_);
 }
 
-bool TrialView::has_worker(const StepRow& row) const noexcept {
-  return workers_.empty() || std::find(workers_.begin(), workers_.end(), snapshot_->worker(row)) != workers_.end();
+bool TrialView::has_worker(std::uint32_t worker) const noexcept {
+  return workers_.empty() ||
+         std::find(workers_.begin(), workers_.end(), *snapshot_->listing->workers[worker]) != workers_.end();
 }
 
 std::vector<const StepRow*> TrialView::rows(const trial::Step& step) const {
   std::vector<const StepRow*> rows;
   for (const StepRow& row : snapshot_->rows_of(step)) {
-    if (has_worker(row)) {
+    if (has_worker(row.file.worker)) {
       rows.push_back(&row);
     }
   }

@@ -37,6 +37,10 @@ class TrialView {
   [[nodiscard]] TrialState& state() const noexcept { return *state_; }
   [[nodiscard]] const Snapshot& snapshot() const noexcept { return *snapshot_; }
 
+  /// Whether a worker, by its id in the listing, is not left out.
+  [[nodiscard]] bool has_worker(std::uint32_t worker) const noexcept;
+  /// The patterns of all selections have one budget of steps as long as the trial stays as it is. @throws
+  /// InvalidArgument, MatchLimit.
   [[nodiscard]] TensorSet resolve(const TensorSelection& selection) const;
   /// Rows of a step, by worker, without those of workers left out.
   [[nodiscard]] std::vector<const StepRow*> rows(const trial::Step& step) const;
@@ -48,8 +52,6 @@ class TrialView {
                                                 std::optional<Mode> mode) const;
 
  private:
-  [[nodiscard]] bool has_worker(const StepRow& row) const noexcept;
-
   const Trial* trial_;
   std::size_t number_;
   TrialState* state_;
@@ -58,6 +60,7 @@ class TrialView {
 
   using SeriesKey = std::tuple<std::uint32_t, std::uint32_t, std::optional<Mode>>;
   mutable std::mutex mutex_;
+  mutable MatchBudget budget_;                             // guarded
   mutable std::map<SeriesKey, std::vector<Unit>> series_;  // guarded; its vectors never change
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
 #include "rules/common.hpp"
+#include "rules/saves.hpp"
 #include "rules/scans.hpp"
 
 #include <fmt/format.h>
@@ -35,6 +36,12 @@ class UnchangedTensor final : public Rule {
       if (past.size() == num_steps_) {
         judge(step, unit, past);
       }
+    }
+  }
+
+  void summarize(RuleSummary& summary) override {
+    if (summary.tensors_asked() > 0) {
+      summary.explain(fmt::format("no tensor has raw values at num_steps ({}) steps of one mode", num_steps_));
     }
   }
 
@@ -111,6 +118,7 @@ RuleDescription unchanged_tensor_rule() {
                       .default_text = "False",
                       .help = "NaN is close to NaN"}},
       .create = [](const Parameters& parameters) { return std::make_unique<UnchangedTensor>(parameters); },
+      .saves = [](const Parameters& parameters) { return selected(parameters, "unchanged_tensor"); },
   };
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
+#include "rules/saves.hpp"
 
 namespace smd::detail::rules {
 
@@ -55,6 +56,10 @@ RuleDescription vanishing_gradient_rule() {
                       .default_text = "0.0000001",
                       .help = "mean absolute gradients below this fire"}},
       .create = [](const Parameters& parameters) { return std::make_unique<VanishingGradient>(parameters); },
+      .saves =
+          [](const Parameters& /*parameters*/) {
+            return Collections{reduced(collection_of("gradients"), {"abs_mean"})};
+          },
   };
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/builtin.hpp"
 #include "rules/common.hpp"
+#include "rules/saves.hpp"
 #include "rules/scans.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace smd::detail::rules {
 
@@ -45,6 +47,12 @@ class WeightUpdateRatio final : public Rule {
       if (now != nullptr && then != nullptr && now->shape() == then->shape()) {
         judge(step, unit, *now, *then);
       }
+    }
+  }
+
+  void summarize(RuleSummary& summary) override {
+    if (summary.tensors_asked() > 0) {
+      summary.explain("no weight has raw values at two steps of training to compare");
     }
   }
 
@@ -119,6 +127,15 @@ RuleDescription weight_update_ratio_rule() {
                       .help = "added to the divisor",
                       .at_least = 0}},
       .create = [](const Parameters& parameters) { return std::make_unique<WeightUpdateRatio>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            CollectionConfig weights = only_in({Mode::train, Mode::global}, collection_of("weights"));
+            if (parameters.has("num_steps")) {  // with wider steps there is nothing to compare with
+              weights.save_config[Mode::train].save_interval = parameters.integer("num_steps");
+              weights.save_config[Mode::global] = weights.save_config[Mode::train];
+            }
+            return Collections{std::move(weights)};
+          },
   };
 }
 

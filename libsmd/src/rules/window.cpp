@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/window.hpp"
 
-#include "rules/numbers.hpp"
+#include "reduce/doubles.hpp"
 
+#include <smd/error.hpp>
 #include <smd/trial.hpp>
 
 #include <algorithm>
@@ -18,6 +19,8 @@ namespace smd::detail::rules {
 namespace {
 
 constexpr std::uint64_t kept_limit = std::uint64_t{256} << 20;
+/// Values whose elements are repeated from a few that are stored may take so much: their records tell nothing of it.
+constexpr std::uint64_t repeated_limit = std::uint64_t{256} << 20;
 /// What one thread reads in one go: enough to be worth handing over, little enough to keep all threads busy.
 constexpr std::size_t part_records = 128;
 constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
@@ -50,7 +53,7 @@ void KeptValues::put(const Key& key, Kept kept) {
 /// Takes records in for their slots, one after another: reduces each, holds it, or both.
 class Window::Sink final : public BlockSink {
  public:
-  explicit Sink(const ReductionSets& sets) : sets_(sets) {}
+  explicit Sink(Window& window) : window_(window), sets_(window.sets_) {}
 
   /// The slot of the next record.
   void aim(Slot& slot) noexcept { slot_ = &slot; }
@@ -82,6 +85,16 @@ class Window::Sink final : public BlockSink {
       return reducer_.has_value();
     }
     size_ = count * item_size(dtype);
+    if (!window_.may_hold(*slot_, size_)) {
+      slot_->usable = false;
+      slot_->problem = Problem{ProblemKind::damaged,
+                               {},
+                               {},
+                               "its elements, repeated from a few that are stored, take more memory than all such "
+                               "values of a step may (" +
+                                   std::to_string(repeated_limit >> 20) + " MiB)"};
+      return false;
+    }
     bytes_ = std::shared_ptr<std::byte[]>(new (std::nothrow) std::byte[size_]);
     if (!bytes_) {
       throw std::bad_alloc();  // the reader reports it
@@ -102,6 +115,14 @@ class Window::Sink final : public BlockSink {
     return true;
   }
 
+  bool repeat(std::span<const std::byte> element, std::uint64_t count) override {
+    if (bytes_) {
+      return BlockSink::repeat(element, count);
+    }
+    reducer_->add_repeated(dtype_, element, count);
+    return true;
+  }
+
   /// After the last block of a record.
   void finish(std::span<double> numbers) {
     if (!slot_->usable) {
@@ -117,12 +138,13 @@ class Window::Sink final : public BlockSink {
       slot_->value = TensorValue(dtype_, std::move(shape_), std::move(bytes_), size_);
       slot_->have_value = true;
       if (slot_->number_wanted) {
-        slot_->number = first_number(slot_->value.view());
+        slot_->number = reduce::first_number(slot_->value.view());
       }
     }
   }
 
  private:
+  Window& window_;
   const ReductionSets& sets_;
   Slot* slot_ = nullptr;
   ReductionSets::Id reduced_ = 0;  // what `reducer_` is for
@@ -141,7 +163,7 @@ class Window::Part final : public TrialPart {
       : window_(window), view_(view), slots_(slots) {}
 
   void work(BlockReader& reader) override {
-    Sink sink(window_.sets_);
+    Sink sink(window_);
     for (std::size_t first = 0; first < slots_.size();) {
       const StepRow& row = *window_.slots_[slots_[first]].row;
       std::size_t end = first;
@@ -164,20 +186,23 @@ class Window::Part final : public TrialPart {
       records_.push_back({payload.start(position), payload.lengths[position], catalog.stored_names()[names[position]]});
     }
     sink.aim(window_.slots_[slots.front()]);
-    reader.read(view_.state().event_path(view_.snapshot(), row), records_, sink,
-                [&](std::size_t i, std::optional<Problem>&& problem) {
-                  Slot& slot = window_.slots_[slots[i]];
-                  if (problem) {
-                    slot.problem = std::move(problem);
-                    slot.usable = false;
-                  } else {
-                    sink.finish(std::span(window_.numbers_).subspan(slot.numbers));
-                  }
-                  if (i + 1 < slots.size()) {
-                    sink.aim(window_.slots_[slots[i + 1]]);
-                  }
-                  return true;
-                });
+    const std::string file = view_.state().event_path(view_.snapshot(), row);
+    reader.read(file, records_, sink, [&](std::size_t i, std::optional<Problem>&& problem) {
+      Slot& slot = window_.slots_[slots[i]];
+      if (problem) {
+        slot.problem = std::move(problem);
+        slot.usable = false;
+      } else if (slot.problem) {  // of what it would take to hold it
+        slot.problem->file = file;
+        slot.problem->offset = records_[i].offset;
+      } else {
+        sink.finish(std::span(window_.numbers_).subspan(slot.numbers));
+      }
+      if (i + 1 < slots.size()) {
+        sink.aim(window_.slots_[slots[i + 1]]);
+      }
+      return true;
+    });
   }
 
   Window& window_;
@@ -191,6 +216,7 @@ void Window::clear() {
   by_row_.clear();
   numbers_.clear();
   held_bytes_ = 0;
+  repeated_bytes_ = 0;
 }
 
 std::uint32_t Window::slot(const TrialView& view, const StepRow& row, std::uint32_t position) {
@@ -215,6 +241,13 @@ void Window::want_value(std::uint32_t slot, bool keep) {
     held_bytes_ += wanted.view->snapshot().catalog.payload(*wanted.row).lengths[wanted.position];
   }
   wanted.keep = wanted.keep || keep;
+}
+
+/// Whether a value of so many bytes may be held. A value that is stored as it is always may: its record's length was
+/// planned for.
+bool Window::may_hold(const Slot& slot, std::uint64_t bytes) noexcept {
+  const std::uint32_t stored = slot.view->snapshot().catalog.payload(*slot.row).lengths[slot.position];
+  return bytes <= stored || repeated_bytes_.fetch_add(bytes) + bytes <= repeated_limit;
 }
 
 void Window::want_reduction(std::uint32_t slot, const Reduction& reduction) {
@@ -243,6 +276,12 @@ void Window::read(unsigned jobs, ReadCounters& counters) {
   for (auto& [view, slots] : by_view) {
     sort(*view, slots);
     read_of(*view, slots, jobs, counters);
+  }
+  const auto stopped = std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
+    return slot.problem && slot.problem->kind == ProblemKind::stopped;
+  });
+  if (stopped != slots_.end()) {
+    throw ReadError(*stopped->problem);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <smd/problem.hpp>
 #include <smd/tensor_view.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -79,6 +80,7 @@ class Window {
   void want_reduction(std::uint32_t slot, const Reduction& reduction);
 
   /// Reads all slots, those of one file together and in the order of the file.
+  /// @throws ReadError of kind stopped: then some slots hold nothing, and nothing is wrong with their records.
   void read(unsigned jobs, ReadCounters& counters);
   /// A computed reduction; nothing if it was not wanted or is not to be had.
   [[nodiscard]] std::optional<double> number(const Slot& slot, const Reduction& reduction) const noexcept;
@@ -88,6 +90,7 @@ class Window {
  private:
   class Sink;
   class Part;
+  [[nodiscard]] bool may_hold(const Slot& slot, std::uint64_t bytes) noexcept;
   void sort(const TrialView& view, std::vector<std::uint32_t>& slots) const;
   void read_of(const TrialView& view, const std::vector<std::uint32_t>& slots, unsigned jobs, ReadCounters& counters);
 
@@ -97,6 +100,8 @@ class Window {
   std::unordered_map<const StepRow*, std::vector<std::uint32_t>> by_row_;  // 1 + slot by column; 0: none
   std::vector<double> numbers_;
   std::uint64_t held_bytes_ = 0;
+  std::atomic<std::uint64_t> repeated_bytes_ =
+      0;  ///< Of values whose elements are repeated from a few that are stored.
 };
 
 }  // namespace smd::detail::rules

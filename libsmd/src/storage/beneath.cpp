@@ -166,6 +166,21 @@ Descriptor open_beneath(int root, Resolve resolve, std::string_view path, int fl
   return Walk(root).open(path, flags);
 }
 
+Descriptor make_folder_beneath(int root, Resolve resolve, std::string_view path, mode_t mode) {
+  Descriptor there = open_beneath(root, resolve, path, O_PATH | O_DIRECTORY);
+  if (there || errno != ENOENT || path.empty()) {
+    return there;
+  }
+  const auto slash = path.rfind('/');
+  const std::string leaf(slash == path.npos ? path : path.substr(slash + 1));
+  const Descriptor above =
+      make_folder_beneath(root, resolve, slash == path.npos ? std::string_view{} : path.substr(0, slash), mode);
+  if (!above || (::mkdirat(above.get(), leaf.c_str(), mode) != 0 && errno != EEXIST)) {
+    return {};
+  }
+  return open_beneath(root, resolve, path, O_PATH | O_DIRECTORY);
+}
+
 std::string_view refuse_path(std::string_view path) noexcept {
   if (path.starts_with('/')) {
     return "is an absolute path, not one within the trial's directory";

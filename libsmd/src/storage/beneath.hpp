@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string_view>
 
@@ -21,6 +23,10 @@ enum class Resolve : std::uint8_t {
 /// Opens with `flags` (O_CLOEXEC and O_NOCTTY are added). No descriptor: `errno` says why; EXDEV when the path leads
 /// out. Needs at most two descriptors besides `root`.
 [[nodiscard]] Descriptor open_beneath(int root, Resolve resolve, std::string_view path, int flags);
+
+/// Opens a directory by O_PATH; it and those above it are made where they are missing. No descriptor: as
+/// `open_beneath`.
+[[nodiscard]] Descriptor make_folder_beneath(int root, Resolve resolve, std::string_view path, mode_t mode);
 
 /// Whether a path can be asked for at all: relative, no NUL, no `..`. The empty path can, as the root.
 /// @return why not, or empty.

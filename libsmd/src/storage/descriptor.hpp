@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <dirent.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -33,6 +34,11 @@ class Descriptor {
 
  private:
   int fd_ = -1;
+};
+
+/// For a std::unique_ptr that owns what ::fdopendir opened.
+struct CloseDir {
+  void operator()(DIR* dir) const noexcept { ::closedir(dir); }
 };
 
 /// Makes a system call again for as long as a signal interrupts it.

@@ -13,6 +13,7 @@
 #include "base/parallel.hpp"
 #include "storage/local_file.hpp"
 #include "storage/system_problem.hpp"
+#include "storage/too_long.hpp"
 
 namespace smd::detail::storage {
 namespace {
@@ -86,14 +87,8 @@ class LocalFolder final : public Folder {
   /// `expected` is only a guess: the file may grow or shrink meanwhile.
   [[nodiscard]] Outcome<std::span<const std::byte>> read_open(int fd, std::uint64_t expected, std::string_view name,
                                                               Buffer& buffer, std::uint64_t most) const {
-    const auto too_long = [&] {
-      return Problem{ProblemKind::damaged,
-                     path_of(name),
-                     {},
-                     "is longer than " + std::to_string(most) + " bytes, the most allowed here"};
-    };
     if (expected > most) {
-      return too_long();
+      return too_long(path_of(name), most);
     }
     std::size_t room = std::max({first_buffer, static_cast<std::size_t>(expected) + 1, buffer.capacity()});
     std::size_t done = 0;
@@ -108,7 +103,7 @@ class LocalFolder final : public Folder {
       }
       done += static_cast<std::size_t>(n);
       if (done > most) {
-        return too_long();
+        return too_long(path_of(name), most);
       }
       if (n == 0 || (done == expected && done < room)) {
         return std::span<const std::byte>(data, done);

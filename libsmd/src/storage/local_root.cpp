@@ -14,10 +14,6 @@
 namespace smd::detail::storage {
 namespace {
 
-struct CloseDir {
-  void operator()(DIR* dir) const noexcept { ::closedir(dir); }
-};
-
 Outcome<std::shared_ptr<const Anchor>> open_anchor(const std::string& path, std::optional<Resolve> resolve) {
   if (path.find('\0') != path.npos) {
     return Problem{ProblemKind::not_found, {}, {}, "a path cannot hold a NUL byte"};

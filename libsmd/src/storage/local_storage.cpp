@@ -27,6 +27,10 @@ class LocalStorage final : public Storage {
 
   std::optional<FileStamp> file_stamp(std::string_view name) override { return root_->file_stamp(name); }
 
+  Outcome<std::optional<std::chrono::system_clock::time_point>> newest_below(std::string_view folder) override {
+    return root_->newest_below(folder);
+  }
+
   bool exists(std::string_view name) override {
     if (!refuse_path(name).empty()) {
       return false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -44,6 +45,9 @@ class LocalRoot {
   [[nodiscard]] std::optional<FolderStamp> stamp(std::string_view folder) const;
   /// See Storage::file_stamp.
   [[nodiscard]] std::optional<FileStamp> file_stamp(std::string_view name) const;
+  /// See Storage::newest_below.
+  [[nodiscard]] Outcome<std::optional<std::chrono::system_clock::time_point>> newest_below(
+      std::string_view folder) const;
 
  private:
   std::string path_;

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <smd/error.hpp>
 #include <smd/version.hpp>
 
 #include "base/escape.hpp"
@@ -62,7 +63,18 @@ Outcome<std::unique_ptr<Storage>> open_remote(const std::string& url, const Remo
   if (!module) {
     return module.problem();
   }
+  if (const std::string refused = (*module)->refuse_cache(options); !refused.empty()) {
+    throw InvalidArgument(refused);
+  }
   return (*module)->open(url, options, requests);
+}
+
+Outcome<std::unique_ptr<RemoteWriter>> open_remote_writer(const std::string& url, const RemoteOptions& options) {
+  const auto module = s3_module();
+  if (!module) {
+    return module.problem();
+  }
+  return (*module)->open_writer(url, options);
 }
 
 }  // namespace detail::storage

@@ -3,9 +3,8 @@
 
 #include <smd/error.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include "base/escape.hpp"
+#include "smd_shared/json.hpp"
 #include "storage/s3_module.hpp"
 
 namespace smd {
@@ -16,13 +15,14 @@ using nlohmann::json;
 constexpr int most_pages = 1000;
 constexpr std::size_t most_matches = 100;
 
-json call(const detail::storage::S3Module& module, const char* action, const json& body, const RemoteOptions& options) {
+shared::JsonDocument<json> call(const detail::storage::S3Module& module, const char* action, const json& body,
+                                const RemoteOptions& options) {
   auto answer = module.sagemaker(action, body.dump(-1, ' ', false, json::error_handler_t::replace), options);
   if (!answer) {
     throw ReadError(std::move(answer.problem()));
   }
-  json parsed = json::parse(*answer, nullptr, false);
-  if (!parsed.is_object()) {
+  shared::JsonDocument<json> parsed;
+  if (shared::parse_json(*answer, parsed) || !parsed->is_object()) {
     throw ReadError(
         {ProblemKind::network, {}, {}, std::string("SageMaker ") + action + ": the answer is no JSON object"});
   }
@@ -40,7 +40,8 @@ std::vector<std::string> jobs_in_progress(const detail::storage::S3Module& modul
   std::vector<std::string> names;
   json body = {{"StatusEquals", "InProgress"}, {"NameContains", prefix}, {"MaxResults", 100}};
   for (int page = 0; page < most_pages && names.size() < most_matches; ++page) {
-    const json answer = call(module, "ListTrainingJobs", body, options);
+    const auto document = call(module, "ListTrainingJobs", body, options);
+    const json& answer = *document;
     const auto jobs = answer.find("TrainingJobSummaries");
     if (jobs == answer.end() || !jobs->is_array()) {
       throw ReadError({ProblemKind::network, {}, {}, "SageMaker ListTrainingJobs: the answer lists no jobs"});

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -112,11 +113,30 @@ class Storage {
   [[nodiscard]] virtual bool remote() const noexcept { return false; }
   /// Of a remote store: what is asked of that file next is asked of the store, whatever a listing said of it.
   virtual void forget(std::string_view /*name*/) {}
-  /// Of a remote store: all files at any depth below a folder, by their names relative to it; `after`: only those whose
-  /// names come after that in byte order. No such folder: none. Others are listed folder by folder.
-  virtual Outcome<std::vector<std::string>> list_below(std::string_view folder, std::string_view after) {
+  /// Takes a part of a listing. Called once at a time, from any thread.
+  using TakeNames = std::function<void(std::span<const std::string> names)>;
+  /// Of a remote store: all files at any depth below a folder, by their names relative to it, as they are listed: some
+  /// at a time, in no order, and never held all at once. `after`: only those whose names come after that in byte order.
+  /// No such folder: none. Others are listed folder by folder.
+  virtual Status list_below(std::string_view folder, std::string_view after, const TakeNames& take) {
     (void)after;
+    (void)take;
     return Problem{ProblemKind::io, std::string(folder), {}, "is listed folder by folder"};
+  }
+  /// When the newest file at any depth below a folder was written; nullopt if there is no file, or no such folder.
+  virtual Outcome<std::optional<std::chrono::system_clock::time_point>> newest_below(std::string_view folder) {
+    return Problem{ProblemKind::io, std::string(folder), {}, "the times of files are unknown"};
+  }
+  /// `list` where there may be more than is to be held: `take` is given some entries at a time. It may list other
+  /// folders.
+  using TakeEntries = std::function<void(std::vector<DirEntry> entries)>;
+  virtual Status list_parts(std::string_view folder, const TakeEntries& take) {
+    auto entries = list(folder);
+    if (!entries) {
+      return std::move(entries.problem());
+    }
+    take(std::move(*entries));
+    return ok();
   }
   /// How many reads at once are worth while.
   [[nodiscard]] virtual unsigned parallelism() const noexcept = 0;

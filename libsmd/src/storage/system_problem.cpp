@@ -14,6 +14,8 @@ constexpr std::string_view no_more_descriptors = "too many open files";
 
 }  // namespace
 
+std::string error_text(int error) { return std::generic_category().message(error); }
+
 Problem system_problem(int error, std::string file) {
   const auto problem = [&file](ProblemKind kind, std::string text) {
     return Problem{kind, std::move(file), {}, std::move(text)};
@@ -47,7 +49,7 @@ Problem system_problem(int error, std::string file) {
     default:
       break;
   }
-  std::string text = std::generic_category().message(error);
+  std::string text = error_text(error);
   // Only a capitalised word is lowered, so that names such as "RPC" stay.
   if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a' && text[1] <= 'z') {
     text[0] = static_cast<char>(text[0] - 'A' + 'a');

@@ -97,7 +97,7 @@ class Catalog {
   std::shared_ptr<KnownLists> known_;  // of whoever adds; may know of lists that this copy does not have
 };
 
-/// A stored name taken apart (FORMAT.md, section 8): `smdebug/reductions/abs_mean/NAME` is reduction `abs_mean` of
+/// A stored name taken apart (docs/format.md): `smdebug/reductions/abs_mean/NAME` is reduction `abs_mean` of
 /// NAME. Any other name is a tensor's own.
 struct StoredName {
   std::string_view tensor;

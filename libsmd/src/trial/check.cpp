@@ -63,13 +63,20 @@ class NameCheck {
       : state_(state), event_files_(std::move(event_files)), report_(report) {}
 
   void folder(const std::string& path, int depth) {
-    auto entries = state_.storage().list(path);
-    if (!entries) {
-      report_(std::move(entries.problem()));
-      return;
+    const auto listed =
+        state_.storage().list_parts(path, [&](Entries entries) { part(path, depth, std::move(entries)); });
+    if (!listed) {
+      report_(listed.problem());
     }
-    std::sort(entries->begin(), entries->end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-    for (const auto& entry : *entries) {
+  }
+
+ private:
+  using Entries = std::vector<detail::storage::DirEntry>;
+  static constexpr int deepest = 8;
+
+  void part(const std::string& path, int depth, Entries entries) {
+    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    for (const auto& entry : entries) {
       const std::string name = path.empty() ? entry.name : path + "/" + entry.name;
       if (entry.kind == detail::storage::EntryKind::folder) {
         if (path.empty() && !is_part(entry.name)) {
@@ -83,9 +90,6 @@ class NameCheck {
     }
   }
 
- private:
-  static constexpr int deepest = 8;
-
   static Problem note(const std::string& file, const char* text) { return {ProblemKind::note, file, {}, text}; }
   static bool is_part(const std::string& folder) {
     return folder == "collections" || folder == detail::layout::index_folder ||
@@ -95,7 +99,8 @@ class NameCheck {
   void file(const std::string& name, const std::string& leaf, bool in_root) {
     if (leaf.ends_with(".tmp")) {
       report_(note(name, "temporary file: being written, or left over by a writer that died"));
-    } else if (in_root && leaf != detail::layout::end_marker && leaf != "claim.smd") {
+    } else if (in_root && leaf != detail::layout::end_marker && leaf != detail::layout::lock_file &&
+               leaf != "claim.smd") {
       report_(note(name, "this file is no part of a trial"));
     } else if (name.starts_with("events/") && !event_files_.contains(name)) {
       report_(note(name, "no readable index file names this file"));
@@ -125,7 +130,8 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
   for (const auto& [name, collection] : snapshot->collections->collections) {
     TensorQuery members;
     members.collections = {name};
-    (void)select_tensors(state, *snapshot, members);  // its patterns are tried; what is wrong is noticed
+    detail::MatchBudget none(0);                        // of its own patterns it has none
+    (void)select_ids(state, *snapshot, members, none);  // its patterns are tried; what is wrong is noticed
   }
   for (const Problem& problem : state.problems()) {
     add(problem);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/problem_list.hpp"
 #include "layout/trial_paths.hpp"
 #include "storage/s3_module.hpp"
 
 #include <smd/error.hpp>
+#include <smd/limits.hpp>
 #include <smd/trial.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -31,27 +35,142 @@ Problem trouble(const std::string& path, const std::error_code& error) {
   if (error == std::errc::filename_too_long) {
     return {ProblemKind::not_found, path, {}, "the name is longer than the file system allows"};
   }
+  if (error == std::errc::too_many_symbolic_link_levels) {
+    return {ProblemKind::not_found, path, {}, "symbolic link that leads in a circle"};
+  }
   return {ProblemKind::io, path, {}, error.message()};
 }
 
-bool is_trial(const fs::path& folder) {
-  std::error_code error;
-  return fs::is_directory(folder / std::string(detail::layout::collections_folder), error);
+/// The same of a folder that was found below the place.
+Problem trouble_below(const fs::path& folder, const std::error_code& error) {
+  if (error == std::errc::filename_too_long) {
+    return {ProblemKind::io,
+            folder.string(),
+            {},
+            "lies too deep: its path is longer than the system allows; name a folder nearer"};
+  }
+  return trouble(folder.string(), error);
 }
 
-/// Names of the folders in a folder; symbolic links are none.
-std::vector<fs::path> subfolders(const fs::path& folder, std::error_code& error) {
-  std::vector<fs::path> found;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    std::error_code ignored;
-    if (it->symlink_status(ignored).type() == fs::file_type::directory) {
-      found.push_back(it->path());
+bool is_missing(const std::error_code& error) {
+  return error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
+}
+
+/// Whether `inner` is `outer` or lies in it; both without links.
+bool lies_in(const fs::path& inner, const fs::path& outer) {
+  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+}
+
+/// The trials below one local place.
+class Search {
+ public:
+  explicit Search(fs::path place) : place_(std::move(place)) {
+    std::error_code error;
+    real_place_ = fs::canonical(place_, error);
+    todo_.push_back(place_);
+  }
+
+  /// @throws ReadError if the place itself cannot be read.
+  void run() {
+    while (!todo_.empty()) {
+      const fs::path folder = std::move(todo_.back());
+      todo_.pop_back();
+      std::error_code error;
+      enter(folder, error);
+      if (error && folder == place_) {
+        throw ReadError(trouble(folder.string(), error));
+      }
+      if (error) {
+        problems_.add(trouble_below(folder, error));
+      }
+    }
+    std::sort(linked_.begin(), linked_.end());
+    std::set<fs::path> known;
+    for (auto& [link, target] : linked_) {
+      if (known.insert(target).second) {
+        trials_.push_back(std::move(link));
+      }
+    }
+    std::sort(trials_.begin(), trials_.end());
+  }
+
+  [[nodiscard]] std::vector<std::string> take_trials() { return std::move(trials_); }
+  [[nodiscard]] std::vector<Problem> problems() const {
+    std::vector<Problem> problems = problems_.all(place_.string());
+    std::stable_sort(problems.begin(), problems.end(),
+                     [](const Problem& a, const Problem& b) { return a.file < b.file; });
+    return problems;
+  }
+
+ private:
+  /// Sets `error` where it cannot be told; a folder that is not there is none.
+  static bool is_trial(const fs::path& folder, std::error_code& error) {
+    const bool there = fs::is_directory(folder / std::string(detail::layout::collections_folder), error);
+    if (is_missing(error) || error == std::errc::too_many_symbolic_link_levels) {
+      error.clear();
+    }
+    return there;
+  }
+
+  void enter(const fs::path& folder, std::error_code& error) {
+    if (is_trial(folder, error)) {
+      trials_.push_back(folder.string());
+      return;  // trials do not nest
+    }
+    if (error) {
+      return;
+    }
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+      std::error_code unknown;
+      const fs::file_type type = it->symlink_status(unknown).type();
+      if (unknown && !is_missing(unknown)) {
+        problems_.add(trouble_below(it->path(), unknown));
+      } else if (type == fs::file_type::directory) {
+        todo_.push_back(it->path());
+      } else if (type == fs::file_type::symlink) {
+        look_at_link(it->path());
+      }
+    }
+    if (is_missing(error) && folder != place_) {
+      error.clear();  // just removed
     }
   }
-  return found;
-}
 
-/// The same on S3, where a folder is what keys have in common.
+  void look_at_link(const fs::path& link) {
+    std::error_code error;
+    if (!fs::is_directory(link, error)) {
+      if (error && !is_missing(error)) {
+        problems_.add(not_followed(link, trouble({}, error).text));
+      }
+      return;
+    }
+    const fs::path target = fs::canonical(link, error);
+    const bool inside = !error && lies_in(target, real_place_);
+    std::error_code unknown;
+    if (is_trial(link, unknown)) {
+      if (!inside) {  // else it is found where it lies
+        linked_.emplace_back(link.string(), target);
+      }
+    } else if (!inside) {
+      problems_.add(not_followed(link, "symbolic link to a folder elsewhere, not searched"));
+    } else if (lies_in(fs::canonical(link.parent_path(), error), target)) {
+      problems_.add(not_followed(link, "symbolic link to a folder that it lies in, not followed"));
+    }
+  }
+
+  static Problem not_followed(const fs::path& link, std::string why) {
+    return {ProblemKind::warning, link.string(), {}, std::move(why)};
+  }
+
+  fs::path place_;
+  fs::path real_place_;
+  std::vector<fs::path> todo_;
+  std::vector<std::string> trials_;
+  std::vector<std::pair<std::string, fs::path>> linked_;  ///< Links to trials that lie elsewhere, and where they lead.
+  detail::ProblemList problems_{limits::problems_per_trial};
+};
+
+/// `find_trials` on S3, where a folder is what keys have in common.
 std::vector<std::string> find_remote(const std::string& place, std::vector<Problem>* problems,
                                      const TrialOptions& options) {
   auto opened = detail::storage::open_remote(place, options.remote, options.jobs);
@@ -70,9 +189,18 @@ std::vector<std::string> find_remote(const std::string& place, std::vector<Probl
     const std::string folder = std::move(todo.back());
     todo.pop_back();
     const std::string path = folder.empty() ? base : fmt::format("{}/{}", base, folder);
-    const auto entries = (*opened)->list(folder);
-    if (!entries) {
-      Problem problem = entries.problem();
+    bool is_trial = false;
+    std::vector<std::string> below;
+    const auto listed = (*opened)->list_parts(folder, [&](const std::vector<detail::storage::DirEntry>& entries) {
+      for (const auto& entry : entries) {
+        if (entry.kind == detail::storage::EntryKind::folder) {
+          is_trial = is_trial || entry.name == "collections";
+          below.push_back(folder.empty() ? entry.name : folder + "/" + entry.name);
+        }
+      }
+    });
+    if (!listed) {
+      Problem problem = listed.problem();
       problem.file = path;
       if (folder.empty()) {
         throw ReadError(std::move(problem));
@@ -80,18 +208,10 @@ std::vector<std::string> find_remote(const std::string& place, std::vector<Probl
       if (problems != nullptr) {
         problems->push_back(std::move(problem));
       }
-      continue;
-    }
-    const auto is_folder = [](const auto& entry) { return entry.kind == detail::storage::EntryKind::folder; };
-    if (std::any_of(entries->begin(), entries->end(),
-                    [&](const auto& entry) { return is_folder(entry) && entry.name == "collections"; })) {
-      trials.push_back(path);
-      continue;  // trials do not nest
-    }
-    for (const auto& entry : *entries) {
-      if (is_folder(entry)) {
-        todo.push_back(folder.empty() ? entry.name : folder + "/" + entry.name);
-      }
+    } else if (is_trial) {
+      trials.push_back(path);  // trials do not nest
+    } else {
+      todo.insert(todo.end(), std::make_move_iterator(below.begin()), std::make_move_iterator(below.end()));
     }
   }
   std::sort(trials.begin(), trials.end());
@@ -116,31 +236,12 @@ std::vector<std::string> find_trials(const std::string& place, std::vector<Probl
   if (status.type() != fs::file_type::directory) {
     throw ReadError({ProblemKind::not_found, place, {}, "is not a directory"});
   }
-  std::vector<std::string> trials;
-  std::vector<fs::path> todo{fs::path(place)};
-  while (!todo.empty()) {
-    const fs::path folder = std::move(todo.back());
-    todo.pop_back();
-    if (is_trial(folder)) {
-      trials.push_back(folder.string());
-      continue;  // trials do not nest
-    }
-    error.clear();
-    for (fs::path& below : subfolders(folder, error)) {
-      todo.push_back(std::move(below));
-    }
-    if (error) {
-      Problem problem = trouble(folder.string(), error);
-      if (folder == fs::path(place)) {
-        throw ReadError(std::move(problem));
-      }
-      if (problems != nullptr) {
-        problems->push_back(std::move(problem));
-      }
-    }
+  Search search{fs::path(place)};
+  search.run();
+  if (problems != nullptr) {
+    *problems = search.problems();
   }
-  std::sort(trials.begin(), trials.end());
-  return trials;
+  return search.take_trials();
 }
 
 }  // namespace smd

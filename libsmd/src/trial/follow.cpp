@@ -19,10 +19,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   using Time = Waiter::Time;
 
   Impl(std::shared_ptr<Trial::Impl> in_trial, FollowOptions in_options)
-      : trial(std::move(in_trial)),
-        options(std::move(in_options)),
-        waiter(*trial, options.wait),
-        quiet_since(trial->clock().now()) {
+      : trial(std::move(in_trial)), options(std::move(in_options)), waiter(*trial, options.wait) {
     if (options.after) {
       last = options.after->value;
     }
@@ -41,7 +38,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
     std::chrono::nanoseconds pause;
   };
 
-  void look();
+  [[nodiscard]] bool look();
   std::optional<FollowEvent> take();
   [[nodiscard]] const Step* late_step();
   std::optional<FollowEvent> give(const Step& step, bool late);
@@ -52,6 +49,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   [[nodiscard]] bool over() const noexcept { return snapshot->settled || (hurried && snapshot->ended); }
   [[nodiscard]] std::optional<Kind> out_of_time() const;
   [[nodiscard]] bool hurry();
+  [[nodiscard]] bool believe_end();
   [[nodiscard]] std::optional<Time> due() const;
 
   std::shared_ptr<Trial::Impl> trial;
@@ -66,12 +64,15 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   std::vector<std::int64_t> given;   // ascending
   std::size_t known = 0;             // how many of those there were when they were given
   std::optional<Held> held;
-  Time quiet_since;
   bool hurried = false;  // time was up after the end marker: its word was taken, and a last look followed
 };
 
-void StepFollower::Impl::look() {
-  std::shared_ptr<const Snapshot> next = trial->look();
+/// False if `RemoteOptions::stop` ended it, as the time was up.
+bool StepFollower::Impl::look() {
+  std::shared_ptr<const Snapshot> next = waiter.look(*trial);
+  if (!next) {
+    return false;
+  }
   const bool sure = waiter.quiet();
   confirmed = sure ? next->passed : snapshot ? snapshot->passed : std::nullopt;
   if (snapshot && next->generation != snapshot->generation) {  // another trial took its place
@@ -85,6 +86,7 @@ void StepFollower::Impl::look() {
     }
   }
   snapshot = std::move(next);
+  return true;
 }
 
 std::optional<StepFollower::Impl::Time> StepFollower::Impl::due() const {
@@ -92,9 +94,6 @@ std::optional<StepFollower::Impl::Time> StepFollower::Impl::due() const {
   const auto sooner = [&when](Time other) { when = std::min(when.value_or(other), other); };
   if (held) {
     sooner(held->look_again);
-  }
-  if (options.idle) {
-    sooner(quiet_since + *options.idle);
   }
   return when;
 }
@@ -104,12 +103,17 @@ std::optional<Kind> StepFollower::Impl::out_of_time() const {
   if (waiter.passed()) {
     return Kind::timed_out;
   }
-  const bool idle = options.idle && trial->clock().now() - quiet_since >= *options.idle;
-  return idle ? std::optional(Kind::idle) : std::nullopt;
+  return waiter.idle() ? std::optional(Kind::idle) : std::nullopt;
 }
 
 /// Whether one more look is due before giving up: the job has ended, and there is no time to see whether more comes.
 bool StepFollower::Impl::hurry() { return snapshot->ended && !snapshot->settled && !std::exchange(hurried, true); }
+
+/// After a look for which there was no time: an end marker that was seen is believed without it.
+bool StepFollower::Impl::believe_end() {
+  hurried = hurried || (snapshot && snapshot->ended && !waiter.stopped());
+  return hurried;
+}
 
 FollowEvent StepFollower::Impl::next() {
   for (bool looked = false;; looked = true) {
@@ -135,10 +139,12 @@ FollowEvent StepFollower::Impl::next() {
         }
       }
     }
-    if (waiter.stopped()) {
-      return {.kind = Kind::stopped};
+    if (!look() && !believe_end()) {
+      const WaitOutcome over = waiter.over().value_or(WaitOutcome::stopped);
+      return {.kind = over == WaitOutcome::timed_out ? Kind::timed_out
+                      : over == WaitOutcome::idle    ? Kind::idle
+                                                     : Kind::stopped};
     }
-    look();
   }
 }
 
@@ -155,7 +161,9 @@ std::optional<FollowEvent> StepFollower::Impl::poll() {
     if (looked && (held || !unconfirmed()) && !(out_of_time() && hurry())) {
       return std::nullopt;
     }
-    look();
+    if (!look() && !believe_end()) {
+      return std::nullopt;
+    }
   }
 }
 
@@ -218,7 +226,7 @@ std::optional<FollowEvent> StepFollower::Impl::give(const Step& step, bool late)
     return std::nullopt;
   }
   held.reset();
-  quiet_since = now;
+  waiter.saw_step();
   if (given.empty() || given.back() < step.number) {
     given.push_back(step.number);
   } else {

@@ -50,7 +50,7 @@ std::vector<std::int64_t> TrialState::load(Snapshot& snapshot, bool first) {
   }
   snapshot.read.merge(std::move(read), std::less<>());
   note_failures(snapshot, loaded, now);
-  snapshot.notes.insert(snapshot.notes.end(), loaded.notes.begin(), loaded.notes.end());
+  snapshot.notes.add(std::move(loaded.notes));
   snapshot.add(snapshot.catalog.add(std::move(loaded)));
   std::vector<std::int64_t> steps;
   if (!first) {

@@ -28,6 +28,26 @@ struct Batch {
   std::size_t end = 0;
 };
 
+/// One record as a thread read it: elements that repeat are made into bytes when it is taken, one value at a time.
+struct Read {
+  detail::trial::ReadRecord record;
+  std::optional<Problem> problem;
+};
+
+ReadResult whole(Read&& read, const TensorLocation& location) {
+  ReadResult result;
+  result.wall_time = read.record.wall_time;
+  result.problem = std::move(read.problem);
+  if (!result.problem) {
+    if (std::optional<TensorValue> value = std::move(read.record).whole()) {
+      result.value = *std::move(value);
+    } else {
+      result.problem = Problem{ProblemKind::io, location.file, location.offset, "memory ran out"};
+    }
+  }
+  return result;
+}
+
 std::vector<Batch> batches(std::span<const TensorLocation> locations, std::uint64_t& largest, std::size_t most_records,
                            const detail::storage::Storage& storage, unsigned jobs) {
   std::vector<Batch> result;
@@ -52,6 +72,21 @@ std::vector<Batch> batches(std::span<const TensorLocation> locations, std::uint6
   return result;
 }
 
+/// Calls `read(i)` for each location, in ascending order within one file: in a compressed one, going back costs time.
+template <class F>
+void for_each_ascending(std::span<const TensorLocation> locations, F&& read) {
+  const auto by_offset = [&](std::size_t a, std::size_t b) { return locations[a].offset < locations[b].offset; };
+  std::vector<std::size_t> order;
+  for (std::size_t begin = 0; begin < locations.size(); begin += order.size()) {
+    order.clear();
+    for (std::size_t i = begin; i < locations.size() && locations[i].file == locations[begin].file; ++i) {
+      order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(), by_offset);
+    std::for_each(order.begin(), order.end(), read);
+  }
+}
+
 }  // namespace
 
 void detail::trial::TrialState::read(const Snapshot& snapshot, std::span<const TensorLocation> locations,
@@ -69,15 +104,14 @@ void detail::trial::TrialState::read(const Snapshot& snapshot, std::span<const T
     if (!readers[worker]) {
       readers[worker] = std::make_unique<detail::trial::RecordReader>(*storage_, options_.verify);
     }
-    ReadResult result;
+    Read result;
     const bool file_again = i + 1 < locations.size() && locations[i + 1].file == locations[i].file;
     detail::trial::RecordReader& reader = *readers[worker];
     auto record = read_or_again(reader, locations[i], tensors[i], snapshot, [&](const TensorLocation& place) {
       return file_again ? reader.read(place, tensors[i]) : reader.read_once(place, tensors[i]);
     });
     if (record) {
-      result.value = std::move(record->value);
-      result.wall_time = record->wall_time;
+      result.record = *std::move(record);
     } else {
       result.problem = judge(std::move(record.problem()), locations[i], snapshot);
     }
@@ -86,22 +120,20 @@ void detail::trial::TrialState::read(const Snapshot& snapshot, std::span<const T
   parallel_ordered(
       threads, work.size(), std::min<std::size_t>(window, std::size_t{threads} * 4),
       [&](std::size_t b, unsigned worker) {
-        std::vector<ReadResult> results;
-        results.reserve(work[b].end - work[b].begin);
+        std::vector<Read> results(work[b].end - work[b].begin);
         if (storage_->remote()) {
           if (!readers[worker]) {
             readers[worker] = std::make_unique<RecordReader>(*storage_, options_.verify);
           }
           readers[worker]->expect(locations.subspan(work[b].begin, work[b].end - work[b].begin));
         }
-        for (std::size_t i = work[b].begin; i < work[b].end; ++i) {
-          results.push_back(read_one(i, worker));
-        }
+        for_each_ascending(locations.subspan(work[b].begin, results.size()),
+                           [&](std::size_t i) { results[i] = read_one(work[b].begin + i, worker); });
         return results;
       },
-      [&](std::size_t b, std::vector<ReadResult>&& results) {
+      [&](std::size_t b, std::vector<Read>&& results) {
         for (std::size_t i = 0; i < results.size(); ++i) {
-          if (!take(work[b].begin + i, std::move(results[i]))) {
+          if (!take(work[b].begin + i, whole(std::move(results[i]), locations[work[b].begin + i]))) {
             return false;
           }
         }
@@ -172,11 +204,9 @@ void Trial::read_blocks(
         freed.clear();
         detail::trial::RecordReader& reader = *readers[worker];
         reader.expect(locations.subspan(work[b].begin, work[b].end - work[b].begin));
-        std::vector<Result> results;
-        results.reserve(work[b].end - work[b].begin);
-        for (std::size_t i = work[b].begin; i < work[b].end; ++i) {
-          results.push_back(read_one(reader, i));
-        }
+        std::vector<Result> results(work[b].end - work[b].begin);
+        for_each_ascending(locations.subspan(work[b].begin, results.size()),
+                           [&](std::size_t i) { results[i] = read_one(reader, work[b].begin + i); });
         return Done{worker, std::move(results)};
       },
       [&](std::size_t b, Done&& done) {

@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t whole_record_bytes = 256 * 1024;
 /// Streamed, up to this if the sink prefers that: then it has all elements in place.
 constexpr std::size_t whole_stream_bytes = 2048 * 1024;
+/// Of a compressed file, records up to this are inflated whole: reading one in two ends inflates it twice.
+constexpr std::size_t whole_inflated_bytes = 8192 * 1024;
 constexpr std::size_t block_bytes = 256 * 1024;
 /// What stands before the elements of a plain tensor is mostly shorter than this.
 constexpr std::size_t small_head_bytes = 1024;
@@ -38,6 +40,12 @@ std::shared_ptr<std::byte[]> allocate(std::size_t bytes) noexcept {
   }
 }
 
+Problem does_not_fill(std::uint64_t payload_bytes, std::uint64_t range) {
+  return damaged("record of " + std::to_string(payload_bytes + wire::frame_bytes) +
+                     " bytes does not fill its range of " + std::to_string(range),
+                 0);
+}
+
 /// An owning value from a parsed one that may borrow.
 Outcome<ReadRecord> own(wire::Value&& value, bool has_checksum) {
   std::shared_ptr<const std::byte[]> bytes = value.owned;
@@ -52,10 +60,26 @@ Outcome<ReadRecord> own(wire::Value&& value, bool has_checksum) {
     bytes = copy;
   }
   return ReadRecord{TensorValue(value.dtype, std::move(value.shape), std::move(bytes), value.bytes.size()),
-                    value.wall_time, has_checksum};
+                    value.wall_time, has_checksum, value.repeats};
 }
 
 }  // namespace
+
+std::optional<TensorValue> ReadRecord::whole() && {
+  if (repeats == 0) {
+    return std::move(value);
+  }
+  const std::size_t item = item_size(value.dtype());
+  const std::span<const std::byte> stored = value.bytes();
+  const std::size_t size = stored.size() + static_cast<std::size_t>(repeats) * item;
+  const std::shared_ptr<std::byte[]> bytes = allocate(size);
+  if (!bytes) {
+    return std::nullopt;
+  }
+  std::memcpy(bytes.get(), stored.data(), stored.size());
+  wire::fill_repeated({bytes.get() + stored.size(), size - stored.size()}, stored.last(item));
+  return TensorValue(value.dtype(), value.shape(), bytes, size);
+}
 
 Problem RecordReader::placed(Problem problem, const TensorLocation& location, std::uint64_t base) const {
   problem.file = location.file;
@@ -122,11 +146,44 @@ Outcome<bool> RecordReader::is_compressed() {
 
 Outcome<std::size_t> RecordReader::read_exactly(const TensorLocation& location, std::uint64_t offset,
                                                 std::span<std::byte> into) {
+  if (compressed_) {
+    auto got = inflater_->read_at(offset, into);
+    if (!got) {
+      return inflated_problem(std::move(got.problem()));
+    }
+    if (*got < into.size()) {
+      return wire::past_the_end(location.offset, location.length);
+    }
+    return got;
+  }
   auto got = file_->read_at(offset, into);
   if (got && *got < into.size()) {
     return Problem{ProblemKind::not_yet, {}, offset + *got - location.offset, "the file ends inside the record"};
   }
   return got;
+}
+
+/// A problem of the compressed file, whose offset counts in that: others here are counted in what it inflates to, from
+/// the record's start.
+Problem RecordReader::inflated_problem(Problem problem) {
+  if (problem.offset) {
+    problem.text += " at byte " + std::to_string(*problem.offset) + " of the file itself";
+    problem.offset.reset();
+  }
+  return problem;
+}
+
+/// Whether a record's header says what its entry in the index says, before anything is taken on its word.
+Status RecordReader::check_header(const TensorLocation& location) {
+  std::array<std::byte, wire::header_bytes> header{};
+  if (auto got = read_exactly(location, location.offset, header); !got) {
+    return std::move(got.problem());
+  }
+  const auto length = wire::parse_header(header);
+  if (!length) {
+    return length.problem();
+  }
+  return *length + wire::frame_bytes == location.length ? ok() : Status(does_not_fill(*length, location.length));
 }
 
 Outcome<std::span<const std::byte>> RecordReader::take_frame(std::span<const std::byte> record,
@@ -137,9 +194,7 @@ Outcome<std::span<const std::byte>> RecordReader::take_frame(std::span<const std
       return std::move(length.problem());
     }
     if (*length + wire::frame_bytes != record.size()) {
-      return damaged("record of " + std::to_string(*length + wire::frame_bytes) + " bytes does not fill its range of " +
-                         std::to_string(record.size()),
-                     0);
+      return does_not_fill(*length, record.size());
     }
     has_checksum = !wire::is_magic_footer(record.last<wire::footer_bytes>());
     return record.subspan(wire::header_bytes, *length);
@@ -236,15 +291,16 @@ Outcome<std::span<const std::byte>> RecordReader::load_payload(const TensorLocat
   if (!*compressed) {
     return std::move(*trouble);
   }
+  if (location.length < wire::frame_bytes) {
+    return damaged(std::to_string(location.length) + " bytes are too few for a record");
+  }
+  if (auto header = check_header(location); !header) {
+    return std::move(header.problem());
+  }
+  inflated_ = {};
   auto range = inflater_->read_range(location.offset, location.length);
   if (!range) {
-    Problem& problem = range.problem();
-    if (problem.offset) {
-      // Counted in the compressed file; others here are counted in what it inflates to, from the record's start.
-      problem.text += " at byte " + std::to_string(*problem.offset) + " of the file itself";
-      problem.offset.reset();
-    }
-    return std::move(problem);
+    return inflated_problem(std::move(range.problem()));
   }
   inflated_ = std::move(*range);
   return take_frame(inflated_, has_checksum);
@@ -253,9 +309,12 @@ Outcome<std::span<const std::byte>> RecordReader::load_payload(const TensorLocat
 Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline(const TensorLocation& location,
                                                                      std::string_view tag, std::size_t whole_bytes) {
   using Result = std::optional<Outlined>;
-  const bool inside = location.offset <= file_->size() && location.length <= file_->size() - location.offset;
-  if (compressed_ || !inside || location.length <= whole_bytes) {
+  if (location.length <= std::max(whole_bytes, compressed_ ? whole_inflated_bytes : 0)) {
     return Result{};
+  }
+  const bool inside = location.offset <= file_->size() && location.length <= file_->size() - location.offset;
+  if (!compressed_ && !inside) {
+    return outline_compressed(location, tag, whole_bytes);
   }
   const std::uint64_t payload_bytes = location.length - wire::frame_bytes;
   Outlined outlined;
@@ -267,7 +326,7 @@ Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline(const Tenso
     }
     const auto length = wire::parse_header(outlined.head);
     if (!length || *length != payload_bytes) {
-      return Result{};  // the reader of whole records says what is wrong
+      return outline_compressed(location, tag, whole_bytes);
     }
     outlined.head.erase(outlined.head.begin(), outlined.head.begin() + wire::header_bytes);
     if (place = wire::find_content(outlined.head, payload_bytes); place) {
@@ -296,6 +355,21 @@ Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline(const Tenso
   outlined.value = std::move(**value);
   outlined.has_checksum = !wire::is_magic_footer(tail.last<wire::footer_bytes>());
   return Result{std::move(outlined)};
+}
+
+/// What does not fit as it stands may be compressed. If it is known to be, or is not, the reader of whole records says
+/// what is wrong.
+Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline_compressed(const TensorLocation& location,
+                                                                                std::string_view tag,
+                                                                                std::size_t whole_bytes) {
+  if (compressed_) {
+    return std::optional<Outlined>();
+  }
+  auto compressed = is_compressed();
+  if (!compressed) {
+    return std::move(compressed.problem());
+  }
+  return *compressed ? outline(location, tag, whole_bytes) : std::optional<Outlined>();
 }
 
 /// Reads the elements once to hold them against the payload's checksum.
@@ -424,7 +498,10 @@ Status RecordReader::stream(const TensorLocation& location, std::string_view tag
     }
     sink.written(value->wall_time);
     if (sink.begin(value->dtype, value->shape) && !value->bytes.empty()) {
-      sink.block(value->bytes);
+      const bool more = sink.block(value->bytes);
+      if (more && value->repeats > 0) {
+        sink.repeat(value->bytes.last(item_size(value->dtype)), value->repeats);
+      }
     }
     return ok();
   }

@@ -25,9 +25,14 @@ namespace smd::detail::trial {
 
 /// A record that was read.
 struct ReadRecord {
-  TensorValue value;
+  TensorValue value;  ///< Without the elements that `repeats` counts.
   double wall_time = 0;
   bool has_checksum = false;  ///< The payload's checksum was there (and right, if it was looked at).
+  /// So many elements more, each equal to the last one stored.
+  std::uint64_t repeats = 0;
+
+  /// The value with all its elements; nothing if memory runs out.
+  [[nodiscard]] std::optional<TensorValue> whole() &&;
 };
 
 /// Reads records by range, checking framing, tag, type, shape and length. One a thread; keeps the last file open.
@@ -70,6 +75,10 @@ class RecordReader {
   /// Nothing if the record must be loaded whole, as those of up to `whole_bytes` are.
   Outcome<std::optional<Outlined>> outline(const TensorLocation& location, std::string_view tag,
                                            std::size_t whole_bytes);
+  Outcome<std::optional<Outlined>> outline_compressed(const TensorLocation& location, std::string_view tag,
+                                                      std::size_t whole_bytes);
+  Status check_header(const TensorLocation& location);
+  static Problem inflated_problem(Problem problem);
   Status check_content(const TensorLocation& location, const Outlined& outlined);
   /// A record of those expected, from what was read in one go; empty if it must be read by itself.
   std::span<const std::byte> from_ahead(const TensorLocation& location);

@@ -3,64 +3,128 @@
 #include "base/pattern.hpp"
 #include "trial/trial_state.hpp"
 
-#include <algorithm>
+#include <smd/limits.hpp>
+
+#include <numeric>
+#include <optional>
 
 namespace smd::detail::trial {
 
 namespace {
 
+/// A name or pattern fit to stand in a message, cut where it is long.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t longest = 200;
+  return "'" + printable(text.substr(0, longest)) + (text.size() > longest ? "...'" : "'");
+}
+
 Pattern compile_own(const std::string& text) {
   Pattern pattern;
   if (const auto error = pattern.compile(text)) {
-    throw InvalidArgument("pattern '" + printable(text) + "' does not compile: " + *error);
+    throw InvalidArgument("pattern " + quoted(text) + " does not compile: " + *error);
   }
   return pattern;
 }
 
 /// Whether a pattern of the caller is found in a name; a limit is an error, never "no".
-bool found(Pattern& pattern, std::string_view name) {
-  const Pattern::Answer answer = pattern.search(name);
-  if (answer == Pattern::Answer::limit) {
-    throw MatchLimit("pattern '" + printable(pattern.text()) + "' needs too many steps on '" + printable(name) +
-                         "'; make it simpler",
-                     pattern.text());
+bool found(Pattern& pattern, std::string_view name, MatchBudget& budget) {
+  switch (pattern.search(name, budget)) {
+    case Pattern::Answer::no:
+      return false;
+    case Pattern::Answer::yes:
+      return true;
+    case Pattern::Answer::limit:
+      throw MatchLimit(
+          "pattern " + quoted(pattern.text()) + " needs too many steps on " + quoted(name) + "; make it simpler",
+          pattern.text());
+    case Pattern::Answer::spent:
+      break;
   }
-  return answer == Pattern::Answer::yes;
+  throw MatchLimit("the patterns together need more than " + std::to_string(limits::pattern_question_steps) +
+                       " steps (pattern_question_steps); at " + quoted(pattern.text()) +
+                       " none were left: make them simpler, or ask for fewer at a time",
+                   pattern.text());
 }
 
-/// Adds the members of a collection among `tensors`. A pattern of the trial that does not work costs only itself.
-void add_members(TrialState& state, const Snapshot& snapshot, const Collection& collection, TensorSet& members) {
-  const layout::NameTable& tensors = snapshot.catalog.tensors();
-  for (const std::string& name : collection.tensor_names) {
-    if (const std::uint32_t id = tensors.find(name); id != no_id) {
-      members[id] = true;
+/// The tensors asked for: each once, however often it is named.
+class Named {
+ public:
+  explicit Named(const layout::NameTable& tensors) : tensors_(tensors), is_named_(tensors.size(), false) {}
+
+  void add(const std::string& name) {
+    if (const std::uint32_t id = tensors_.find(name); id != no_id) {
+      add(id);
     }
   }
+  void add(std::uint32_t id) {
+    if (!is_named_[id]) {
+      is_named_[id] = true;
+      ids_.push_back(id);
+    }
+  }
+  /// Those in which a pattern is found: `found` of each name that was not asked for before.
+  template <class Found>
+  void add_found(const Found& found) {
+    for (std::uint32_t id = 0; id < tensors_.size(); ++id) {
+      if (!is_named_[id] && found(id)) {
+        add(id);
+      }
+    }
+  }
+  [[nodiscard]] std::vector<std::uint32_t> take() { return std::move(ids_); }
+
+ private:
+  const layout::NameTable& tensors_;
+  TensorSet is_named_;
+  std::vector<std::uint32_t> ids_;
+};
+
+/// Adds those in which a pattern of the trial is found. What does not work costs only itself: says why it does not.
+std::string add_found(const std::string& text, const layout::NameTable& tensors, Named& named, MatchBudget& budget) {
+  if (budget.spent()) {
+    return "was not looked for: the trial's patterns together need more than " +
+           std::to_string(limits::pattern_question_steps) + " steps (pattern_question_steps)";
+  }
+  Pattern pattern;
+  if (const auto error = pattern.compile(text)) {
+    return "does not compile: " + *error;
+  }
+  std::string why;
+  named.add_found([&](std::uint32_t id) {
+    if (!why.empty()) {
+      return false;
+    }
+    const Pattern::Answer answer = pattern.search(tensors[id], budget);
+    if (answer == Pattern::Answer::limit) {
+      why = "needs too many steps on " + quoted(tensors[id]);
+    } else if (answer == Pattern::Answer::spent) {
+      why = "was not looked for in all names: the trial's patterns together need more than " +
+            std::to_string(limits::pattern_question_steps) + " steps (pattern_question_steps)";
+    }
+    return answer == Pattern::Answer::yes;
+  });
+  return why;
+}
+
+/// Adds the members of a collection.
+void add_members(TrialState& state, const Snapshot& snapshot, const Collection& collection, Named& named) {
+  for (const std::string& name : collection.tensor_names) {
+    named.add(name);
+  }
+  if (collection.include_regex.empty()) {
+    return;
+  }
+  MatchBudget budget = snapshot.asked_before.budget_of(collection.name);
   for (const std::string& text : collection.include_regex) {
-    const auto complain = [&](const std::string& why) {
+    if (const std::string why = add_found(text, snapshot.catalog.tensors(), named, budget); !why.empty()) {
       state.notice({ProblemKind::damaged,
                     "collections/000000000",
                     {},
-                    "collection '" + printable(collection.name) + "': pattern '" + printable(text) + "' " + why +
+                    "collection " + quoted(collection.name) + ": pattern " + quoted(text) + " " + why +
                         "; its members by name are still used"});
-    };
-    Pattern pattern;
-    if (const auto error = pattern.compile(text)) {
-      complain("does not compile: " + *error);
-      continue;
-    }
-    for (std::uint32_t id = 0; id < tensors.size(); ++id) {
-      if (members[id]) {
-        continue;
-      }
-      const Pattern::Answer answer = pattern.search(tensors[id]);
-      if (answer == Pattern::Answer::limit) {
-        complain("needs too many steps on '" + printable(tensors[id]) + "'");
-        break;
-      }
-      members[id] = answer == Pattern::Answer::yes;
     }
   }
+  snapshot.asked_before.took(collection.name, budget);
 }
 
 /// Tensors of which something was saved in some of the rows.
@@ -93,19 +157,11 @@ class SavedIn {
   std::vector<bool> seen_lists_;
 };
 
-TensorSet saved_tensors(const Snapshot& snapshot, const TensorQuery& query) {
+TensorSet saved_in_mode(const Snapshot& snapshot, Mode mode) {
   SavedIn saved(snapshot);
-  if (query.step) {
-    for (const layout::StepRow* row : rows_at(snapshot, *query.step)) {
-      if (!query.mode || *query.mode == Mode::global || row->mode == *query.mode) {
-        saved.add(*row);
-      }
-    }
-    return saved.take();
-  }
   for (const Step& step : snapshot.steps) {
     for (const layout::StepRow& row : snapshot.rows_of(step)) {
-      if (!query.mode || *query.mode == Mode::global || row.mode == *query.mode) {
+      if (mode == Mode::global || row.mode == mode) {
         saved.add(row);
       }
     }
@@ -113,37 +169,74 @@ TensorSet saved_tensors(const Snapshot& snapshot, const TensorQuery& query) {
   return saved.take();
 }
 
+TensorSet saved_at(const Snapshot& snapshot, StepKey step, Mode mode) {
+  SavedIn saved(snapshot);
+  for (const layout::StepRow* row : rows_at(snapshot, step)) {
+    if (mode == Mode::global || row->mode == mode) {
+      saved.add(*row);
+    }
+  }
+  return saved.take();
+}
+
+/// What the query names, saved or not; nothing if it names nothing, which means everything.
+std::optional<std::vector<std::uint32_t>> named_ids(TrialState& state, const Snapshot& snapshot,
+                                                    const TensorQuery& query, const TensorSet& saved,
+                                                    MatchBudget& budget) {
+  if (query.names.empty() && query.regex.empty() && query.collections.empty()) {
+    return std::nullopt;
+  }
+  const layout::NameTable& tensors = snapshot.catalog.tensors();
+  Named named(tensors);
+  for (const std::string& name : query.names) {
+    named.add(name);
+  }
+  for (const std::string& name : query.collections) {
+    const auto it = snapshot.collections->collections.find(name);
+    if (it != snapshot.collections->collections.end()) {
+      add_members(state, snapshot, it->second, named);
+    }
+  }
+  for (const std::string& text : query.regex) {
+    Pattern pattern = compile_own(text);
+    named.add_found([&](std::uint32_t id) { return saved[id] && found(pattern, tensors[id], budget); });
+  }
+  return named.take();
+}
+
 }  // namespace
 
-TensorSet select_tensors(TrialState& state, const Snapshot& snapshot, const TensorQuery& query) {
-  const layout::NameTable& tensors = snapshot.catalog.tensors();
-  TensorSet selected = saved_tensors(snapshot, query);
-  if (!query.names.empty() || !query.regex.empty() || !query.collections.empty()) {
-    TensorSet named(tensors.size(), false);
-    for (const std::string& name : query.names) {
-      if (const std::uint32_t id = tensors.find(name); id != no_id) {
-        named[id] = true;
-      }
-    }
-    for (const std::string& name : query.collections) {
-      const auto it = snapshot.collections->collections.find(name);
-      if (it != snapshot.collections->collections.end()) {
-        add_members(state, snapshot, it->second, named);
-      }
-    }
-    for (const std::string& text : query.regex) {
-      Pattern pattern = compile_own(text);
-      for (std::uint32_t id = 0; id < tensors.size(); ++id) {
-        named[id] = named[id] || (selected[id] && found(pattern, tensors[id]));
-      }
-    }
-    std::transform(selected.begin(), selected.end(), named.begin(), selected.begin(), std::logical_and<>());
+std::vector<std::uint32_t> select_ids(TrialState& state, const Snapshot& snapshot, const TensorQuery& query,
+                                      MatchBudget& budget) {
+  const Mode mode = query.mode.value_or(Mode::global);
+  TensorSet at_some;
+  if (query.step) {
+    at_some = saved_at(snapshot, *query.step, mode);
+  } else if (mode != Mode::global) {
+    at_some = saved_in_mode(snapshot, mode);
   }
+  const TensorSet& saved = query.step || mode != Mode::global
+                               ? at_some
+                               : snapshot.asked_before.saved_ever([&] { return saved_in_mode(snapshot, mode); });
+  std::vector<std::uint32_t> ids;
+  if (auto named = named_ids(state, snapshot, query, saved, budget)) {
+    ids = std::move(*named);
+  } else {
+    ids.resize(saved.size());
+    std::iota(ids.begin(), ids.end(), 0U);
+  }
+  std::erase_if(ids, [&](std::uint32_t id) { return !saved[id]; });
   for (const std::string& text : query.exclude) {
     Pattern pattern = compile_own(text);
-    for (std::uint32_t id = 0; id < tensors.size(); ++id) {
-      selected[id] = selected[id] && !found(pattern, tensors[id]);
-    }
+    std::erase_if(ids, [&](std::uint32_t id) { return found(pattern, snapshot.catalog.tensors()[id], budget); });
+  }
+  return ids;
+}
+
+TensorSet select_tensors(TrialState& state, const Snapshot& snapshot, const TensorQuery& query, MatchBudget& budget) {
+  TensorSet selected(snapshot.catalog.tensors().size(), false);
+  for (const std::uint32_t id : select_ids(state, snapshot, query, budget)) {
+    selected[id] = true;
   }
   return selected;
 }

@@ -112,7 +112,7 @@ std::vector<std::int64_t> Snapshot::global_steps(Mode mode, std::int64_t number)
 }
 
 StepState Snapshot::state(StepKey key, bool over) const {
-  // FORMAT.md, section 9: t is the smallest known step of the mode that is not below the one asked for.
+  // docs/format.md: t is the smallest known step of the mode that is not below the one asked for.
   std::optional<std::int64_t> t;
   std::int64_t global = 0;
   if (key.mode == Mode::global) {

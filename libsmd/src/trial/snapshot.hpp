@@ -3,6 +3,7 @@
 
 #include "base/sorted_chunks.hpp"
 #include "layout/layout.hpp"
+#include "trial/asked_before.hpp"
 #include "trial/catalog.hpp"
 
 #include <smd/problem.hpp>
@@ -45,7 +46,7 @@ struct Snapshot {
   Catalog catalog;
   SortedChunks<layout::StepFile> read;                 ///< Step files that were read or found empty, by step and ids.
   std::vector<layout::LoadedSteps::Failure> failures;  ///< In the order of the listing.
-  std::vector<Problem> notes;                          ///< Entries refused in files that were read.
+  ProblemList notes{limits::problems_per_trial};       ///< Entries refused in files that were read.
   SortedChunks<Step> steps;                            ///< Ascending.
   SortedChunks<ModeClaim> claims;                      ///< By mode and mode step; each once. Without mode `global`.
   /// By id in `Catalog::paths`: the first row with records there; payload `no_id`: none. Null: no such paths.
@@ -62,6 +63,7 @@ struct Snapshot {
   bool settled = false;                       ///< Nothing more came for a while after it: none will.
   /// When to look again even if nothing changes: an end is to be believed, a half-written file given up.
   std::optional<std::chrono::steady_clock::time_point> due;
+  AskedBefore asked_before;
 
   /// Takes new rows into `steps`, `claims` and `row_of_path`. Costs by their number, not by that of all.
   void add(std::vector<layout::StepRow> rows);
@@ -97,7 +99,7 @@ struct Snapshot {
 [[nodiscard]] std::size_t workers_needed(const layout::CollectionsInfo& collections, const layout::Listing& listing);
 
 /// How many of the oldest of `waiting` incomplete steps count as complete because too many are: while more than
-/// `window` are left, window/2 of them (FORMAT.md, section 12, row 27).
+/// `window` are left, window/2 of them (docs/format.md).
 [[nodiscard]] std::size_t given_up(std::size_t waiting, std::size_t window) noexcept;
 
 /// Step numbers of a listing with the number of workers that have a file there, ascending.

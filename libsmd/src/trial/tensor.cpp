@@ -34,8 +34,7 @@ const Tensor::Impl::StepRow& Tensor::Impl::row(const Snapshot& snapshot, StepKey
   }
   const Rows rows = rows_with(snapshot, all, id(snapshot));
   if (rows.empty()) {
-    throw TensorUnavailableForStep(
-        "'" + detail::printable(name) + "' was not saved at " + detail::trial::describe(step), name, step, {});
+    throw_not_at(step);
   }
   if (!worker) {
     const auto first =
@@ -56,6 +55,11 @@ const Tensor::Impl::StepRow& Tensor::Impl::row(const Snapshot& snapshot, StepKey
   throw InvalidWorker("worker '" + detail::printable(*worker) + "' did not save '" + detail::printable(name) + "' at " +
                           detail::trial::describe(step) + "; these did: " + list,
                       *worker, std::move(writers));
+}
+
+void Tensor::Impl::throw_not_at(StepKey step) const {
+  throw TensorUnavailableForStep("'" + detail::printable(name) + "' was not saved at " + detail::trial::describe(step),
+                                 name, step, {});
 }
 
 std::optional<std::uint32_t> Tensor::Impl::position(const Snapshot& snapshot, const StepRow& row,
@@ -112,14 +116,20 @@ TensorValue Tensor::Impl::read(const Snapshot& snapshot, const StepRow& row, Ste
     return shape_only ? reader.peek(at, tag) : reader.read_once(at, tag);
   });
   if (record) {
-    return std::move(record->value);
+    if (shape_only) {
+      return std::move(record->value);
+    }
+    if (std::optional<TensorValue> value = std::move(*record).whole()) {
+      return *std::move(value);
+    }
+    throw ReadError({ProblemKind::io, place->file, place->offset, "memory ran out"});
   }
   throw_problem(trial->judge(std::move(record.problem()), *place, snapshot), step);
 }
 
 void Tensor::Impl::throw_problem(Problem problem, StepKey step) const {
   if (problem.kind == ProblemKind::absent) {
-    throw TensorUnavailableForStep(to_string(problem), name, step, {});
+    throw TensorUnavailableForStep(to_string(problem), name, step, {}, problem);
   }
   if (problem.kind == ProblemKind::not_yet) {
     throw StepNotYetAvailable(to_string(problem), step);
@@ -144,6 +154,10 @@ TensorValue Tensor::Impl::reduce(const Snapshot& snapshot, const StepRow& row, S
     }
     bool block(std::span<const std::byte> bytes) override {
       reducer.add(type_, bytes);
+      return true;
+    }
+    bool repeat(std::span<const std::byte> element, std::uint64_t count) override {
+      reducer.add_repeated(type_, element, count);
       return true;
     }
     Reducer reducer;
@@ -325,15 +339,15 @@ TensorValue Tensor::reduction_value(StepKey step, std::string_view reduction, bo
   return impl_->reduce(*snapshot, row, step, stored);
 }
 
-std::map<std::string, TensorValue> Tensor::reduction_values(StepKey step,
-                                                            const std::optional<std::string>& worker) const {
+std::map<ReductionKey, TensorValue> Tensor::reduction_values(StepKey step,
+                                                             const std::optional<std::string>& worker) const {
   const auto snapshot = impl_->trial->snapshot();
   const auto has_any = [&](const auto& row) {
     const auto items = snapshot->catalog.items(row).of(impl_->id(*snapshot));
     return !items.empty() && items.back().reduction != no_id;  // reductions stand after the value
   };
   const auto& row = impl_->row(*snapshot, step, worker, has_any);
-  std::map<std::string, TensorValue> values;
+  std::map<ReductionKey, TensorValue> values;
   for (const Item& item : snapshot->catalog.items(row).of(impl_->id(*snapshot))) {
     if (item.reduction != no_id) {
       const std::string reduction(snapshot->catalog.reductions()[item.reduction]);
@@ -349,13 +363,17 @@ std::vector<std::string> Tensor::workers(StepKey step) const {
   for (const auto* row : rows_with(*snapshot, rows_at(*snapshot, step), impl_->id(*snapshot))) {
     workers.emplace_back(snapshot->worker(*row));
   }
+  if (workers.empty()) {
+    impl_->throw_not_at(step);
+  }
   return workers;
 }
 
-std::vector<ModeStep> Tensor::prev_steps(StepKey step, std::size_t n) const {
+std::vector<ModeStep> Tensor::prev_steps(StepKey step, std::optional<std::size_t> n) const {
   std::vector<ModeStep> steps = this->steps(step.mode);
   steps.erase(std::upper_bound(steps.begin(), steps.end(), ModeStep(step.number)), steps.end());
-  steps.erase(steps.begin(), steps.end() - static_cast<std::ptrdiff_t>(std::min(n, steps.size())));
+  steps.erase(steps.begin(),
+              steps.end() - static_cast<std::ptrdiff_t>(std::min(n.value_or(steps.size()), steps.size())));
   return steps;
 }
 

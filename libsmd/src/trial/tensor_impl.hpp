@@ -54,6 +54,7 @@ struct __attribute__((visibility("hidden"))) Tensor::Impl {
                                                                               const Has& has) const;
   /// A shape saved by itself, or a value, which has one.
   [[nodiscard]] bool has_shape(const Snapshot& snapshot, const StepRow& row) const;
+  [[noreturn]] void throw_not_at(StepKey step) const;
   [[noreturn]] void throw_not_saved(const Snapshot& snapshot, const StepRow& row, StepKey step,
                                     std::string_view what) const;
 };

@@ -5,9 +5,11 @@
 #include "base/nearest.hpp"
 #include "trial/tensor_impl.hpp"
 #include "trial/trial_impl.hpp"
+#include "wire/event.hpp"
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace smd {
 
@@ -24,6 +26,21 @@ std::vector<std::string> texts(const T& views) {
 }  // namespace
 
 BlockSink::~BlockSink() = default;
+
+bool BlockSink::repeat(std::span<const std::byte> element, std::uint64_t count) {
+  constexpr std::size_t block_bytes = std::size_t{256} << 10;
+  const std::uint64_t in_block = block_bytes / element.size();
+  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(count, in_block)) * element.size());
+  detail::wire::fill_repeated(bytes, element);
+  for (std::uint64_t left = count; left > 0;) {
+    const std::uint64_t now = std::min(left, in_block);
+    if (!block(std::span(bytes).first(static_cast<std::size_t>(now) * element.size()))) {
+      return false;
+    }
+    left -= now;
+  }
+  return true;
+}
 void BlockSink::written(double /*wall_time*/) {}
 bool BlockSink::prefers_whole() const noexcept { return true; }
 
@@ -42,14 +59,27 @@ bool Trial::remote() const noexcept { return impl_->storage().remote(); }
 
 std::vector<std::string> Trial::tensor_names(const TensorQuery& query) const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
-  const detail::trial::TensorSet selected = select_tensors(*impl_, *snapshot, query);
+  detail::MatchBudget budget;
+  std::vector<std::uint32_t> ids = select_ids(*impl_, *snapshot, query, budget);
+  const std::vector<std::uint32_t>& rank = snapshot->catalog.tensor_rank();
+  std::sort(ids.begin(), ids.end(), [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
   std::vector<std::string> names;
-  for (const std::uint32_t id : snapshot->catalog.sorted_tensors()) {
-    if (selected[id]) {
-      names.emplace_back(snapshot->catalog.tensors()[id]);
-    }
+  names.reserve(ids.size());
+  for (const std::uint32_t id : ids) {
+    names.emplace_back(snapshot->catalog.tensors()[id]);
   }
   return names;
+}
+
+std::vector<std::string> Trial::tensor_names_of(const Collection& collection, TensorQuery query) const {
+  const bool own = collection.tensor_names.empty() && collection.include_regex.empty();
+  if (own || this->collection(collection.name) == collection) {  // whose patterns may be bad, which costs only them
+    query.collections.push_back(collection.name);
+  } else {
+    query.names.insert(query.names.end(), collection.tensor_names.begin(), collection.tensor_names.end());
+    query.regex.insert(query.regex.end(), collection.include_regex.begin(), collection.include_regex.end());
+  }
+  return tensor_names(query);
 }
 
 bool Trial::has_tensor(std::string_view name) const {
@@ -128,6 +158,23 @@ std::optional<ModeStep> Trial::mode_step(GlobalStep step) const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   const Step* const found = snapshot->find(step.value);
   return found == nullptr ? std::nullopt : std::optional(ModeStep(found->mode_step));
+}
+
+std::optional<ModeStep> Trial::mode_step(GlobalStep step, Mode mode) const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  const Step* const found = snapshot->find(step.value);
+  if (found == nullptr) {
+    return std::nullopt;
+  }
+  if (mode == Mode::global) {
+    return ModeStep(step.value);
+  }
+  for (const detail::layout::StepRow& row : snapshot->rows_of(*found)) {
+    if (row.mode == mode) {
+      return ModeStep(row.mode_step);
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<GlobalStep> Trial::global_step(Mode mode, ModeStep step) const {

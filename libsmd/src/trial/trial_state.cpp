@@ -15,13 +15,33 @@ namespace smd::detail::trial {
 
 namespace {
 
-// The trial whose queries, in this thread, answer from the last refresh.
-thread_local const TrialState* held_still = nullptr;
+// The innermost of this thread.
+thread_local const HoldStill* held_still = nullptr;
+
+/// The last part of a path, `job` of `s3://bucket/job/`; the path itself if it has no parts.
+std::string last_part(std::string_view path) {
+  const std::size_t end = path.find_last_not_of('/');
+  if (end == std::string_view::npos) {
+    return std::string(path);
+  }
+  const std::string_view whole = path.substr(0, end + 1);
+  return std::string(whole.substr(whole.rfind('/') + 1));
+}
 
 }  // namespace
 
-HoldStill::HoldStill(const TrialState& state) noexcept : before_(held_still) { held_still = &state; }
+HoldStill::HoldStill(std::vector<const TrialState*> states) noexcept
+    : states_(std::move(states)), before_(std::exchange(held_still, this)) {}
 HoldStill::~HoldStill() { held_still = before_; }
+
+bool HoldStill::holds(const TrialState& state) noexcept {
+  for (const HoldStill* guard = held_still; guard != nullptr; guard = guard->before_) {
+    if (std::find(guard->states_.begin(), guard->states_.end(), &state) != guard->states_.end()) {
+      return true;
+    }
+  }
+  return false;
+}
 
 TrialState::TrialState(const std::string& path, TrialOptions options, Environment environment)
     : options_(std::move(options)),
@@ -31,8 +51,9 @@ TrialState::TrialState(const std::string& path, TrialOptions options, Environmen
       layout_(layout::debugger_layout()) {
   window_ = options_.incomplete_step_wait_window.value_or(limits_.incomplete_steps);
   ranges_.push_back(options_.range_steps);
+  options_.remote.stop = [own = options_.remote.stop, limit = look_limit_] { return (own && own()) || limit->over(); };
   open_storage(path);
-  name_ = options_.name.empty() ? path : options_.name;
+  name_ = options_.name.empty() ? last_part(path) : options_.name;
   make_snapshot();
 }
 
@@ -86,7 +107,7 @@ std::shared_ptr<const Snapshot> TrialState::current() const {
 }
 
 std::shared_ptr<const Snapshot> TrialState::snapshot() {
-  if (auto_refresh_.load(std::memory_order_relaxed) && held_still != this) {
+  if (auto_refresh_.load(std::memory_order_relaxed) && !HoldStill::holds(*this)) {
     refresh();
   }
   return current();
@@ -136,6 +157,29 @@ std::shared_ptr<const Snapshot> TrialState::look() {
   return old;
 }
 
+void TrialState::LookLimit::set(std::stop_token new_stop,
+                                std::optional<std::chrono::steady_clock::time_point> new_end) {
+  const std::lock_guard lock(mutex);
+  stop = std::move(new_stop);
+  end = new_end;
+}
+
+bool TrialState::LookLimit::over() {
+  const std::lock_guard lock(mutex);
+  return stop.stop_requested() || (end && std::chrono::steady_clock::now() >= *end);
+}
+
+std::shared_ptr<const Snapshot> TrialState::look_until(const std::stop_token& stop,
+                                                       std::optional<std::chrono::steady_clock::time_point> end) {
+  struct Limited {
+    LookLimit& limit;
+    ~Limited() { limit.set({}, {}); }
+  };
+  look_limit_->set(stop, end);
+  const Limited limited{*look_limit_};
+  return look();
+}
+
 std::shared_ptr<const Snapshot> TrialState::look_once() {
   const auto require_there = [this] {
     if (Status there = storage_->revisit(); !there) {
@@ -155,7 +199,7 @@ std::shared_ptr<const Snapshot> TrialState::look_once() {
 }
 
 void TrialState::require_readable(const Snapshot& snapshot) const {
-  for (const Problem& problem : snapshot.listing->notes) {
+  for (const Problem& problem : snapshot.listing->notes.kept()) {
     if (problem.kind == ProblemKind::access_denied || problem.kind == ProblemKind::network) {
       Problem whole = problem;
       whole.file = path() + "/" + whole.file;
@@ -176,24 +220,28 @@ void TrialState::cover(const StepRange& range) {
 void TrialState::notice(Problem problem) {
   std::string text = to_string(problem);
   const std::lock_guard lock(mutex_);
-  if (noticed_texts_.insert(std::move(text)).second) {
-    noticed_.push_back(std::move(problem));
+  if (noticed_.full(problem.kind)) {
+    if (!noticed_texts_.contains(text)) {
+      noticed_.count(problem.kind);
+    }
+  } else if (noticed_texts_.insert(std::move(text)).second) {
+    noticed_.add(std::move(problem));
   }
 }
 
 void TrialState::throw_missing_collections() const {
   std::vector<std::string> there;
   std::size_t others = 0;
-  const auto entries = storage_->list("");
-  if (entries) {
-    for (const storage::DirEntry& entry : *entries) {
-      if (there.size() < 8) {
-        there.push_back("'" + printable(entry.name) + "'");
-      } else {
-        ++others;
-      }
-    }
-  }
+  (void)storage_->list_parts("",
+                             [&](const std::vector<storage::DirEntry>& entries) {  // what cannot be listed is not named
+                               for (const storage::DirEntry& entry : entries) {
+                                 if (there.size() < 8) {
+                                   there.push_back("'" + printable(entry.name) + "'");
+                                 } else {
+                                   ++others;
+                                 }
+                               }
+                             });
   std::sort(there.begin(), there.end());
   std::string list;
   for (const std::string& name : there) {
@@ -216,6 +264,13 @@ void TrialState::make_snapshot() {
     load_snapshot();
   } catch (const std::bad_alloc&) {
     throw ReadError({ProblemKind::io, std::string(layout::index_folder), {}, "memory ran out"});
+  }
+}
+
+/// Of what a look found that was stopped, some is missing: the snapshot stays as it was.
+void TrialState::require_not_stopped() const {
+  if (storage_->remote() && options_.remote.stop()) {
+    throw ReadError({ProblemKind::stopped, path(), {}, "the request was stopped before the server had answered"});
   }
 }
 
@@ -247,6 +302,7 @@ void TrialState::load_snapshot() {
   next->listing = std::make_shared<layout::Listing>(std::move(*listed));
   next->ended = next->listing->ended;
   next->collections = reading.get();
+  require_not_stopped();
   if (const layout::CollectionsInfo& collections = *next->collections; !collections.found) {
     if (!collections.problems.empty() && collections.problems.front().kind != ProblemKind::note) {
       throw ReadError(collections.problems.front());
@@ -288,6 +344,7 @@ void TrialState::load_snapshot() {
       next->due = std::min(next->due.value_or(given_up), given_up);
     }
   }
+  require_not_stopped();
   if (options_.strict) {
     for (const auto& failure : next->failures) {
       if (failure.problem.kind == ProblemKind::damaged) {
@@ -311,7 +368,7 @@ std::vector<Problem> TrialState::problems() const {
   {
     const std::lock_guard lock(mutex_);
     snapshot = latest_;
-    noticed = noticed_;
+    noticed = noticed_.all();
   }
   const layout::CollectionsInfo& collections = *snapshot->collections;
   const auto append = [&problems](const std::vector<Problem>& more) {
@@ -334,11 +391,11 @@ std::vector<Problem> TrialState::problems() const {
                             (there == 1 ? "has" : "have") + " a collections file" + (snapshot->ended ? "" : " so far") +
                             "; what is there is read"});
   }
-  append(snapshot->listing->notes);
+  append(snapshot->listing->notes.all());
   for (const auto& failure : snapshot->failures) {
     problems.push_back(failure.problem);
   }
-  append(snapshot->notes);
+  append(snapshot->notes.all());
   append(noticed);
   return problems;
 }
@@ -420,6 +477,13 @@ void throw_no_step(const Snapshot& snapshot, StepKey key) {
     throw StepNotYetAvailable(describe(key) + " is not there yet; the job is still running", key);
   }
   throw StepUnavailable(describe(key) + " was not saved", key);
+}
+
+void throw_unavailable(const Snapshot& snapshot, StepKey key, bool over) {
+  if (over && !snapshot.goes_beyond(key)) {
+    throw NoMoreData(describe(key) + " will not come: the job has ended before it", key);
+  }
+  throw StepUnavailable(describe(key) + " was not saved, and later ones were", key);
 }
 
 }  // namespace smd::detail::trial

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "base/problem_list.hpp"
 #include "layout/layout.hpp"
 #include "storage/storage.hpp"
 #include "trial/snapshot.hpp"
@@ -17,6 +18,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -65,6 +67,10 @@ class TrialState {
   /// within two seconds; until then the last snapshot is given. A half-written index file that does not change becomes
   /// damage, and another thread's wait is not disturbed.
   [[nodiscard]] std::shared_ptr<const Snapshot> look();
+  /// The same, where requests to a remote store end with `stop` and at `end` too.
+  /// @throws also ReadError of kind stopped.
+  [[nodiscard]] std::shared_ptr<const Snapshot> look_until(const std::stop_token& stop,
+                                                           std::optional<std::chrono::steady_clock::time_point> end);
   /// Before waiting for more: throws if part of the trial can no longer be listed, so that nothing would ever come.
   void require_readable(const Snapshot& snapshot) const;
   [[nodiscard]] const Clock& clock() const noexcept { return *environment_.clock; }
@@ -124,6 +130,18 @@ class TrialState {
   [[noreturn]] void throw_missing_collections() const;
   void make_snapshot();
   void load_snapshot();
+  void require_not_stopped() const;
+
+  /// What ends requests besides the caller's own `RemoteOptions::stop`: the wait that the look at hand belongs to. Of
+  /// several waits at once, the one that looked last.
+  struct LookLimit {
+    std::mutex mutex;
+    std::stop_token stop;
+    std::optional<std::chrono::steady_clock::time_point> end;
+
+    void set(std::stop_token new_stop, std::optional<std::chrono::steady_clock::time_point> new_end);
+    [[nodiscard]] bool over();
+  };
   [[nodiscard]] std::optional<std::int64_t> first_open_step(const Snapshot& snapshot) const;
   std::vector<std::int64_t> load(Snapshot& snapshot, bool first);
   [[nodiscard]] std::vector<layout::StepFile> wanted_files(const Snapshot& snapshot, bool first) const;
@@ -153,6 +171,7 @@ class TrialState {
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<layout::Layout> layout_;
   std::vector<Problem> opening_notes_;
+  std::shared_ptr<LookLimit> look_limit_ = std::make_shared<LookLimit>();
 
   std::mutex loading_;
   // Guarded by `loading_`:
@@ -168,7 +187,7 @@ class TrialState {
   mutable std::mutex mutex_;
   std::shared_ptr<const Snapshot> latest_;
   std::optional<std::chrono::steady_clock::time_point> gone_since_;  // when a look found the trial away
-  std::vector<Problem> noticed_;
+  ProblemList noticed_{limits::problems_per_trial};
   std::unordered_set<std::string> noticed_texts_;
 
   mutable std::mutex again_mutex_;
@@ -176,23 +195,34 @@ class TrialState {
   mutable std::map<layout::StepFile, std::shared_ptr<const layout::LoadedSteps>> again_;
 };
 
-/// While one lives, queries of this thread about that trial do not refresh it.
+/// While one lives, queries of this thread about those trials do not refresh them. They nest.
 class HoldStill {
  public:
-  explicit HoldStill(const TrialState& state) noexcept;
+  explicit HoldStill(const TrialState& state) : HoldStill(std::vector{&state}) {}
+  explicit HoldStill(std::vector<const TrialState*> states) noexcept;
   HoldStill(const HoldStill&) = delete;
   HoldStill& operator=(const HoldStill&) = delete;
   ~HoldStill();
 
+  /// Whether this thread holds a trial still.
+  [[nodiscard]] static bool holds(const TrialState& state) noexcept;
+
  private:
-  const TrialState* before_;
+  std::vector<const TrialState*> states_;
+  const HoldStill* before_;
 };
 
 /// One flag a tensor id.
 using TensorSet = std::vector<bool>;
 
-/// @throws InvalidArgument, MatchLimit for the query's own patterns; those of the trial are noticed.
-[[nodiscard]] TensorSet select_tensors(TrialState& state, const Snapshot& snapshot, const TensorQuery& query);
+/// The ids of the tensors that a query asks for, each once, in no order. The query's own patterns take their steps from
+/// `budget`, those of a collection from the snapshot's. @throws InvalidArgument, MatchLimit for the query's own
+/// patterns; those of the trial are noticed.
+[[nodiscard]] std::vector<std::uint32_t> select_ids(TrialState& state, const Snapshot& snapshot,
+                                                    const TensorQuery& query, MatchBudget& budget);
+/// The same as flags.
+[[nodiscard]] TensorSet select_tensors(TrialState& state, const Snapshot& snapshot, const TensorQuery& query,
+                                       MatchBudget& budget);
 
 /// The rows at which `key` is answered: those of its first global step; for a mode step, of these that claim it.
 [[nodiscard]] std::vector<const layout::StepRow*> rows_at(const Snapshot& snapshot, StepKey key);
@@ -210,5 +240,8 @@ using TensorSet = std::vector<bool>;
 
 /// Throws StepUnavailable or StepNotYetAvailable for a step that no index file names.
 [[noreturn]] void throw_no_step(const Snapshot& snapshot, StepKey key);
+
+/// For a step that never comes: throws NoMoreData if the job is `over` and no later step exists, else StepUnavailable.
+[[noreturn]] void throw_unavailable(const Snapshot& snapshot, StepKey key, bool over);
 
 }  // namespace smd::detail::trial

@@ -31,21 +31,24 @@ WaitOutcome wait(detail::trial::TrialState& state, const WaitOptions& options, D
   Waiter waiter(state, options);
   std::optional<std::int64_t> passed;
   while (true) {
-    const std::shared_ptr<const Snapshot> snapshot = state.look();
+    const std::shared_ptr<const Snapshot> snapshot = waiter.look(state);
+    if (!snapshot) {
+      return waiter.over().value_or(WaitOutcome::stopped);
+    }
     if (done(*snapshot)) {
       return WaitOutcome::reached;
     }
-    if (std::exchange(passed, snapshot->passed) != snapshot->passed && !snapshot->settled) {
-      continue;
+    if (std::exchange(passed, snapshot->passed) != snapshot->passed) {
+      waiter.saw_step();
+      if (!snapshot->settled) {
+        continue;
+      }
     }
     if (snapshot->settled) {
       return WaitOutcome::ended;
     }
-    if (waiter.stopped()) {
-      return WaitOutcome::stopped;
-    }
-    if (waiter.passed()) {
-      return WaitOutcome::timed_out;
+    if (const std::optional<WaitOutcome> over = waiter.over()) {
+      return *over;
     }
     state.require_readable(*snapshot);
     waiter.pause(snapshot->due);
@@ -63,13 +66,10 @@ bool reached(const Snapshot& snapshot, StepKey step, int& doubts) {
     case StepState::unavailable:
       break;
   }
-  if (snapshot.settled && !snapshot.goes_beyond(step)) {
-    throw NoMoreData(detail::trial::describe(step) + " will not come: the job has ended before it", step);
-  }
   if (!snapshot.settled && ++doubts < 2) {
     return false;
   }
-  throw StepUnavailable(detail::trial::describe(step) + " was not saved, and later ones were", step);
+  detail::trial::throw_unavailable(snapshot, step, snapshot.settled);
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ struct BirthWatch {
     } else {
       watch = storage ? watch_of(*storage, interval) : detail::storage::watch_for_path(path, interval);
     }
-    waiter.emplace(detail::system_clock(), std::move(watch), options);
+    waiter.emplace(detail::system_clock(), std::move(watch), options, remote);
     of_folder = folder_there;
   }
 };
@@ -138,8 +138,19 @@ std::optional<Trial> Trial::open_when_there(const std::string& path, const Trial
       *outcome = how;
     }
   };
-  const auto passed = [&] { return wait.deadline && detail::system_clock().now() >= *wait.deadline; };
+  // While there is no trial, no step comes: what is left of `idle` is a deadline.
+  const detail::Clock& clock = detail::system_clock();
+  WaitOptions until = wait;
+  until.idle.reset();
+  const auto idle_end = wait.idle ? std::optional(clock.now() + *wait.idle) : std::nullopt;
+  const bool idle_first = idle_end && (!wait.deadline || *idle_end < *wait.deadline);
+  if (idle_first) {
+    until.deadline = idle_end;
+  }
+  const WaitOutcome time_up = idle_first ? WaitOutcome::idle : WaitOutcome::timed_out;
+  const auto passed = [&] { return until.deadline && clock.now() >= *until.deadline; };
   BirthWatch birth;
+  bool over = false;
   for (bool waited = false;; waited = true) {
     const bool last_try = passed();
     bool folder_there = true;
@@ -148,31 +159,38 @@ std::optional<Trial> Trial::open_when_there(const std::string& path, const Trial
       ends(WaitOutcome::reached);
       return trial;
     } catch (const MissingCollectionFiles& error) {
-      if (error.ended) {
+      if (error.ended && std::exchange(over, true)) {
         throw;
       }
+      if (error.ended) {
+        continue;  // they may have come after they were looked for, and the end with them
+      }
     } catch (const ReadError& error) {
+      if (error.problem.kind == ProblemKind::stopped && (wait.stop.stop_requested() || passed())) {
+        ends(wait.stop.stop_requested() ? WaitOutcome::stopped : time_up);
+        return std::nullopt;
+      }
       if (error.problem.kind != ProblemKind::not_found || (last_try && !waited) || is_no_folder(path)) {
         throw;
       }
       folder_there = false;
     }
     if (wait.stop.stop_requested() || last_try) {
-      ends(last_try ? WaitOutcome::timed_out : WaitOutcome::stopped);
+      ends(last_try ? time_up : WaitOutcome::stopped);
       return std::nullopt;
     }
     if (!birth.waiter || birth.of_folder != folder_there) {
-      birth.aim(path, folder_there, wait);  // and try again: it may have come before the watch did
+      birth.aim(path, folder_there, until);  // and try again: it may have come before the watch did
     } else {
       birth.waiter->pause(std::nullopt);
     }
   }
 }
 
-RefreshGuard::RefreshGuard(bool refresh, std::initializer_list<std::reference_wrapper<const Trial>> trials) {
+RefreshGuard::RefreshGuard(bool refresh, std::span<const Trial* const> trials) {
   before_.reserve(trials.size());
-  for (const Trial& trial : trials) {
-    before_.emplace_back(trial.impl_, trial.impl_->auto_refresh().exchange(refresh));
+  for (const Trial* const trial : trials) {
+    before_.emplace_back(trial->impl_, trial->impl_->auto_refresh().exchange(refresh));
   }
 }
 

@@ -6,7 +6,7 @@
 
 namespace smd::detail::trial {
 
-/// What the environment variables say about waiting; FORMAT.md, section 9.
+/// What the environment variables say about waiting; docs/format.md.
 struct WaitLimits {
   std::chrono::nanoseconds end_delay = std::chrono::seconds(1);
   std::size_t missing_event_file_retries = 100;

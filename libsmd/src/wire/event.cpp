@@ -96,12 +96,6 @@ std::string_view text_of(pbf_reader& reader) {
   return {view.data(), view.size()};
 }
 
-/// A tag as messages show it: printable, and not of any length that a file likes.
-std::string shown(std::string_view tag) {
-  constexpr std::size_t most = 256;
-  return tag.size() > most ? printable(tag.substr(0, most)) + "..." : printable(tag);
-}
-
 std::optional<std::int64_t> decimal(std::string_view text) noexcept {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -224,9 +218,11 @@ Outcome<std::optional<Value>> parse_unguarded(std::span<const std::byte> payload
     return damaged("record's summary has no value");
   }
   if (event.matching == 0) {
-    return damaged(fmt::format("record holds tensor '{}', not '{}'", shown(event.other_tag), shown(tag)));
+    return damaged(fmt::format("record holds tensor '{}', not '{}'", printable(event.other_tag), printable(tag)));
   }
-  const auto wrong = [tag](std::string_view what) { return damaged(fmt::format("tensor '{}': {}", shown(tag), what)); };
+  const auto wrong = [tag](std::string_view what) {
+    return damaged(fmt::format("tensor '{}': {}", printable(tag), what));
+  };
   if (event.matching > 1) {
     return wrong(fmt::format("{} values of that name in one record", event.matching));
   }
@@ -285,6 +281,12 @@ Outcome<Value> parse_value(std::span<const std::byte> payload, std::string_view 
     return std::move(value.problem());
   }
   return std::move(**value);  // always there unless outlined
+}
+
+void fill_repeated(std::span<std::byte> into, std::span<const std::byte> element) noexcept {
+  for (std::size_t at = 0; at < into.size(); at += element.size()) {
+    std::memcpy(into.data() + at, element.data(), element.size());
+  }
 }
 
 bool is_normal_boolean(std::span<const std::byte> bytes) noexcept {

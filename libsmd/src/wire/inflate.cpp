@@ -18,10 +18,18 @@ namespace {
 
 constexpr std::size_t input_bytes = 64 * 1024;
 constexpr std::size_t skip_bytes = 64 * 1024;
-constexpr std::size_t first_range_bytes = 1024 * 1024;
+/// Ranges up to this are inflated at once; of longer ones the end is looked for first.
+constexpr std::uint64_t small_range_bytes = 1024 * 1024;
+/// Inflated bytes between places to go back to, at first; and how many of these there are, some 48 KiB each.
+constexpr std::uint64_t first_spacing = 1024 * 1024;
+constexpr std::size_t most_places = 128;
 constexpr int detect_gzip_or_zlib = MAX_WBITS + 32;
 
 }  // namespace
+
+Problem past_the_end(std::uint64_t start, std::uint64_t length) {
+  return damaged(fmt::format("range ends at byte {} of the inflated file, which has fewer", start + length));
+}
 
 bool looks_compressed(std::span<const std::byte> first_bytes) noexcept {
   const auto byte = [&](std::size_t at) { return std::to_integer<unsigned>(first_bytes[at]); };
@@ -37,13 +45,31 @@ bool looks_compressed(std::span<const std::byte> first_bytes) noexcept {
   return first_bytes.size() < header_bytes || !parse_header(first_bytes.first(header_bytes));
 }
 
+namespace {
+
+/// Where inflation can go on from.
+struct Place {
+  z_stream stream{};
+  std::uint64_t consumed = 0;  ///< Compressed bytes before it.
+  std::uint64_t inflated = 0;  ///< Bytes given out before it.
+  bool is_gzip = false;
+
+  Place() = default;
+  Place(const Place&) = delete;  // zlib's state knows its stream by address
+  Place& operator=(const Place&) = delete;
+  ~Place() { inflateEnd(&stream); }
+};
+
+}  // namespace
+
 struct InflatedFile::State {
-  explicit State(ReadAt reader) : read(std::move(reader)) {}
+  State(ReadAt reader, std::uint64_t may_again) : read(std::move(reader)), most_again(may_again) {}
   ~State() { close(); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
   ReadAt read;
+  std::uint64_t most_again;
   z_stream stream{};
   bool open = false;
   bool at_member_end = false;  ///< A member has just ended: either another begins, or the stream is over.
@@ -51,6 +77,10 @@ struct InflatedFile::State {
   bool over = false;           ///< All members have ended.
   std::uint64_t fed = 0;       ///< Compressed bytes read from the file.
   std::uint64_t inflated = 0;  ///< Bytes given out.
+  std::vector<std::unique_ptr<Place>> places;  ///< Ascending, about `spacing` apart.
+  std::uint64_t spacing = first_spacing;
+  std::uint64_t furthest = 0;  ///< Bytes given out so far, when that was most.
+  std::uint64_t again = 0;     ///< Bytes inflated more than once.
   std::array<std::byte, input_bytes> input;
 
   void close() noexcept {
@@ -71,6 +101,70 @@ struct InflatedFile::State {
       return Problem{ProblemKind::io, {}, {}, "out of memory"};
     }
     open = true;
+    return ok();
+  }
+
+  /// Keeps where it stands, if that is new and far enough from the last such place. Without memory it does not.
+  void keep_place() {
+    if (inflated < furthest || inflated < (places.empty() ? 0 : places.back()->inflated) + spacing) {
+      return;
+    }
+    if (places.size() == most_places) {
+      for (std::size_t i = 0; i < most_places / 2; ++i) {
+        places[i] = std::move(places[2 * i + 1]);
+      }
+      places.resize(most_places / 2);
+      spacing *= 2;
+    }
+    auto place = std::make_unique<Place>();
+    if (inflateCopy(&place->stream, &stream) != Z_OK) {
+      return;
+    }
+    place->consumed = consumed();
+    place->inflated = inflated;
+    place->is_gzip = is_gzip;
+    places.push_back(std::move(place));
+  }
+
+  /// The nearest place that is not past `start`; where it stands already, if that is as near.
+  Status approach(std::uint64_t start) {
+    const auto after = std::upper_bound(places.begin(), places.end(), start,
+                                        [](std::uint64_t at, const auto& place) { return at < place->inflated; });
+    const std::uint64_t kept = after == places.begin() ? 0 : (*std::prev(after))->inflated;
+    if (open && inflated <= start && inflated >= kept) {
+      return ok();
+    }
+    if (after == places.begin()) {
+      return restart();
+    }
+    close();
+    Place& place = **std::prev(after);
+    stream = {};
+    if (inflateCopy(&stream, &place.stream) != Z_OK) {
+      return Problem{ProblemKind::io, {}, {}, "out of memory"};
+    }
+    open = true;
+    stream.avail_in = 0;
+    at_member_end = over = false;
+    is_gzip = place.is_gzip;
+    fed = place.consumed;
+    inflated = place.inflated;
+    return ok();
+  }
+
+  /// Counts bytes that were inflated. Entries that lead back and forth must not take more time than their file is
+  /// worth.
+  Status count(std::size_t bytes) {
+    const std::uint64_t before = inflated;
+    inflated += bytes;
+    again += std::min(inflated, furthest) - std::min(before, furthest);
+    furthest = std::max(furthest, inflated);
+    if (again > std::max(most_again, limits::inflated_passes * furthest)) {
+      return damaged(
+          fmt::format("compressed data: {} bytes were inflated more than once, as what is named in it leads back again "
+                      "and again (limit inflated_passes)",
+                      again));
+    }
     return ok();
   }
 
@@ -129,13 +223,15 @@ struct InflatedFile::State {
       if (!*more) {
         return Problem{ProblemKind::not_yet, {}, fed, "compressed data is cut off"};
       }
-      const std::size_t room = std::min<std::size_t>(into.size() - done, 1u << 30);
+      const std::size_t room = std::min<std::size_t>(into.size() - done, first_spacing);
       stream.next_out = reinterpret_cast<Bytef*>(into.data() + done);
       stream.avail_out = static_cast<uInt>(room);
       const int result = inflate(&stream, Z_NO_FLUSH);
       const std::size_t got = room - stream.avail_out;
       done += got;
-      inflated += got;
+      if (Status counted = count(got); !counted) {
+        return std::move(counted.problem());
+      }
       if (result == Z_STREAM_END) {
         at_member_end = true;
       } else if (result == Z_MEM_ERROR) {
@@ -143,6 +239,8 @@ struct InflatedFile::State {
       } else if (result != Z_OK && result != Z_BUF_ERROR) {
         return damaged(fmt::format("compressed data: {}", stream.msg != nullptr ? stream.msg : "not sound"),
                        consumed());
+      } else if (result == Z_OK) {
+        keep_place();
       }
     }
     return done;
@@ -150,10 +248,8 @@ struct InflatedFile::State {
 
   /// Goes to an inflated byte. False if the stream ends before it.
   Outcome<bool> seek(std::uint64_t start) {
-    if (!open || start < inflated) {
-      if (Status restarted = restart(); !restarted) {
-        return std::move(restarted.problem());
-      }
+    if (Status near = approach(start); !near) {
+      return std::move(near.problem());
     }
     std::vector<std::byte> scrap(static_cast<std::size_t>(std::min<std::uint64_t>(skip_bytes, start - inflated)));
     while (inflated < start) {
@@ -186,7 +282,8 @@ struct InflatedFile::State {
   }
 };
 
-InflatedFile::InflatedFile(ReadAt read) : state_(std::make_unique<State>(std::move(read))) {}
+InflatedFile::InflatedFile(ReadAt read, std::uint64_t most_again)
+    : state_(std::make_unique<State>(std::move(read), most_again)) {}
 InflatedFile::~InflatedFile() = default;
 InflatedFile::InflatedFile(InflatedFile&&) noexcept = default;
 InflatedFile& InflatedFile::operator=(InflatedFile&&) noexcept = default;
@@ -204,17 +301,23 @@ Outcome<std::vector<std::byte>> InflatedFile::read_range(std::uint64_t start, st
     return damaged(fmt::format("range of {} bytes; the limit (record_bytes) is {}", length, limits::record_bytes));
   }
   std::vector<std::byte> bytes;
+  const auto read = [&](std::uint64_t from, std::span<std::byte> into) -> Status {
+    Outcome<std::size_t> got = state_->read_at(from, into);
+    if (!got) {
+      return std::move(got.problem());
+    }
+    return *got == into.size() ? ok() : Status(past_the_end(start, length));
+  };
   try {
-    while (bytes.size() < length) {
-      const std::size_t have = bytes.size();
-      bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(length, std::max(2 * have, first_range_bytes))));
-      Outcome<std::size_t> got = state_->read_at(start + have, std::span(bytes).subspan(have));
-      if (!got) {
-        return std::move(got.problem());
+    if (length > small_range_bytes) {
+      std::array<std::byte, 1> last;
+      if (Status there = read(start + length - 1, last); !there) {
+        return std::move(there.problem());
       }
-      if (*got < bytes.size() - have) {
-        return damaged(fmt::format("range ends at byte {} of the inflated file, which has fewer", start + length));
-      }
+    }
+    bytes.resize(static_cast<std::size_t>(length));
+    if (Status got = read(start, bytes); !got) {
+      return std::move(got.problem());
     }
   } catch (const std::bad_alloc&) {
     return Problem{ProblemKind::io, {}, {}, "out of memory"};

@@ -10,6 +10,8 @@
 
 #include "base/outcome.hpp"
 
+#include <smd/limits.hpp>
+
 /// TFRecord files written with GZIP or ZLIB compression. Offsets in index files count inflated bytes.
 namespace smd::detail::wire {
 
@@ -18,14 +20,20 @@ namespace smd::detail::wire {
 /// pass the first 12 bytes where the file has them.
 [[nodiscard]] bool looks_compressed(std::span<const std::byte> first_bytes) noexcept;
 
-/// Reads ranges of the inflated stream. Going forward is cheap, going back starts anew; memory is bounded whatever the
-/// file says. Several gzip members in a row count as one stream. Not for concurrent use.
+/// A range that goes past the end of the inflated stream.
+[[nodiscard]] Problem past_the_end(std::uint64_t start, std::uint64_t length);
+
+/// Reads ranges of the inflated stream. Going forward is cheap; places to go back to are kept on the way, so that going
+/// back costs the bytes since the one before: a megabyte, or 1/128 of a large file. Memory is bounded (some 6 MiB)
+/// whatever the file says, and so is what is inflated more than once (`limits::inflated_passes`): past it reading is
+/// refused as damage. Several gzip members in a row count as one stream. Not for concurrent use.
 class InflatedFile {
  public:
   /// Reads the compressed file: fills `into` from `offset`, fewer bytes only at the end.
   using ReadAt = std::function<Outcome<std::size_t>(std::uint64_t offset, std::span<std::byte> into)>;
 
-  explicit InflatedFile(ReadAt read);
+  /// `most_again`: bytes that may be inflated more than once, whatever the file's size.
+  explicit InflatedFile(ReadAt read, std::uint64_t most_again = limits::inflated_again_bytes);
   ~InflatedFile();
   InflatedFile(InflatedFile&&) noexcept;
   InflatedFile& operator=(InflatedFile&&) noexcept;
@@ -34,8 +42,8 @@ class InflatedFile {
   /// the compressed file. A stream that is cut off is `not_yet`: only the caller knows whether more will come.
   Outcome<std::size_t> read_at(std::uint64_t start, std::span<std::byte> into);
 
-  /// Exactly `length` bytes from `start`. Memory grows with the bytes that come, not with what was asked for; a range
-  /// that is longer than a record can be, or goes past the end, is damaged.
+  /// Exactly `length` bytes from `start`. Memory is taken only once the bytes are known to be there; a range that is
+  /// longer than a record can be, or goes past the end, is damaged.
   Outcome<std::vector<std::byte>> read_range(std::uint64_t start, std::uint64_t length);
 
  private:

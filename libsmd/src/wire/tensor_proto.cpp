@@ -227,15 +227,12 @@ class Decoder {
       return fmt::format("{} values in its {} for {} of {} elements; the limit (repeated_value_bytes) is {} bytes",
                          given, field, kind_of(value), elements_, limits::repeated_value_bytes);
     }
-    const std::span<std::byte> into = own(value, elements_ * item);
-    if (const auto misfit = decode_values(value.dtype, pieces_, into.first(given * item)); misfit) {
+    const std::span<std::byte> into = own(value, given * item);
+    if (const auto misfit = decode_values(value.dtype, pieces_, into); misfit) {
       return fmt::format("{} in its {}, which {} cannot hold", *misfit, field, to_string(value.dtype));
     }
-    const std::span<const std::byte> last = into.subspan((given - 1) * item, item);
-    for (std::uint64_t at = given; at < elements_; ++at) {
-      std::memcpy(into.data() + at * item, last.data(), item);
-    }
     value.bytes = into;
+    value.repeats = elements_ - given;
     return {};
   }
 

@@ -23,6 +23,14 @@ TEST_CASE("names that hold what was typed") {
   CHECK(near("conv1", {"net/block/conv1/kernel:0", "dense"}) == Texts{"net/block/conv1/kernel:0"});
 }
 
+TEST_CASE("names of which a part is like what was typed, wherever it stands") {
+  const std::vector<std::string_view> names = {"layer1.0.relu1_output_0", "relu1_output_0", "relu_input", "bias"};
+  CHECK(nearest_holding("relu_output", names) == Texts{"relu1_output_0", "layer1.0.relu1_output_0"});
+  CHECK(nearest_holding("RELU_OUTPUT", names, 1) == Texts{"relu1_output_0"});
+  CHECK(nearest_holding("gradient", names).empty());
+  CHECK(nearest_holding("bi", names).empty());  // anything is like two letters
+}
+
 TEST_CASE("at most as many as wanted, in an order that does not depend on that of the names") {
   CHECK(near("ab1", {"ab5", "ab4", "ab3", "ab2"}) == Texts{"ab2", "ab3", "ab4"});
   CHECK(nearest("ab1", std::vector<std::string_view>{"ab3", "ab2"}, 1) == Texts{"ab2"});

@@ -146,7 +146,7 @@ TEST_CASE("the trial holds exactly the records that are listed") {
       expected.emplace_back(record.at("global_step"), tensor, right(record, "worker"));
     });
     if (trial.name == "repeats") {
-      // Mode step TRAIN 0 came again at global step 3; the reference lists it under step 0 (FORMAT.md, section 2).
+      // Mode step TRAIN 0 came again at global step 3; the reference lists it under step 0 (docs/format.md).
       expected.emplace_back(3, "twice", "worker_0");
     }
     std::sort(expected.begin(), expected.end());

@@ -16,7 +16,7 @@ namespace {
 StepKey key(Mode mode, std::int64_t number) { return StepKey(mode, ModeStep(number)); }
 
 /// Names of workers as they are right: in a trial whose path holds `__`, the reference garbles them everywhere but in
-/// `workers` (FORMAT.md, 12.3, no. 26), and only the records say so.
+/// `workers` (docs/format.md), and only the records say so.
 std::map<std::string, std::string> correct_workers(const Recorded& trial) {
   std::map<std::string, std::string> names;
   for_each_record(

@@ -37,7 +37,7 @@ void check_written(const Recorded& trial, const Trial& opened) {
 
 }  // namespace
 
-// FORMAT.md, 12.4, no. 39: global step as in the file name, mode step as written.
+// docs/format.md: global step as in the file name, mode step as written.
 TEST_CASE("a scalar with mode step -1 is read") {
   const Recorded& trial = recorded("pt_scalar_before_eval");
   REQUIRE(trial.answers.at("open").at("error") == "SMDebugValueError");
@@ -55,7 +55,7 @@ TEST_CASE("a scalar with mode step -1 is read") {
   CHECK(first_elements(scalar.view(), 1) == Json({0.75}));
 }
 
-// FAULTS.md, "fewer collections files than num_workers": read on, with one warning that says how many are there.
+// docs/faults.md, "fewer collections files than num_workers": read on, with one warning that says how many are there.
 TEST_CASE("a job one of whose workers wrote nothing is read, with a warning") {
   const Recorded& trial = recorded("mw2_no_second_collections_ended");
   REQUIRE(trial.answers.at("open").at("error") == "MissingCollectionFiles");

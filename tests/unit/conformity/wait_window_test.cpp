@@ -16,7 +16,7 @@ std::int64_t last_complete(std::size_t window) {
 
 }  // namespace
 
-// FORMAT.md, 12.3, no. 27: while more than `window` steps after the last complete one are incomplete, the oldest
+// docs/format.md: while more than `window` steps after the last complete one are incomplete, the oldest
 // window/2 of them count as complete. The reference compares with step numbers and does this once per query.
 TEST_CASE("the window counts steps, and settles at once") {
   CHECK(last_complete(1000) == -1);

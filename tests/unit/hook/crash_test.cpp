@@ -27,6 +27,8 @@ namespace {
 using detail::Outcome;
 using detail::Status;
 using detail::hook::Output;
+using detail::hook::OutputLock;
+using detail::hook::PendingFile;
 using test::TempDir;
 
 constexpr int steps = 5;
@@ -35,40 +37,12 @@ constexpr std::size_t elements = 20'000;  // more than what is gathered before i
 enum class Fault : std::uint8_t { die, fail, fail_from_then_on };
 
 /// Counts what is done to the disk; the n-th time, dies (in the middle of a write) or fails.
-class FaultyOutput final : public Output {
+class Faults {
  public:
-  FaultyOutput(std::unique_ptr<Output> real, Fault fault, std::uint64_t at)
-      : real_(std::move(real)), fault_(fault), at_(at) {}
+  Faults(Fault fault, std::uint64_t at) : fault_(fault), at_(at) {}
 
-  Outcome<int> create(const std::string& name) override {
-    return faulty() ? Outcome<int>(trouble(name)) : real_->create(name);
-  }
-  Status write(int file, std::span<const std::byte> bytes, const std::string& name) override {
-    if (count_ + 1 == at_) {
-      (void)real_->write(file, bytes.first(bytes.size() / 2), name);
-    }
-    return faulty() ? Status(trouble(name)) : real_->write(file, bytes, name);
-  }
-  Status sync(int file, const std::string& name) override {
-    return faulty() ? Status(trouble(name)) : real_->sync(file, name);
-  }
-  Status close(int file, const std::string& name) override {
-    const bool bad = faulty();
-    Status closed = real_->close(file, name);
-    return bad ? Status(trouble(name)) : std::move(closed);
-  }
-  Status rename(const std::string& from, const std::string& to) override {
-    return faulty() ? Status(trouble(to)) : real_->rename(from, to);
-  }
-  Status sync_folder(const std::string& name) override {
-    return faulty() ? Status(trouble(name)) : real_->sync_folder(name);
-  }
-  void remove(const std::string& name) noexcept override { real_->remove(name); }
-  [[nodiscard]] bool exists(const std::string& name) noexcept override { return real_->exists(name); }
-  [[nodiscard]] const std::string& root() const noexcept override { return real_->root(); }
-
- private:
-  bool faulty() {
+  [[nodiscard]] bool is_next() const { return count_ + 1 == at_; }
+  bool strike() {
     ++count_;
     if (count_ == at_ && fault_ == Fault::die) {
       ::kill(::getpid(), SIGKILL);
@@ -79,10 +53,67 @@ class FaultyOutput final : public Output {
     return {ProblemKind::io, name, {}, "cannot be written: no space is left there; free some"};
   }
 
-  std::unique_ptr<Output> real_;
+ private:
   Fault fault_;
   std::uint64_t at_;
   std::uint64_t count_ = 0;
+};
+
+class FaultyFile final : public PendingFile {
+ public:
+  FaultyFile(std::unique_ptr<PendingFile> real, Faults& faults, std::string name)
+      : real_(std::move(real)), faults_(faults), name_(std::move(name)) {}
+
+  Status write(std::span<const std::byte> bytes) override {
+    if (faults_.is_next()) {
+      (void)real_->write(bytes.first(bytes.size() / 2));
+    }
+    return faults_.strike() ? trouble() : real_->write(bytes);
+  }
+  Outcome<std::size_t> read_back(std::uint64_t offset, std::span<std::byte> into) override {
+    return real_->read_back(offset, into);
+  }
+  Status sync() override { return faults_.strike() ? trouble() : real_->sync(); }
+  Status close() override {
+    const bool bad = faults_.strike();
+    Status closed = real_->close();
+    return bad ? trouble() : std::move(closed);
+  }
+  Status publish() override { return faults_.strike() ? trouble() : real_->publish(); }
+  Status sync_name() override { return faults_.strike() ? trouble() : real_->sync_name(); }
+
+ private:
+  [[nodiscard]] Status trouble() const { return Faults::trouble(name_); }
+
+  std::unique_ptr<PendingFile> real_;
+  Faults& faults_;
+  std::string name_;
+};
+
+class FaultyOutput final : public Output {
+ public:
+  FaultyOutput(std::unique_ptr<Output> real, Fault fault, std::uint64_t at)
+      : real_(std::move(real)), faults_(fault, at) {}
+
+  Outcome<std::unique_ptr<PendingFile>> create(const std::string& name) override {
+    if (faults_.strike()) {
+      return Faults::trouble(name);
+    }
+    auto real = real_->create(name);
+    if (!real) {
+      return real;
+    }
+    return std::unique_ptr<PendingFile>(std::make_unique<FaultyFile>(std::move(*real), faults_, name));
+  }
+  Outcome<bool> exists(const std::string& name) override { return real_->exists(name); }
+  Outcome<std::unique_ptr<detail::storage::Storage>> reader() override { return real_->reader(); }
+  Outcome<std::unique_ptr<OutputLock>> lock(std::chrono::nanoseconds timeout) override { return real_->lock(timeout); }
+  [[nodiscard]] std::string why_no_lock() const override { return real_->why_no_lock(); }
+  [[nodiscard]] const std::string& root() const noexcept override { return real_->root(); }
+
+ private:
+  std::unique_ptr<Output> real_;
+  Faults faults_;
 };
 
 float element(int step, std::size_t i) { return static_cast<float>(step) * 0.5F + static_cast<float>(i % 97); }

@@ -76,11 +76,82 @@ TEST_CASE("a CreateTrainingJob request") {
     "DebugHookConfig": {"S3OutputPath": "s3://b/p", "HookParameters": {"save_interval": "3"},
       "CollectionConfigurations": [{"CollectionName": "weights"}]},
     "TensorBoardOutputConfig": {"LocalPath": "/opt/tb", "S3OutputPath": "s3://b/tb"}})");
-  CHECK(config.out_dir == "/opt/ml/output/tensors");
+  CHECK(config.enabled);
+  CHECK(config.out_dir == "s3://b/p");  // nothing else says where
   CHECK(config.save_config.mode(Mode::train).save_interval == 3);
   CHECK(config.collections.at(0).name == "weights");
   CHECK(config.export_tensorboard);
   CHECK(config.tensorboard_dir == "/opt/tb");
+}
+
+TEST_CASE("a job without DebugHookConfig has a hook that saves nothing") {
+  for (
+      const char* const job :
+      {R"({"DebugHookConfig": null})", R"({"DebugHookConfig": false})",
+       R"({"TrainingJobName": "j", "AlgorithmSpecification": {}, "OutputDataConfig": {}})",
+       R"({"TrainingJobArn": "arn", "TensorBoardOutputConfig": {"LocalPath": "/opt/tb"}})",
+       R"({"DebugRuleConfigurations": [{"RuleConfigurationName": "n", "RuleParameters": {"rule_to_invoke": "AllZero"}}]})"}) {
+    CAPTURE(job);
+    CHECK_FALSE(HookConfig::parse(job).enabled);
+  }
+  CHECK_THROWS_AS((void)HookConfig::parse(R"({"DebugHookConfig": true})"), InvalidArgument);
+}
+
+TEST_CASE("collections that stand beside rules are saved") {
+  const std::string one = R"({"DebugRuleConfiguration": {"RuleConfigurationName": "a"}, "CollectionConfigurations": [
+      {"CollectionName": "gradients", "CollectionParameters": {"save_interval": "500"}}]})";
+  const std::string other = R"({"DebugRuleConfiguration": {"RuleConfigurationName": "b"}, "CollectionConfigurations": [
+      {"CollectionName": "gradients", "CollectionParameters": {"save_interval": "20", "reductions": "abs_mean"}},
+      {"CollectionName": "relu_output", "CollectionParameters": {"include_regex": ".*relu_output"}}]})";
+  const std::string without = R"({"DebugRuleConfiguration": {"RuleConfigurationName": "c"}})";
+  for (const std::string& document :
+       {"[" + one + "," + other + "," + without + "]", R"({"A": )" + one + R"(, "B": )" + other + "}",
+        R"({"DebugRuleConfigurations": [)" + one + "," + other + "]}"}) {
+    CAPTURE(document);
+    const HookConfig config = HookConfig::parse(document);
+    CHECK(config.enabled);
+    REQUIRE(config.collections.size() == 2);
+    CHECK(config.collections[0].name == "gradients");
+    CHECK(config.collections[0].save_config.at(Mode::train).save_interval == 20);  // of 500 and 20
+    CHECK(config.collections[0].reduction_config ==
+          ReductionConfig{.save_raw_tensor = true, .reductions = {"abs_mean"}});
+    CHECK(config.collections[1].include_regex == Texts{".*relu_output"});
+  }
+  CHECK(HookConfig::parse(one).collections.at(0).name == "gradients");
+  CHECK_THROWS_WITH_AS((void)HookConfig::parse("[" + without + "]", "r.json"),
+                       "r.json: rules that do not say what to save; smd-rule --hook-config -C FILE does",
+                       InvalidArgument);
+}
+
+TEST_CASE("who saves, and whether anything is written") {
+  const auto hook = [](const std::string& parameters) {
+    return HookConfig::parse(R"({"HookParameters": {)" + parameters + "}}");
+  };
+  CHECK(hook(R"("include_workers": "one")").include_workers == IncludeWorkers::one);
+  CHECK(hook(R"("include_workers": "all")").include_workers == IncludeWorkers::all);
+  CHECK(hook("").include_workers == IncludeWorkers::all);
+  CHECK_THROWS_WITH_AS((void)hook(R"("include_workers": "two")"),
+                       "configuration: HookParameters: include_workers is neither one nor all: 'two'", InvalidArgument);
+  CHECK(hook(R"("dry_run": "True")").dry_run);
+  CHECK(hook(R"("save_histogram": "false")").save_histogram == false);
+  CHECK_FALSE(hook("").save_histogram);
+}
+
+TEST_CASE("S3OutputPath is where to save if nothing else says so") {
+  CHECK(HookConfig::parse(R"({"S3OutputPath": "s3://b/p", "LocalPath": "/x"})").out_dir == "/x");
+  CHECK(HookConfig::parse(R"({"S3Path": "s3://b/p"})").out_dir == "s3://b/p");
+  const test::TempDir folder;
+  const std::string path = folder.write("hook.json", R"({"S3OutputPath": "s3://b/p"})");
+  setenv("SMDEBUG_CONFIG_FILE_PATH", path.c_str(), 1);
+  const auto outside = HookConfig::from_environment();
+  setenv("TRAINING_JOB_NAME", "job", 1);
+  const auto inside = HookConfig::from_environment();
+  unsetenv("TRAINING_JOB_NAME");
+  unsetenv("SMDEBUG_CONFIG_FILE_PATH");
+  REQUIRE(outside);
+  CHECK(outside->out_dir == "s3://b/p");
+  REQUIRE(inside);
+  CHECK(inside->out_dir == "/opt/ml/output/tensors");
 }
 
 TEST_CASE("nothing said: defaults, also where null stands") {

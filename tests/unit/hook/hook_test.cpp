@@ -489,7 +489,6 @@ TEST_CASE("configurations that cannot be") {
   refused([](HookConfig& config) { config.collections = {{.name = ""}}; });
   refused([](HookConfig& config) { config.num_workers = 0; });
   refused([](HookConfig& config) { config.out_dir = ""; });
-  refused([](HookConfig& config) { config.out_dir = "s3://bucket/run"; });
 }
 
 TEST_CASE("a small queue holds everything up, and loses nothing") {
@@ -553,6 +552,27 @@ TEST_CASE("a value may be changed once the call returns") {
     const std::vector<float> expected(1000, static_cast<float>(step));
     CHECK(same(value, Dtype::float32, shape, std::as_bytes(std::span(expected))));
   }
+}
+
+TEST_CASE("a name that the reference cannot open a trial with is refused") {
+  const TempDir folder;
+  const std::vector<float> one = {1};
+  {
+    Hook hook(every_step(folder));
+    for (const char* const name : {"smdebug/reductions/x", "smdebug/reductions/", "before/smdebug/reductions/mean",
+                                   "scalar/smdebug/reductions/x"}) {
+      CAPTURE(name);
+      CHECK_THROWS_AS(hook.save_tensor(name, floats(one, {1})), InvalidArgument);
+      CHECK_THROWS_AS(hook.save_shape(name, {1}), InvalidArgument);
+    }
+    CHECK_THROWS_AS(hook.save_scalar("smdebug/reductions/x", 1), InvalidArgument);
+    for (const char* const name : {"smdebug/reductions/mean/x", "smdebug/reductions", "reductions/x"}) {
+      CHECK(hook.save_tensor(name, floats(one, {1})));
+    }
+    hook.close();
+  }
+  CHECK(Trial::open(folder / "run").tensor_names() ==
+        std::vector<std::string>{"reductions/x", "smdebug/reductions", "x"});
 }
 
 }  // namespace

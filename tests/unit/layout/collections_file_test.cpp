@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/collections_file.hpp"
+#include "layout/collections_union.hpp"
+
+#include <smd/limits.hpp>
 
 #include <doctest/doctest.h>
 
@@ -13,7 +16,10 @@ using smd::Problem;
 namespace {
 
 smd::detail::Outcome<layout::CollectionsFile> parse(const std::string& text, std::vector<Problem>& notes) {
-  return layout::parse_collections_file(std::as_bytes(std::span(text)), notes);
+  smd::detail::ProblemList list(smd::limits::problems_per_file);
+  auto file = layout::parse_collections_file(std::as_bytes(std::span(text)), list);
+  notes = list.all();
+  return file;
 }
 
 }  // namespace
@@ -76,7 +82,7 @@ TEST_CASE("half a surrogate pair costs the name that has it, and no other") {
   };
   const std::string meta = R"(, "_meta": {"num_workers": 3}})";
   const auto of_name = parsed(R"({"collections": {"c": {"tensor_names": ["x", "y\ud800", "\ud83d\ude00"]}})" + meta,
-                              "collection 'c': 'tensor_names' holds something else than texts of at most 64 KiB");
+                              "collection 'c': 'tensor_names' holds 1 entry that is no text of at most 64 KiB");
   CHECK(of_name.at("c").tensor_names == std::vector<std::string>{"x", "\xF0\x9F\x98\x80"});
   const std::string elsewhere = "a text with half a surrogate pair, or a number beyond a double, is left out";
   const auto of_key = parsed(R"({"collections": {"\udc00" : {"name": "\udc00"}, "c": {}})" + meta, elsewhere);
@@ -101,10 +107,72 @@ TEST_CASE("what is not a collections file is damaged") {
 TEST_CASE("files of several workers are united") {
   std::vector<Problem> notes;
   auto first = parse(R"({"collections": {"c": {"tensor_names": ["a", "b"], "include_regex": ["x"]}}})", notes);
-  const auto second =
+  auto second =
       parse(R"({"collections": {"c": {"tensor_names": ["b", "d"], "include_regex": ["y", "x"]}, "e": {}}})", notes);
-  layout::merge_collections(first->collections, second->collections);
-  CHECK(first->collections.at("c").tensor_names == std::vector<std::string>{"a", "b", "d"});
-  CHECK(first->collections.at("c").include_regex == std::vector<std::string>{"x", "y"});
-  CHECK(first->collections.contains("e"));
+  layout::CollectionsUnion united;
+  united.add(std::move(first->collections));
+  united.add(std::move(second->collections));
+  const auto all = united.take();
+  CHECK(all.at("c").tensor_names == std::vector<std::string>{"a", "b", "d"});
+  CHECK(all.at("c").include_regex == std::vector<std::string>{"x", "y"});
+  CHECK(all.contains("e"));
+}
+
+TEST_CASE("the entries of a list that are no texts are one problem with a count") {
+  std::vector<Problem> notes;
+  const auto file = parse(R"({"collections": {"c": {"tensor_names": [0, "a", null, []]}}})", notes);
+  REQUIRE(file);
+  CHECK(file->collections.at("c").tensor_names == std::vector<std::string>{"a"});
+  REQUIRE(notes.size() == 1);
+  CHECK(notes.front().text == "collection 'c': 'tensor_names' holds 3 entries that are no texts of at most 64 KiB");
+}
+
+TEST_CASE("of a repeated key the last value counts, whatever it is") {
+  std::vector<Problem> notes;
+  const auto file = parse(R"({"collections": {"gone": {}}, "_meta": {"num_workers": 1}, "collections": {
+      "c": {"name": "first", "tensor_names": ["x"], "tensor_names": ["y"], "name": "c", "save_histogram": true,
+            "save_histogram": null, "include_regex": ["p"], "include_regex": null,
+            "reduction_config": {"save_shape": true}, "reduction_config": {"reductions": "min"},
+            "save_config": {"TRAIN": {"save_interval": 3}, "TRAIN": {"start_step": 4}, "EVAL": {}, "EVAL": 0}},
+      "d": {}, "d": {"tensor_names": ["z"]}}, "_meta": {"num_workers": 2, "num_workers": 5}})",
+                          notes);
+  REQUIRE(file);
+  CHECK(notes.empty());
+  CHECK(file->num_workers == 5);
+  CHECK(file->collections.size() == 2);
+  CHECK(file->collections.at("d").tensor_names == std::vector<std::string>{"z"});
+  const smd::Collection& c = file->collections.at("c");
+  CHECK(c.tensor_names == std::vector<std::string>{"y"});
+  CHECK(c.include_regex.empty());
+  CHECK_FALSE(c.save_histogram);
+  CHECK(c.reduction_config == smd::ReductionConfig{false, false, {"min"}});
+  const smd::SaveConfigMode train{500, {}, 4, std::nullopt};
+  CHECK(c.save_config == std::map<Mode, smd::SaveConfigMode>{{Mode::train, train}});
+}
+
+TEST_CASE("values of another kind than they must be cost themselves") {
+  std::vector<Problem> notes;
+  const auto file = parse(R"({"collections": {"a": {"name": [], "tensor_names": {"x": ["y"]}, "include_regex": "p",
+      "save_histogram": {}, "reduction_config": {"save_shape": [], "reductions": ["min"], "save_raw_tensor": 1},
+      "save_config": {"TRAIN": {"save_interval": {}, "save_steps": [1, "2", null, [3], 4.5], "end_step": "x"},
+                      "NONE": {}, "EVAL": []}},
+      "b": [1, {"c": 2}], "e": 3}, "_meta": {"num_workers": {}}})",
+                          notes);
+  REQUIRE(file);
+  CHECK_FALSE(file->num_workers);
+  REQUIRE(file->collections.size() == 1);
+  const smd::Collection& a = file->collections.at("a");
+  CHECK(a.tensor_names.empty());
+  CHECK_FALSE(a.save_histogram);
+  CHECK(a.reduction_config == smd::ReductionConfig{});
+  const smd::SaveConfigMode train{500, {1, 2}, 0, std::nullopt};
+  CHECK(a.save_config == std::map<Mode, smd::SaveConfigMode>{{Mode::train, train}});
+  std::vector<std::string> said;
+  for (const Problem& note : notes) {
+    said.push_back(note.text);
+  }
+  CHECK(said == std::vector<std::string>{"collection 'a': 'tensor_names' is not a list",
+                                         "collection 'a': 'include_regex' is not a list",
+                                         "collection 'b' is not an object", "collection 'e' is not an object",
+                                         "'num_workers' is no number"});
 }

@@ -3,6 +3,8 @@
 
 #include "base/buffer.hpp"
 
+#include <smd/limits.hpp>
+
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -27,9 +29,9 @@ Parsed parse(layout::IndexParser& parser, const std::string& text) {
   smd::detail::Buffer buffer;
   std::byte* const data = buffer.reserve(text.size() + 1);  // never null, also for an empty text
   std::memcpy(data, text.data(), text.size());
-  std::vector<Problem> refused;
+  smd::detail::ProblemList refused(smd::limits::problems_per_file);
   auto index = parser.parse({data, text.size()}, expected_path, refused);
-  return {std::move(index), std::move(refused)};
+  return {std::move(index), refused.all()};
 }
 
 std::string meta(const std::string& step = "8") {
@@ -273,4 +275,18 @@ TEST_CASE("equal lists of shapes are kept once, however they alternate") {
   }
   CHECK(kept == std::vector<std::uint32_t>{0, 1, 2, 0, 1, 2, 0, 1, 2});
   CHECK(parser.tables().shape_lists.size() == 3);
+}
+
+TEST_CASE("of a million refused entries a hundred are described, and the rest counted") {
+  std::string entries = "0";
+  for (int i = 1; i < 1'000'000; ++i) {
+    entries += ",0";
+  }
+  layout::IndexParser parser;
+  const Parsed parsed = parse(parser, meta() + payload(entries));
+  REQUIRE(parsed.index);
+  REQUIRE(parsed.refused.size() == 101);
+  CHECK(parsed.refused[99].text.find("entry 99 of 'tensor_payload'") == 0);
+  CHECK(parsed.refused[100].kind == ProblemKind::damaged);
+  CHECK(parsed.refused[100].text == "999900 more problems of this kind");
 }

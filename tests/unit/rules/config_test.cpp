@@ -57,6 +57,10 @@ TEST_CASE("what is no configuration is said with its place") {
   CHECK(wrong("{\n \"a\": ]") == "bad_config||line 2, column 7: not JSON");
   CHECK(wrong("") == "bad_config||line 1, column 1: not JSON");
   CHECK(wrong("[1e999]") == "bad_config||a number in it is beyond what a double can hold");
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  CHECK(wrong(deep) == "bad_config||objects and lists within each other 65 deep and more");
+  CHECK(wrong(R"({"RuleConfigurationName": "n", "RuleParameters": {"rule_to_invoke": "AllZero", "x": )" + deep + "}}")
+            .starts_with("bad_config||objects and lists within"));
   CHECK(wrong("[3]") == "bad_config||[0]: a rule configuration is an object");
   CHECK(wrong(R"({"DebugRuleConfigurations": [null]})") ==
         "bad_config||DebugRuleConfigurations[0]: a rule configuration is an object");
@@ -79,6 +83,62 @@ TEST_CASE("a mistake in one configuration") {
   CHECK(wrong(with(R"({"rule_to_invoke": "VanishingGradient", "treshold": "1"})")) ==
         "unknown_parameter|treshold|[0]: no parameter 'treshold'; did you mean threshold?");
   CHECK(wrong(with(R"({"rule_to_invoke": "VanishingGradient", "action_json": "{}", "base_trial": "x"})")).empty());
+}
+
+TEST_CASE("rules that are evaluated elsewhere") {
+  const std::string debug = R"({"RuleConfigurationName": "z", "RuleParameters": {"rule_to_invoke": "AllZero"}})";
+  const std::string profiler = R"({"RuleConfigurationName": "p", "RuleEvaluatorImage": "i/sagemaker-debugger-rules",
+      "VolumeSizeInGB": 0, "RuleParameters": {"rule_to_invoke": "ProfilerReport", "CPUBottleneck_threshold": 80}})";
+  const std::string job = R"({"TrainingJobName": "j", "ProfilerRuleConfigurations": [)" + profiler +
+                          R"(, {"RuleConfigurationName": "mine"}], "DebugRuleConfigurations": [)" + debug + "]}";
+  CHECK(names(job) ==
+        "p=ProfilerReport@ProfilerRuleConfigurations[0];mine=@ProfilerRuleConfigurations[1];"
+        "z=AllZero@DebugRuleConfigurations[0];");
+  CHECK(wrong(job) ==
+        "unsupported_rule||ProfilerRuleConfigurations[0]: a rule of SageMaker's profiler, which is not evaluated here");
+  CHECK(wrong("[" + profiler + "]") ==
+        "unsupported_rule||[0]: ProfilerReport is a rule of SageMaker's profiler, which is not evaluated here");
+  for (const char* const name : {"CreateXgboostReport", "create_xgboost_report"}) {
+    CHECK(wrong(std::string(R"({"RuleConfigurationName": "x", "RuleParameters": {"rule_to_invoke": ")") + name +
+                R"("}})") == std::string("unsupported_rule||") + name + " makes a report, which is not done here");
+  }
+  // What else may be wrong with them is not for us to say.
+  CHECK(wrong(R"([{"RuleConfigurationName": "c", "RuleParameters": {"rule_to_invoke": "Mine", "threshold": 3,
+                "source_s3_uri": "s3://b/r.py"}}])")
+            .starts_with("custom_rule|source_s3_uri|[0]: Mine is a rule in Python (s3://b/r.py)"));
+  CHECK(wrong(R"([{"RuleConfigurationName": "c", "RuleEvaluatorImage": "1.dkr.ecr/own:1"}])")
+            .starts_with("custom_rule|RuleEvaluatorImage|[0]: the rule is in an image of its own (1.dkr.ecr/own:1)"));
+  CHECK(wrong(R"([{"RuleConfigurationName": "c", "RuleEvaluatorImage": "1.dkr.ecr/sagemaker-debugger-rules:1"}])")
+            .starts_with("missing_parameter|rule_to_invoke|"));
+}
+
+TEST_CASE("a job may have no rules") {
+  CHECK(names(R"({"TrainingJobName": "j", "AlgorithmSpecification": {}})").empty());
+  CHECK(names(R"({"TrainingJobArn": "a", "DebugRuleConfigurations": null, "ProfilerRuleConfigurations": []})").empty());
+  CHECK(wrong(R"({"TrainingJobName": "j", "DebugRuleConfigurations": {}})") ==
+        "bad_config||DebugRuleConfigurations: not a list");
+}
+
+TEST_CASE("a JSON list where a list is meant") {
+  const auto with = [](const std::string& rule, const std::string& parameters) {
+    return R"([{"RuleConfigurationName": "n", "RuleParameters": {)" + parameters + R"(, "rule_to_invoke": ")" + rule +
+           R"("}}])";
+  };
+  const auto text = [&](const std::string& rule, const std::string& name, const std::string& list) {
+    return parse_rule_configurations(with(rule, '"' + name + "\": " + list)).front().parameters.at(name);
+  };
+  CHECK(text("AllZero", "tensor_regex", R"(["^a", "b$"])") == "^a,b$");
+  CHECK(text("AllZero", "collection_names", "[]").empty());
+  CHECK(text("NLPSequenceRatio", "token_values", "[0, 2.5]") == "0,2.5");
+  CHECK(wrong(with("AllZero", R"("tensor_regex": ["^a", "b$"])")).empty());
+  CHECK(wrong(with("AllZero", R"("threshold": ["90"])")) ==
+        "bad_value|threshold|[0]: parameter threshold: [\"90\"] is a list; it takes one value");
+  CHECK(wrong(with("AllZero", R"("tensor_regex": ["a", null])")) ==
+        "bad_value|tensor_regex|[0]: parameter tensor_regex: null is neither text nor a number");
+  CHECK(wrong(with("AllZero", R"("tensor_regex": ["a{1,2}"])")) ==
+        "bad_value|tensor_regex|[0]: parameter tensor_regex: \"a{1,2}\" has a comma, which would part it in two; in a "
+        "pattern write \\x2c");
+  CHECK(wrong(with("AllZero", R"("tensor_regx": ["a"])")).starts_with("unknown_parameter|tensor_regx|"));
 }
 
 TEST_CASE("recorded documents") {
@@ -118,8 +178,7 @@ TEST_CASE("recorded documents") {
         REQUIRE(result.error_kind.has_value());
         CHECK(to_string(*result.error_kind) == expected[i].at("error").at("kind").get<std::string>());
         CHECK(result.error_parameter == expected[i].at("error").at("parameter").get<std::string>());
-        CHECK((result.status == RuleStatus::not_evaluated) ==
-              (result.error_kind == ConfigurationErrorKind::custom_rule));
+        CHECK((result.status == RuleStatus::not_evaluated) == evaluated_elsewhere(*result.error_kind));
         continue;
       }
       CHECK(result.findings.size() == expected[i].at("fired").size());

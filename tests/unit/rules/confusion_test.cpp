@@ -48,6 +48,20 @@ TEST_CASE("a perfect prediction of many classes passes, a class never right has 
   CHECK(result.steps_evaluated == 2);
 }
 
+TEST_CASE("a class that has labels and is never predicted has 0, one without labels is not looked at") {
+  RuleTrial trial;
+  // predicted as 0: nine 0 and one 2, a share of 0.9; 1 has neither labels nor predictions; 2 is never predicted
+  trial.step(0, {{"labels", {0, 0, 0, 0, 0, 0, 0, 0, 0, 2}}, {"predictions", {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}}});
+  const RuleResult result = trial.run(rule);
+  REQUIRE(result.findings.size() == 1);
+  CHECK(result.findings[0].check == "diag");
+  CHECK(result.findings[0].value == 0);
+  CHECK(result.findings[0].details ==
+        std::vector<std::pair<std::string, std::string>>{{"label", "2"}, {"prediction", "2"}});
+  CHECK(trial.run(rule, {{"min_diag", "0"}}).findings.empty());
+  CHECK(trial.run(rule, {{"category_no", "2"}}).findings.empty());  // 2 is out of range
+}
+
 TEST_CASE("numbers that are no class, negative or not below category_no are left out") {
   RuleTrial trial;
   trial.step(0, {{"labels", {0, nan, 0, -1, 2, 0}}, {"predictions", {0, 0, inf, 0, 0, 2}}});
@@ -105,7 +119,7 @@ TEST_CASE("workers are pooled, each with its own predictions; modes are not told
     BuiltStep step;
     step.worker = worker;
     step.mode = Mode::eval;
-    step.tensors = {{"labels", {second ? 1.0F : 0.0F, 0}}, {"predictions", {0, 0}}};
+    step.tensors = {{"labels", {second ? 1.0F : 0.0F, 0, 1}}, {"predictions", {0, 0, 1}}};
     trial.step(step);
   }
   const RuleResult result = trial.run(rule);  // predicted as 0: three 0, one 1

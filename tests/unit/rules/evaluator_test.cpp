@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <stdexcept>
 
 namespace smd::test {
@@ -191,20 +190,6 @@ TEST_CASE("following: a collection that comes or grows later counts from then on
   CHECK(result.warnings.empty());
 }
 
-TEST_CASE("a damaged record costs its unit, and the verdict says so") {
-  RuleTrial trial(collections);
-  fill(trial, 2);
-  const std::string events = trial.builder().root() + "/" + events_path(1, "worker_0");
-  std::filesystem::resize_file(events, 20);  // cuts the first record, of gradient/a
-  const RuleResult vanishing = trial.run("VanishingGradient");
-  CHECK(fired_at(vanishing) == std::vector<std::int64_t>{0});
-  REQUIRE(vanishing.problems.size() == 1);
-  CHECK(vanishing.problems[0].kind == ProblemKind::damaged);
-  const RuleResult calm = trial.run("VanishingGradient", {{"threshold", "0"}});
-  CHECK(calm.status == RuleStatus::error);
-  CHECK(calm.message.starts_with("a value it needs cannot be read: events/"));
-}
-
 TEST_CASE("a pattern that is too slow for a name is a mistake of its rule only") {
   RuleTrial trial(collections);
   fill(trial);
@@ -221,24 +206,6 @@ TEST_CASE("a pattern that is too slow for a name is a mistake of its rule only")
   CHECK(slow.message.starts_with("pattern '^(a+)+$' needs too many steps"));
   CHECK(slow.steps_skipped == 0);
   CHECK(evaluator.results()[1].status == RuleStatus::issues_found);
-}
-
-TEST_CASE("a missing event file costs its units and leaves a verdict; while the job runs it is no trouble") {
-  for (const bool running : {false, true}) {
-    CAPTURE(running);
-    RuleTrial trial(collections);
-    fill(trial, 2);
-    if (running) {
-      trial.running();
-    }
-    std::filesystem::remove(trial.builder().root() + "/" + events_path(1, "worker_0"));
-    const RuleResult result = trial.run("VanishingGradient", {{"threshold", "0"}});
-    CHECK(result.status == RuleStatus::no_issues_found);
-    CHECK(result.steps_evaluated == 1);
-    CHECK(result.steps_skipped == 1);
-    REQUIRE(result.problems.size() == (running ? 0 : 1));
-    CHECK((running || result.problems[0].kind == ProblemKind::absent));
-  }
 }
 
 /// Says what its parameter tells it to.

@@ -56,15 +56,14 @@ TEST_CASE("integers and booleans are judged and never fire") {
   CHECK(result.tensors_matched == 2);
 }
 
-TEST_CASE("a selection that matches nothing says what there is") {
+TEST_CASE("a selection that matches nothing says what may have been meant") {
   RuleTrial trial(RuleTrial::Collections{{"losses", {"loss"}}});
   trial.step(0, {{"loss", {1}}});
   const RuleResult result = trial.run("ExplodingTensor", {{"collection_names", "weights"}, {"tensor_regex", "^los$"}});
   CHECK(result.status == RuleStatus::not_evaluated);
   CHECK(result.message ==
-        "nothing was judged: collection 'weights', pattern '^los$' has what it needs at no step in range; the trial "
-        "holds "
-        "1 tensor: loss");
+        "nothing was evaluated: no tensor matches pattern '^los$'; did you mean tensor_regex=loss?; the trial has no "
+        "collection 'weights'");
   REQUIRE(result.warnings.size() == 1);
   CHECK(result.warnings[0] == "the trial has no collection 'weights'");
 }

@@ -68,6 +68,37 @@ TEST_CASE("NaN and infinities") {
   CHECK(std::isnan(zero.findings[1].value));
 }
 
+TEST_CASE("rises in succession add up, from the least loss at which they began") {
+  const ParameterTexts each = {{"num_steps", "1"}, {"increase_threshold_percent", "5"}};
+  // 1: 3 % up from 100; 2: 6 % up from 100; 3: 9 % up from 100, whether 2 fired or not; 4: a fall of 8.26 % ends the
+  // rise; 5: 4 % up from 100
+  const RuleResult result = Row({100, 103, 106, 109, 100, 104}).run(rule, each);
+  REQUIRE(fired_at(result) == Steps{2, 3});
+  CHECK(result.findings[0].value == 6);
+  CHECK(result.findings[1].value == 9);
+  CHECK(result.findings[1].details ==
+        std::vector<std::pair<std::string, std::string>>{{"reference_step", "0"}, {"reference_loss", "100"}});
+  CHECK(fired_at(Row({100, 103, 106}).run(rule, {{"num_steps", "1"}, {"increase_threshold_percent", "6"}})).empty());
+  // A loss that stands still, or is NaN on either side, ends a rise.
+  CHECK(fired_at(Row({100, 103, 103, 106}).run(rule, each)) == Steps{2});       // no change; then 2.9 % up
+  CHECK(fired_at(Row({100, 103, nan, 100, 104}).run(rule, each)) == Steps{2});  // NaN; then 4 % up
+  // Checks at 2 and 4 only: the losses between them do not count.
+  const RuleResult apart = Row({100, 200, 104, 50, 108}).run(rule, {{"num_steps", "2"}});
+  REQUIRE(fired_at(apart) == Steps{4});  // 100 to 104 is 4 %; 104 to 108 is 3.8 %, and 8 % from 100
+  CHECK(apart.findings[0].value == 8);
+}
+
+TEST_CASE("a rise counts from the least of its references") {
+  // Losses at 0, 2, 3, 5 and checks at least 2 apart: 2 against 0 (100 to 104); 5 against 3 (90 to 95), whose least
+  // reference is 90, not 100: 5.56 % and not -5 %.
+  RuleTrial trial(losses);
+  trial.step(0, {{"loss", {100}}}).step(2, {{"loss", {104}}}).step(3, {{"loss", {90}}}).step(5, {{"loss", {95}}});
+  const RuleResult result = trial.run(rule, {{"num_steps", "2"}});
+  REQUIRE(fired_at(result) == Steps{5});
+  CHECK(result.findings[0].value == doctest::Approx(100.0 * 5 / 90));
+  CHECK(result.findings[0].details[0].second == "3");
+}
+
 TEST_CASE("a tensor missing or empty at some steps is held against its newest loss before") {
   RuleTrial trial(losses);
   trial.step(0, {{"loss", {4}}});

@@ -39,3 +39,28 @@ TEST_CASE("s3: where the AWS files are") {
   CHECK_FALSE(AwsFiles::load().profile("default"));
   CHECK(AwsFiles::load().profile("there"));
 }
+
+TEST_CASE("s3: an AWS file that is too long is named") {
+  const smd::test::AwsEnvironment environment;
+  const smd::test::TempDir home;
+  environment.set("HOME", home.path());
+  const std::string line = "region = here\n# ";
+  home.write(".aws/config", "[default]\n" + line + std::string((1 << 20) - 10 - line.size(), 'x'));
+  CHECK(AwsFiles::load().profile("default"));  // 1 MiB is not too long
+  CHECK(AwsFiles::load().unread().empty());
+  const std::string config = home.write(".aws/config", "[default]\nregion = here\n# " + std::string(1 << 20, 'x'));
+  CHECK_FALSE(AwsFiles::load().profile("default"));
+  CHECK(AwsFiles::load().unread() == "; '" + config + "' is not used: longer than 1 MiB");
+  std::vector<std::string> said;
+  smd::RemoteOptions options;
+  options.log = [&said](smd::RemoteDetail detail, std::string_view text) {
+    CHECK(detail == smd::RemoteDetail::warning);
+    said.emplace_back(text);
+  };
+  CHECK(Settings::make(options, 0)->region == "us-east-1");
+  CHECK(said == std::vector<std::string>{"'" + config + "' is not used: longer than 1 MiB"});
+  options.profile = "mine";
+  CHECK(Settings::make(options, 0).problem().text ==
+        "there is no profile 'mine' in the AWS config and credentials files; '" + config +
+            "' is not used: longer than 1 MiB");
+}

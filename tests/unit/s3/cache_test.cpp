@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/s3/cache.hpp"
+#include "storage/s3/cache_folder.hpp"
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -18,15 +19,18 @@
 #include "support/temp_dir.hpp"
 
 using smd::detail::storage::s3::Cache;
+using smd::detail::storage::s3::open_cache_folder;
 using smd::test::read_file;
 using smd::test::TempDir;
 
 namespace {
 
+/// But for the marker.
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) {
+    if (entry.symlink_status().type() == std::filesystem::file_type::regular &&
+        entry.path().filename() != "CACHEDIR.TAG") {
       files.push_back(entry.path());
     }
   }
@@ -199,5 +203,112 @@ TEST_CASE("s3 cache: many at once") {
   CHECK(wrong == 0);
   for (const std::string& file : files_in(dir / "cache")) {
     CHECK(file.find("tmp-") == std::string::npos);
+  }
+}
+
+TEST_CASE("s3 cache: a folder that no cache made is refused, and nothing in it changes") {
+  const TempDir dir;
+  const std::string home = dir / "home";
+  dir.write("home/go/main.go", std::string(3000, 'g'));
+  dir.write("home/ab/thesis", std::string(3000, 't'));
+  dir.write("home/cd/" + std::string(62, '0'), std::string(3000, 'o'));  // as the entries of 0.1.0 are called
+  const auto refused = open_cache_folder(home);
+  CHECK(refused.foreign);
+  CHECK_FALSE(refused.root);
+  CHECK(refused.trouble.find("holds files, but no marker of a cache (CACHEDIR.TAG)") == 0);
+  Said said;
+  const auto cache = Cache::open(home, 1000, said.say());
+  CHECK_FALSE(cache->usable());
+  for (int i = 0; i < 20; ++i) {
+    cache->keep("name" + std::to_string(i), {"\"e\"", 1, std::string(1000, 'x')});
+  }
+  CHECK(files_in(home).size() == 3);
+  CHECK(bytes_in(home) == 9000);
+  // Another program's cache is not ours either.
+  dir.write("home/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# This folder was made by cargo.\n");
+  CHECK(open_cache_folder(home).foreign);
+  // Nor is one whose marker is a link to ours.
+  REQUIRE(open_cache_folder(dir / "own").trouble.empty());
+  dir.write("tricky/file", "");
+  std::filesystem::create_symlink(dir / "own/CACHEDIR.TAG", dir / "tricky/CACHEDIR.TAG");
+  CHECK(open_cache_folder(dir / "tricky").foreign);
+}
+
+TEST_CASE("s3 cache: an empty folder and a new one become caches, and are known again") {
+  const TempDir dir;
+  dir.make_dir("empty");
+  for (const std::string& path : {dir / "empty", dir / "new", dir / "new-too/"}) {
+    CHECK(open_cache_folder(path).trouble.empty());
+    CHECK(open_cache_folder(path).trouble.empty());
+  }
+  // What backup programs look for: bford.info/cachedir.
+  CHECK(read_file(dir / "new/CACHEDIR.TAG").find("Signature: 8a477f597d28d172789f06886806bc55\n") == 0);
+  // A process that died before it had made the marker leaves no more than this.
+  dir.write("begun/tmp-12-34-56-0", "Signature: 8a47");
+  CHECK(open_cache_folder(dir / "begun").trouble.empty());
+}
+
+TEST_CASE("s3 cache: only what has a name of the cache's own is removed, and no link is followed") {
+  const TempDir dir;
+  Said said;
+  constexpr std::uint64_t most = 50'000;
+  const std::string entry_name(62, 'a');
+  dir.write("elsewhere/" + entry_name, std::string(3000, 'e'));
+  const auto cache = Cache::open(dir / "cache", most, said.say());
+  for (const std::string folder : {"00", "7f", "ff"}) {
+    dir.write("cache/" + folder + "/README", std::string(3000, 'r'));
+    dir.write("cache/" + folder + "/" + std::string(62, 'A'), "capitals");
+    dir.write("cache/" + folder + "/" + std::string(61, 'a'), "short");
+    dir.write("cache/" + folder + "/tmp-note", "a user's");
+    std::filesystem::create_symlink(dir / ("elsewhere/" + entry_name), dir / ("cache/" + folder + "/" + entry_name));
+  }
+  dir.write("cache/go/main.go", "two letters, not two digits");
+  std::filesystem::create_directory_symlink(dir / "elsewhere", dir / "cache/0a");
+  for (const std::string& file : files_in(dir / "cache")) {  // the first to go, if any of them went
+    std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(9));
+  }
+  const std::size_t others = files_in(dir / "cache").size();
+  std::size_t kept = 0;
+  for (int i = 0; i < 300 && cache->usable(); ++i) {
+    cache->keep("name" + std::to_string(i), {"\"e\"", 1, std::string(1000, 'x')});
+    ++kept;
+  }
+  CHECK(kept > 100);
+  CHECK(files_in(dir / "elsewhere").size() == 1);
+  CHECK(std::filesystem::exists(dir / "cache/go/main.go"));
+  std::size_t left = 0;
+  for (const std::string folder : {"00", "7f", "ff"}) {
+    for (const std::string& name :
+         {std::string("README"), std::string(62, 'A'), std::string(61, 'a'), std::string("tmp-note"), entry_name}) {
+      left += std::filesystem::exists(dir / ("cache/" + folder + "/" + name)) ? 1 : 0;
+    }
+  }
+  CHECK(left == 15);
+  CHECK(others == 13);                                    // links are no regular files
+  CHECK(files_in(dir / "cache").size() < others + kept);  // room was made
+}
+
+TEST_CASE("s3 cache: begun by several processes at once") {
+  const TempDir dir;
+  constexpr int processes = 6;
+  for (int round = 0; round < 40; ++round) {
+    const std::string folder = dir / ("cache" + std::to_string(round));
+    std::vector<pid_t> children;
+    for (int i = 0; i < processes; ++i) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        const auto cache = Cache::open(folder, 1 << 20, [](const std::string&) {});
+        const std::string name = "name" + std::to_string(i);
+        cache->keep(name, {"\"e\"", 1, name});
+        ::_exit(cache->usable() && cache->find(name) ? 0 : 1);
+      }
+      children.push_back(child);
+    }
+    for (const pid_t child : children) {
+      int status = 0;
+      REQUIRE(::waitpid(child, &status, 0) == child);
+      CHECK(status == 0);
+    }
+    CHECK(files_in(folder).size() == processes);
   }
 }

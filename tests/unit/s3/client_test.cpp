@@ -219,6 +219,48 @@ TEST_CASE("s3: refusals are told apart, and not repeated") {
   CHECK(client.ask(get("no/such/key"))->status == 404);
 }
 
+TEST_CASE("s3: what was sent is never told back, however a server repeats it") {
+  const AwsEnvironment environment;
+  const std::string token = "IQoJb3JpZ2luX2Vj+/" + std::string(400, 't') + "==";
+  environment.set("AWS_SESSION_TOKEN", token);
+  S3Server server({"--key", std::string(key_id) + ":" + secret_key + ":" + token});
+  server.put("key", "content");
+  struct Case {
+    int status;
+    const char* code;
+    int blanks;  // so many that a message is cut within what is repeated
+  };
+  for (const Case& each : {Case{400, "Odd", 0}, Case{403, "Odd", 0}, Case{500, "InternalError", 0},
+                           Case{400, "AuthorizationHeaderMalformed", 0}, Case{400, "Odd", 150}, Case{400, "Odd", 350},
+                           Case{400, key_id, 0}}) {
+    CAPTURE(each.code);
+    CAPTURE(each.blanks);
+    Texts texts;
+    server.faults(R"([{"act": "echo", "times": -1, "status": )" + std::to_string(each.status) + R"(, "code": ")" +
+                  each.code + R"(", "blanks": )" + std::to_string(each.blanks) +
+                  R"(, "headers": {"x-amz-bucket-region": ")" + key_id + R"("}}])");
+    (void)server.log();
+    const auto refused = Client(server.settings(texts.options())).ask(get("key"));
+    REQUIRE_FALSE(refused);
+    std::string all = refused.problem().text;
+    for (const std::string& text : texts.said) {
+      all += "\n" + text;
+    }
+    INFO(all);
+    CHECK(all.find("***") != std::string::npos);
+    CHECK(all.find(key_id) == std::string::npos);
+    CHECK(all.find("IQoJb3JpZ2luX2Vj") == std::string::npos);
+    CHECK(all.find("tttt") == std::string::npos);
+    for (const auto& entry : server.log()) {
+      const std::string sent = entry["headers"]["authorization"];
+      const std::string signature = sent.substr(sent.find("Signature=") + 10);
+      CHECK(signature.size() == 64);
+      CHECK(all.find(signature) == std::string::npos);
+      CHECK(all.find(signature.substr(0, 32)) == std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("s3: wrong keys, as a strict server tells them") {
   const AwsEnvironment environment;
   S3Server server;
@@ -387,9 +429,57 @@ TEST_CASE("s3: settings") {
   CHECK(Settings::make(options, 0).problem().text == "the endpoint 'nonsense' is no http:// or https:// URL of a host");
   options.endpoint_url = "https://user:p@ssword@host";
   CHECK(Settings::make(options, 0).problem().text == "the endpoint '***@host' is no http:// or https:// URL of a host");
+  options.endpoint_url = "http://host\r\nX-Injected: 1";
+  CHECK(Settings::make(options, 0).problem().text ==
+        "the endpoint 'http://host\\x0d\\x0aX-Injected: 1' is no http:// or https:// URL of a host");
+  options.endpoint_url = "http://host/\x01";
+  CHECK_FALSE(Settings::make(options, 0));
   options = {};
+  options.region = "eu-west-1\r";
+  CHECK(Settings::make(options, 0).problem().text == "'eu-west-1\\x0d' is no region");
+  options = {};
+  options.profile = "a\nb";
+  CHECK(Settings::make(options, 0).problem().text == "the profile's name 'a\\x0ab' holds a control character");
   options.profile = "nobody";
   CHECK(Settings::make(options, 0).problem().text.find("there is no profile 'nobody'") == 0);
   environment.set("AWS_MAX_ATTEMPTS", "0");
   CHECK_FALSE(Settings::make({}, 0));
+}
+
+TEST_CASE("s3 settings: FIPS endpoints") {
+  using detail::storage::s3::Settings;
+  const AwsEnvironment environment;
+  const TempDir dir;
+  CHECK_FALSE(Settings::make({}, 0)->fips);
+  environment.set("AWS_USE_FIPS_ENDPOINT", "True");
+  CHECK(Settings::make({}, 0)->fips);
+  environment.set("AWS_CONFIG_FILE", dir.write("config", "[default]\nuse_fips_endpoint = true\n"));
+  environment.set("AWS_USE_FIPS_ENDPOINT", "false");
+  CHECK_FALSE(Settings::make({}, 0)->fips);
+  environment.unset("AWS_USE_FIPS_ENDPOINT");
+  CHECK(Settings::make({}, 0)->fips);
+  environment.set("AWS_USE_FIPS_ENDPOINT", "1");  // not taken for no
+  CHECK(Settings::make({}, 0).problem().text == "AWS_USE_FIPS_ENDPOINT '1' is neither true nor false");
+  environment.set("AWS_USE_FIPS_ENDPOINT", "true");
+  environment.set("AWS_REGION", "cn-north-1");
+  CHECK(Settings::make({}, 0).problem().text == "AWS_USE_FIPS_ENDPOINT: the region cn-north-1 has no FIPS endpoints");
+}
+
+TEST_CASE("s3: Requester Pays is said with each request, signed, where it is asked for") {
+  const AwsEnvironment environment;
+  S3Server server({"--requester-pays", "bucket"});
+  server.put("key", "content");
+  const auto refused = Client(server.settings()).ask(get("key"));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.problem().kind == ProblemKind::access_denied);
+  RemoteOptions options;
+  options.requester_pays = true;
+  (void)server.log();
+  const auto paid = Client(server.settings(options)).ask(get("key"));
+  REQUIRE(paid);
+  CHECK(paid->body == "content");
+  const auto log = server.log();
+  REQUIRE(log.size() == 1);
+  CHECK(log[0]["headers"]["x-amz-request-payer"] == "requester");
+  CHECK(log[0]["headers"]["authorization"].get<std::string>().find("x-amz-request-payer") != std::string::npos);
 }

@@ -28,6 +28,7 @@ struct Bare : AwsEnvironment {
 
 struct Chain {
   explicit Chain(const RemoteOptions& options = {}) : settings(*Settings::make(options, 0)) {
+    settings.patience.first_pause = std::chrono::milliseconds(1);
     settings.patience.metadata = std::chrono::seconds(30);
   }
   Settings settings;
@@ -104,6 +105,75 @@ TEST_CASE("s3 credentials: profiles that hold none, or of a kind that is not sup
   CHECK(of("empty") == "the profile 'empty' holds no credentials");
 }
 
+TEST_CASE("s3 credentials: a chain of profiles has a bound") {
+  const Bare environment;
+  const auto chain = [](int length) {
+    std::string text;
+    for (int i = 0; i < length; ++i) {
+      text += "[profile p" + std::to_string(i) + "]\nrole_arn = r\nsource_profile = p" + std::to_string(i + 1) + "\n";
+    }
+    return text;
+  };
+  environment.config(chain(7000));
+  RemoteOptions options;
+  options.profile = "p0";
+  CHECK(problem_of(options) ==
+        "more than 16 profiles lead to one another by source_profile, from 'p0' on; that is the most allowed");
+  environment.config(chain(16));
+  CHECK(problem_of(options) == "there is no profile 'p16' in the AWS config and credentials files");
+  environment.config(chain(15) + "[profile p15]\nrole_arn = r\nsource_profile = p3\n");
+  CHECK(problem_of(options) == "the profiles' source_profile lead back to 'p3'");
+}
+
+TEST_CASE("s3 credentials: each role of a chain is asked for with what the one before it gave") {
+  const Bare environment;
+  S3Server server({"--key", std::string(key_id) + ":" + secret_key, "--key", "ASIAROLE:role-secret:role-token",
+                   "--serve-key", "ASIAROLE"});
+  environment.set("AWS_ENDPOINT_URL_STS", server.url());
+  environment.config(
+      "[default]\nrole_arn = outer\nsource_profile = middle\n"
+      "[profile middle]\nrole_arn = inner\nsource_profile = base\n");
+  environment.credentials(std::string("[base]\naws_access_key_id=") + key_id + "\naws_secret_access_key=" + secret_key +
+                          "\n");
+  CHECK(key_of() == "ASIAROLE/role-secret/role-token");
+  const auto log = server.log();
+  REQUIRE(log.size() == 2);
+  CHECK(std::string(log[0]["body"]).find("RoleArn=inner") != std::string::npos);
+  CHECK(std::string(log[0]["headers"]["authorization"]).find(std::string("Credential=") + key_id + "/") !=
+        std::string::npos);
+  CHECK(std::string(log[1]["body"]).find("RoleArn=outer") != std::string::npos);
+  CHECK(std::string(log[1]["headers"]["authorization"]).find("Credential=ASIAROLE/") != std::string::npos);
+  // STS may repeat what it got, too.
+  server.faults(std::string(R"([{"act": "error", "status": 403, "code": ")") + key_id + R"(", "times": -1}])");
+  CHECK(problem_of() == "cannot take on the role 'inner': status 403 ***");
+}
+
+TEST_CASE("s3 credentials: control characters are refused in words") {
+  const Bare environment;
+  const std::string odd = " holds a line break or another control character; give it as it was issued";
+  environment.set("AWS_ACCESS_KEY_ID", "AKID\r");
+  environment.set("AWS_SECRET_ACCESS_KEY", "SECRET");
+  CHECK(problem_of() == "the access key id of the environment" + odd);
+  environment.set("AWS_ACCESS_KEY_ID", "AKID");
+  environment.set("AWS_SECRET_ACCESS_KEY", "SEC\nX-Injected: 1");
+  CHECK(problem_of() == "the secret access key of the environment" + odd);
+  environment.set("AWS_SECRET_ACCESS_KEY", "SECRET");
+  environment.set("AWS_SESSION_TOKEN", "TOKEN\x01");
+  CHECK(problem_of() == "the session token of the environment" + odd);
+  environment.unset("AWS_ACCESS_KEY_ID");
+  environment.unset("AWS_SECRET_ACCESS_KEY");
+  environment.unset("AWS_SESSION_TOKEN");
+  environment.config("[default]\naws_access_key_id = A\x01K\naws_secret_access_key = S\n");
+  CHECK(problem_of() == "the setting 'aws_access_key_id' of the profile 'default' holds a control character");
+  environment.config("[default]\nrole_arn = r\rs\nsource_profile = x\n");
+  CHECK(problem_of() == "the setting 'role_arn' of the profile 'default' holds a control character");
+  environment.config("");
+  environment.set("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:1/a?b\r\nX-Injected: 1");
+  CHECK(problem_of() ==
+        "the address of the container's credentials, 'http://127.0.0.1:1/a?b\\x0d\\x0aX-Injected: 1', holds a control "
+        "character");
+}
+
 TEST_CASE("s3 credentials: a process") {
   const Bare environment;
   const std::string script = environment.dir.write(
@@ -144,6 +214,111 @@ TEST_CASE("s3 credentials: a role") {
         "Version=2011-06-15");
   server.faults(R"([{"act": "error", "status": 403, "code": "AccessDenied", "text": "no", "times": -1}])");
   CHECK(problem_of() == "cannot take on the role 'arn:aws:iam::1:role/reader': status 403 AccessDenied");
+}
+
+TEST_CASE("s3 credentials: a web identity") {
+  const Bare environment;
+  // A token as long as those of Kubernetes, of characters that a form encodes.
+  const std::string token = "eyJhbGciOiJSUzI1NiJ9." + std::string(900, 'x') + "+/=." + std::string(300, 'y');
+  S3Server server({"--key", "ASIAROLE:role-secret:role-token", "--serve-key", "ASIAROLE", "--web-identity", token});
+  environment.set("AWS_ENDPOINT_URL_STS", server.url());
+  environment.set("AWS_WEB_IDENTITY_TOKEN_FILE", environment.dir.write("token", token + "\n"));
+  CHECK(problem_of() == "AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN, the role to take on, is not");
+  environment.set("AWS_ROLE_ARN", "arn:aws:iam::1:role/pod");
+  CHECK(key_of() == "ASIAROLE/role-secret/role-token");
+  environment.set("AWS_ROLE_SESSION_NAME", "pod-1");
+  CHECK(key_of() == "ASIAROLE/role-secret/role-token");
+  const auto log = server.log();
+  REQUIRE(log.size() == 2);
+  CHECK_FALSE(log[0]["headers"].contains("authorization"));
+  const auto form = [](const std::string& session) {
+    return "Action=AssumeRoleWithWebIdentity&RoleArn=arn%3Aaws%3Aiam%3A%3A1%3Arole%2Fpod&RoleSessionName=" + session +
+           "&Version=2011-06-15&WebIdentityToken=eyJhbGciOiJSUzI1NiJ9." + std::string(900, 'x') + "%2B%2F%3D." +
+           std::string(300, 'y');
+  };
+  CHECK(log[0]["body"] == form("libsmd"));
+  CHECK(log[1]["body"] == form("pod-1"));
+
+  // Before the keys of a profile; but a role that the profile gets from others comes first, as in the AWS CLI.
+  environment.credentials("[default]\naws_access_key_id = A\naws_secret_access_key = B\n");
+  CHECK(key_of() == "ASIAROLE/role-secret/role-token");
+  environment.config("[default]\nrole_arn = r\nsource_profile = nowhere\n");
+  CHECK(problem_of() == "there is no profile 'nowhere' in the AWS config and credentials files");
+  environment.config("");
+  RemoteOptions options;
+  options.profile = "default";
+  CHECK(key_of(options) == "A/B/");
+  environment.set("AWS_ACCESS_KEY_ID", "KEY");
+  environment.set("AWS_SECRET_ACCESS_KEY", "SECRET");
+  CHECK(key_of() == "KEY/SECRET/");
+}
+
+TEST_CASE("s3 credentials: a web identity that does not work, without a word of its token") {
+  const Bare environment;
+  const std::string token = "THE-TOKEN-OF-THE-POD";
+  S3Server server({"--key", "ASIAROLE:role-secret:role-token", "--serve-key", "ASIAROLE", "--web-identity", token});
+  environment.set("AWS_ENDPOINT_URL_STS", server.url());
+  environment.set("AWS_ROLE_ARN", "arn:aws:iam::1:role/pod");
+  environment.set("AWS_WEB_IDENTITY_TOKEN_FILE", "/nowhere/token");
+  CHECK(problem_of() == "cannot read '/nowhere/token', the AWS_WEB_IDENTITY_TOKEN_FILE: no such file or directory");
+  const std::string file = environment.dir.write("token", "\n");
+  environment.set("AWS_WEB_IDENTITY_TOKEN_FILE", file);
+  CHECK(problem_of() == "'" + file + "', the AWS_WEB_IDENTITY_TOKEN_FILE, is empty");
+  environment.dir.write("token", "THE-WRONG-TOKEN");  // which the server echoes
+  CHECK(problem_of() == "cannot take on the role 'arn:aws:iam::1:role/pod': status 400 InvalidIdentityToken");
+  // What passes is tried again.
+  environment.dir.write("token", token);
+  for (const char* const fault :
+       {R"("act": "error", "status": 503, "code": "ServiceUnavailable")",
+        R"("act": "error", "status": 400, "code": "IDPCommunicationError")", R"("act": "reset")"}) {
+    server.faults(std::string("[{\"times\": 1, ") + fault + "}]");
+    CHECK(key_of() == "ASIAROLE/role-secret/role-token");
+  }
+  (void)server.log();
+  server.faults(R"([{"times": -1, "act": "error", "status": 500, "code": "InternalFailure"}])");
+  CHECK(problem_of() == "cannot take on the role 'arn:aws:iam::1:role/pod': status 500 InternalFailure");
+  CHECK(server.log().size() == 3);
+}
+
+TEST_CASE("s3 credentials: a web identity of a profile") {
+  const Bare environment;
+  S3Server server({"--key", "ASIAROLE:role-secret:role-token", "--serve-key", "ASIAROLE", "--web-identity", "tok en"});
+  environment.set("AWS_ENDPOINT_URL_STS", server.url());
+  const std::string file = environment.dir.write("token", "tok en");
+  environment.config("[profile pod]\nrole_arn = r\nrole_session_name = me\nweb_identity_token_file = " + file +
+                     "\n[profile further]\nrole_arn = r2\nsource_profile = pod\n"
+                     "[profile lost]\nrole_arn = r\nweb_identity_token_file = /nowhere\n");
+  RemoteOptions options;
+  options.profile = "pod";
+  CHECK(key_of(options) == "ASIAROLE/role-secret/role-token");
+  const auto log = server.log();
+  REQUIRE(log.size() == 1);
+  CHECK(log[0]["body"] ==
+        "Action=AssumeRoleWithWebIdentity&RoleArn=r&RoleSessionName=me&Version=2011-06-15&WebIdentityToken=tok%20en");
+  // A role by way of another one: the first is asked for with the token, the second signed by the first.
+  options.profile = "further";
+  CHECK(key_of(options) == "ASIAROLE/role-secret/role-token");
+  const auto both = server.log();
+  REQUIRE(both.size() == 2);
+  CHECK(both[1]["body"] == "Action=AssumeRole&RoleArn=r2&RoleSessionName=libsmd&Version=2011-06-15");
+  CHECK(both[1]["headers"]["x-amz-security-token"] == "role-token");
+  options.profile = "lost";
+  CHECK(problem_of(options) ==
+        "cannot read '/nowhere', the web_identity_token_file of the profile 'lost': no such file or directory");
+}
+
+TEST_CASE("s3 credentials: the token of a web identity is read again when credentials are renewed") {
+  const Bare environment;
+  // Good for a minute: renewed as soon as they may be.
+  S3Server server(
+      {"--key", "ASIAROLE:role-secret:role-token:expired", "--serve-key", "ASIAROLE", "--web-identity", "second"});
+  environment.set("AWS_ENDPOINT_URL_STS", server.url());
+  environment.set("AWS_ROLE_ARN", "r");
+  environment.set("AWS_WEB_IDENTITY_TOKEN_FILE", environment.dir.write("token", "first"));
+  Chain chain;
+  CHECK_FALSE(chain.chain.get());
+  environment.dir.write("token", "second");
+  CHECK(chain.chain.get());
 }
 
 TEST_CASE("s3 credentials: the container's endpoint") {

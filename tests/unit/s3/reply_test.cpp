@@ -11,7 +11,8 @@ TEST_CASE("s3 replies: a page of a listing") {
   const auto page = parse_list_page(
       "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><IsTruncated>true"
       "</IsTruncated><EncodingType>url</EncodingType><NextContinuationToken>a+/=</NextContinuationToken><Contents><Key>"
-      "a+b%2Fc%3C</Key><ETag>&quot;e&quot;</ETag><Size>12</Size></Contents><CommonPrefixes><Prefix>d%20e/</Prefix>"
+      "a+b%2Fc%3C</Key><LastModified>2013-05-24T00:00:01.000Z</LastModified><ETag>&quot;e&quot;</ETag><Size>12</Size></"
+      "Contents><CommonPrefixes><Prefix>d%20e/</Prefix>"
       "</CommonPrefixes></ListBucketResult>");
   REQUIRE(page);
   CHECK(page->truncated);
@@ -20,6 +21,7 @@ TEST_CASE("s3 replies: a page of a listing") {
   CHECK(page->objects[0].key == "a b/c<");
   CHECK(page->objects[0].etag == "\"e\"");
   CHECK(page->objects[0].size == 12);
+  CHECK(page->objects[0].written == std::chrono::sys_seconds(std::chrono::seconds(1369353601)));
   REQUIRE(page->prefixes.size() == 1);
   CHECK(page->prefixes[0] == "d e/");
 }

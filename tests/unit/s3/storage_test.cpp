@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <set>
 #include <string>
@@ -29,6 +32,23 @@ std::unique_ptr<Storage> open(const S3Server& server, const std::string& url = "
 
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// What lies below a folder, in order; its parts come in any.
+smd::detail::Outcome<std::vector<std::string>> below(Storage& storage, std::string_view folder,
+                                                     std::string_view after = {}) {
+  std::vector<std::string> names;
+  std::size_t most = 0;
+  auto listed = storage.list_below(folder, after, [&](std::span<const std::string> part) {
+    names.insert(names.end(), part.begin(), part.end());
+    most = std::max(most, part.size());
+  });
+  if (!listed) {
+    return std::move(listed.problem());
+  }
+  CHECK(most <= 1000);  // a page
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 std::string numbered(int number) {
@@ -60,9 +80,37 @@ TEST_CASE("s3: what a folder holds") {
   CHECK((*storage->list("index/000000000"))[0].name == "a b+&.json");
   CHECK(storage->list("nothing").problem().kind == ProblemKind::not_found);
   CHECK(storage->list("../trial-2").problem().kind == ProblemKind::damaged);
-  CHECK(*storage->list_below("index", "") == std::vector<std::string>{"000000000/a b+&.json", "000000001/x.json"});
-  CHECK(*storage->list_below("index", "000000000/a b+&.json") == std::vector<std::string>{"000000001/x.json"});
-  CHECK(storage->list_below("nothing", "")->empty());
+  CHECK(*below(*storage, "index") == std::vector<std::string>{"000000000/a b+&.json", "000000001/x.json"});
+  CHECK(*below(*storage, "index", "000000000/a b+&.json") == std::vector<std::string>{"000000001/x.json"});
+  CHECK(below(*storage, "nothing")->empty());
+}
+
+TEST_CASE("s3: when the newest object below a folder was written") {
+  const AwsEnvironment environment;
+  S3Server server;
+  const auto put = [&](const std::string& key, std::int64_t seconds) {
+    server.put(key, "x");
+    const timespec times[] = {{seconds, 0}, {seconds, 0}};
+    REQUIRE(::utimensat(AT_FDCWD, (server.dir() / ("root/bucket/" + key)).c_str(), times, 0) == 0);
+  };
+  put("trial/index/000000000/a.json", 1000);
+  put("trial/index/000000001/b.json", 3000);
+  put("trial/index/c.json", 2000);
+  put("trial/other", 8000);
+  put("trial-2/index/d.json", 9000);
+  const auto storage = open(server);
+  (void)server.log();
+  const auto at = [](std::int64_t seconds) {
+    return std::optional(std::chrono::system_clock::time_point(std::chrono::seconds(seconds)));
+  };
+  CHECK(*storage->newest_below("index") == at(3000));
+  CHECK(server.log().size() == 1);
+  CHECK(*storage->newest_below("index/000000000/") == at(1000));
+  CHECK(*storage->newest_below("") == at(8000));
+  CHECK(*storage->newest_below("nothing") == std::nullopt);
+  CHECK(storage->newest_below("../trial-2").problem().kind == ProblemKind::damaged);
+  server.faults(R"([{"times": -1, "match": "list-type", "act": "bad-xml"}])");
+  CHECK(storage->newest_below("index").problem().kind == ProblemKind::network);
 }
 
 TEST_CASE("s3: what is there") {
@@ -114,13 +162,65 @@ TEST_CASE("s3: more names than a page holds") {
   server.put("trial/index/zz.json", "{}");
   const auto storage = open(server);
   (void)server.log();
-  CHECK(*storage->list_below("index", "") == names);
+  CHECK(*below(*storage, "index") == names);
   // A page, then the folders, then the rest of the first, the second and the third.
   CHECK(server.log().size() == 5);
-  CHECK(*storage->list_below("index", names[2299]) == std::vector<std::string>{"zz.json"});
+  CHECK(*below(*storage, "index", names[2299]) == std::vector<std::string>{"zz.json"});
   CHECK(server.log().size() == 1);
-  CHECK(*storage->list_below("index", names[500]) == std::vector<std::string>(names.begin() + 501, names.end()));
+  CHECK(*below(*storage, "index", names[500]) == std::vector<std::string>(names.begin() + 501, names.end()));
   CHECK(storage->list("index/000000000")->size() == 1000);
+}
+
+TEST_CASE("s3: a folder is listed in parts of a page") {
+  const AwsEnvironment environment;
+  S3Server server({"--frozen"});
+  for (int i = 0; i < 2100; ++i) {
+    server.put("trial/collections/000000000/stray" + numbered(i), "");
+  }
+  const auto storage = open(server);
+  std::vector<std::size_t> parts;
+  CHECK(storage->list_parts("collections/000000000", [&](const std::vector<smd::detail::storage::DirEntry>& entries) {
+    parts.push_back(entries.size());
+  }));
+  CHECK(parts == std::vector<std::size_t>{1000, 1000, 100});
+  CHECK(storage->list_parts("nothing", [](const std::vector<smd::detail::storage::DirEntry>&) {}).problem().kind ==
+        ProblemKind::not_found);
+}
+
+TEST_CASE("s3: a listing of more pages than are allowed is an error that names the limit") {
+  const AwsEnvironment environment;
+  S3Server server({"--frozen"});
+  for (int i = 0; i < 2001; ++i) {
+    server.put("trial/index/" + numbered(i), "");
+  }
+  smd::detail::storage::s3::Bucket bucket(std::make_shared<smd::detail::storage::s3::Client>(server.settings()),
+                                          {"bucket", "trial/"}, nullptr, {});
+  std::size_t names = 0;
+  const auto count = [&](const smd::detail::storage::s3::Bucket::Listed& page) {
+    names += page.names.size();
+    return smd::detail::ok();
+  };
+  smd::detail::storage::s3::Bucket::Pages three{3};
+  CHECK(bucket.list_pages("index/", false, {}, three, count));
+  CHECK(names == 2001);
+  smd::detail::storage::s3::Bucket::Pages two{2};
+  const auto listed = bucket.list_pages("index/", false, {}, two, count);
+  REQUIRE_FALSE(listed);
+  CHECK(listed.problem().kind == ProblemKind::network);
+  CHECK(listed.problem().text ==
+        "the listing has more than 10000 pages of 1,000 names, the most allowed (listing_pages); name a folder further "
+        "down");
+}
+
+TEST_CASE("s3: a listing that repeats the credentials is not taken") {
+  const AwsEnvironment environment;
+  S3Server server;
+  server.put("trial/index/000000000/x", "");
+  const auto storage = open(server);
+  const std::string page = "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>trial/index/000000000/" +
+                           std::string(secret_key) + "</Key><Size>1</Size></Contents></ListBucketResult>";
+  server.faults(R"([{"times": -1, "match": "list-type", "act": "body", "body": ")" + page + "\"}]");
+  CHECK(below(*storage, "index").problem().text == "the listing repeats the credentials that it was asked for with");
 }
 
 TEST_CASE("s3: listings that make no sense are errors, never an empty trial") {
@@ -138,15 +238,14 @@ TEST_CASE("s3: listings that make no sense are errors, never an empty trial") {
                            Case{"dtd", "the listing holds a document type, which S3 never sends"}}) {
     CAPTURE(each.act);
     server.faults(std::string(R"([{"times": -1, "match": "list-type", "act": ")") + each.act + "\"}]");
-    for (const auto& problem :
-         {storage->list("index/000000000").problem(), storage->list_below("index", "").problem()}) {
+    for (const auto& problem : {storage->list("index/000000000").problem(), below(*storage, "index").problem()}) {
       CHECK(problem.kind == ProblemKind::network);
       INFO(problem.text);
       CHECK(problem.text.find(each.text) == 0);
     }
   }
   server.faults(R"([{"times": -1, "match": "list-type", "act": "error", "status": 500, "code": "InternalError"}])");
-  CHECK(storage->list_below("index", "").problem().kind == ProblemKind::network);
+  CHECK(below(*storage, "index").problem().kind == ProblemKind::network);
   CHECK(open_s3("s3://bucket/trial", server.settings()).problem().kind == ProblemKind::network);
 }
 
@@ -255,7 +354,7 @@ TEST_CASE("s3: the cache knows objects by their ETag") {
   options.cache = cache.path();
   const auto read = [&](std::string& index, std::string& event) {
     const auto storage = open(server, "s3://bucket/trial", options);
-    REQUIRE(storage->list_below("index", ""));
+    REQUIRE(below(*storage, "index"));
     (void)server.log();
     Buffer buffer;
     index = text_of(*(*storage->open_folder("index"))->read_all("a.json", buffer, 100));

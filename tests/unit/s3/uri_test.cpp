@@ -49,15 +49,23 @@ TEST_CASE("s3: endpoints") {
 }
 
 TEST_CASE("s3: where a bucket is") {
-  const Address plain = aws_address("bucket", "eu-west-1");
+  const Address plain = aws_address("bucket", "eu-west-1", false);
   CHECK(plain.host == "bucket.s3.eu-west-1.amazonaws.com");
   CHECK(plain.path == "/");
   // The certificate of *.s3.REGION.amazonaws.com covers one label.
-  const Address dotted = aws_address("my.bucket", "us-east-1");
+  const Address dotted = aws_address("my.bucket", "us-east-1", false);
   CHECK(dotted.host == "s3.us-east-1.amazonaws.com");
   CHECK(dotted.path == "/my.bucket/");
-  CHECK(aws_address("OldBucket", "us-east-1").path == "/OldBucket/");  // names of hosts have no case
-  CHECK(aws_address("bucket", "cn-north-1").host == "bucket.s3.cn-north-1.amazonaws.com.cn");
+  CHECK(aws_address("OldBucket", "us-east-1", false).path == "/OldBucket/");  // names of hosts have no case
+  CHECK(aws_address("bucket", "cn-north-1", false).host == "bucket.s3.cn-north-1.amazonaws.com.cn");
+  // As botocore 1.43 resolves them.
+  CHECK(aws_address("bucket", "us-east-1", true).host == "bucket.s3-fips.us-east-1.amazonaws.com");
+  CHECK(aws_address("my.bucket", "us-gov-west-1", true).host == "s3-fips.us-gov-west-1.amazonaws.com");
+  CHECK(aws_host("sts", "eu-west-3", false) == "sts.eu-west-3.amazonaws.com");
+  CHECK(aws_host("sts", "ca-central-1", true) == "sts-fips.ca-central-1.amazonaws.com");
+  CHECK(aws_host("sts", "us-gov-east-1", true) == "sts.us-gov-east-1.amazonaws.com");
+  CHECK(aws_host("sagemaker", "us-west-2", true) == "api-fips.sagemaker.us-west-2.amazonaws.com");
+  CHECK(aws_host("sagemaker", "cn-north-1", false) == "api.sagemaker.cn-north-1.amazonaws.com.cn");
   const Address own = own_address(*parse_endpoint("http://h:1/base"), "bucket");
   CHECK(own.host == "h:1");
   CHECK(own.path == "/base/bucket/");

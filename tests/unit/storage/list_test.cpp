@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "local_support.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <map>
 
 using namespace smd;
@@ -75,5 +77,35 @@ TEST_CASE("storage: whether something exists") {
     CHECK(storage->exists("claim.smd"));
     CHECK_FALSE(storage->exists("claim"));
     CHECK_FALSE(storage->exists("claim.smd/x"));
+  }
+}
+
+TEST_CASE("storage: when the newest file below a folder was written") {
+  const TempDir dir;
+  const auto write = [&](const std::string& name, std::int64_t seconds) {
+    dir.write(name, "x");
+    const timespec times[] = {{seconds, 0}, {seconds, 0}};
+    REQUIRE(::utimensat(AT_FDCWD, (dir / name).c_str(), times, 0) == 0);
+  };
+  write("outside", 9000);
+  write("trial/other", 8000);
+  write("trial/index/000000000/a.json", 1000);
+  write("trial/index/000000000/deep/b.json", 3000);
+  write("trial/index/000000001/c.json", 2000);
+  dir.make_dir("trial/empty/000000000");
+  link_to("../../outside", dir / "trial/index/out");
+  link_to("..", dir / "trial/index/loop");
+  const auto at = [](std::int64_t seconds) {
+    return std::optional(std::chrono::system_clock::time_point(std::chrono::seconds(seconds)));
+  };
+  for (const Resolve way : ways()) {
+    const auto storage = open_storage(dir / "trial", {way, true});
+    CHECK(*storage->newest_below("index") == at(3000));
+    CHECK(*storage->newest_below("index/000000001") == at(2000));
+    CHECK(*storage->newest_below("") == at(8000));
+    CHECK(*storage->newest_below("empty") == std::nullopt);
+    CHECK(*storage->newest_below("nothing") == std::nullopt);
+    CHECK(storage->newest_below("../outside").problem().kind == ProblemKind::damaged);
+    CHECK(storage->newest_below("other").problem().kind == ProblemKind::damaged);  // no folder
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/command_line.hpp"
 
+#include "common/glob.hpp"
 #include "common/output_options.hpp"
 #include "common/selection.hpp"
 #include "sample_command.hpp"
@@ -12,6 +13,7 @@
 #include <vector>
 
 using smd::tool::CommandLine;
+using smd::tool::regex_of_glob;
 using smd::tool::UsageError;
 using Strings = std::vector<std::string>;
 
@@ -135,7 +137,7 @@ TEST_CASE("usage errors say what is wrong") {
   CHECK(usage_error({"--col", "x", "t"}).starts_with("unknown option '--col'"));  // no abbreviations
   CHECK(usage_error({"-Z", "t"}) == "unknown option '-Z'");
   CHECK(usage_error({"-qZ", "t"}) == "unknown option '-Z'");
-  CHECK(usage_error({"-5", "t"}) == "unknown option '-5'");
+  CHECK(usage_error({"-5", "t"}) == "unknown option '-5'; a step, also a negative one, follows -s: -s -5");
   CHECK(usage_error({"---", "t"}) == "unknown option '---'");
   CHECK(usage_error({"t", "-s"}) == "option '-s' needs a value");
   CHECK(usage_error({"t", "--step"}) == "option '--step' needs a value");
@@ -151,6 +153,35 @@ TEST_CASE("usage errors say what is wrong") {
   CHECK(usage_error({"--precision", "100", "t"}) == "--precision: '100' is not between 1 and 99");
   CHECK(usage_error({"-j0", "t"}) == "--jobs: '0' is not between 1 and 1024");
   CHECK(usage_error({"t"}).empty());
+}
+
+TEST_CASE("options of other programs: what there is in their place") {
+  CHECK(usage_error({"--where", "mean>1", "t"}).find("jq (") != std::string::npos);
+  CHECK(usage_error({"--where=mean>1", "t"}).find("mlr (") != std::string::npos);
+  CHECK(usage_error({"--json-lines", "t"}) == "unknown option '--json-lines'; try --jsonl");
+  CHECK(usage_error({"--grep=loss", "t"}) == "unknown option '--grep'; -e RE selects tensors by a pattern");
+  CHECK(usage_error({"--tail", "3", "t"}).find("-s -3:") != std::string::npos);
+  CHECK(usage_error({"-R", "t"}).find("smd-ls --find") != std::string::npos);
+  CHECK(usage_error({"-Z", "t"}) == "unknown option '-Z'");
+}
+
+TEST_CASE("a glob where a pattern is due is refused with the pattern") {
+  CHECK(usage_error({"-e", "*weight", "t"}) == "--regex: '*weight' is a regular expression, not a glob: try 'weight$'");
+  CHECK(usage_error({"-x", "*.bias", "t"}) ==
+        "--exclude: '*.bias' is a regular expression, not a glob: try '\\.bias$'");
+  CHECK(usage_error({"-e", "fc*", "t"}).empty());  // a pattern too
+}
+
+TEST_CASE("globs and the patterns that mean the same") {
+  CHECK(regex_of_glob("conv*") == "^conv");
+  CHECK(regex_of_glob("*relu*") == "relu");
+  CHECK(regex_of_glob("layer?/bias") == "^layer./bias$");
+  CHECK(regex_of_glob("fc[12].weight") == "^fc[12]\\.weight$");
+  CHECK(regex_of_glob("*").value_or("none").empty());
+  for (const char* text : {"loss", "conv.*", "a|b", "^fc*", "x+", ""}) {
+    CAPTURE(text);
+    CHECK_FALSE(regex_of_glob(text).has_value());
+  }
 }
 
 TEST_CASE("--help and --version need no operand") {

@@ -11,7 +11,7 @@ using smd::tool::combine;
 using smd::tool::ExitStatus;
 
 TEST_CASE("several statuses combine by the contract's order, whichever comes first") {
-  // CLI.md, section 4: "2, 3, 4, 1, 5, 0 in this order; 124 only if none of 2-4". 6, an answer, stands behind 1.
+  // The contract: 2, 3, 4, 1, 5, 0 in this order, and 124 only if none of 2 to 4 applies; 6, an answer, comes after 1.
   const std::vector<int> order = {2, 3, 4, 124, 1, 6, 5, 0};
   for (std::size_t a = 0; a < order.size(); ++a) {
     for (std::size_t b = 0; b < order.size(); ++b) {

@@ -6,7 +6,7 @@
 
 A range of plain numbers: those saved that are in range(A, B, S). Ends that count from the end, without a stride: the
 slice of the saved steps. Both kinds of ends: what both say. With a stride, an end that counts stands for the number of
-the step at that place, found by slice.indices.
+the step at that place, found by slice.indices. Ranges that are empty whatever was saved are refused: they are left out.
 """
 import itertools
 
@@ -44,6 +44,15 @@ def members(start, stop, stride, steps):
     return {s for s in steps if s in range(start, stop, step)}
 
 
+def refused(start, stop, stride):
+    step = 1 if stride is None else stride
+    if start is None and step > 0:
+        start = 0
+    if start is None or stop is None or counts(start) != counts(stop):
+        return False
+    return not range(start, stop, step)
+
+
 def text(number):
     return '' if number is None else str(number)
 
@@ -65,5 +74,7 @@ for saved in SAVED:
     emit('last', saved, set(steps[-1:]), 0 if steps else 1)
     emit('all', saved, set(steps), 0)
     for start, stop, stride in itertools.product(ENDS, ENDS, STRIDES):
+        if refused(start, stop, stride):
+            continue
         spec = text(start) + ':' + text(stop) + ('' if stride is None else ':%d' % stride)
         emit(spec, saved, members(start, stop, stride, steps), 0)

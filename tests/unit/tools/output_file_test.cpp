@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -96,6 +97,70 @@ TEST_CASE("replacing keeps permissions and follows a symbolic link") {
   struct stat info = {};
   REQUIRE(stat(path.c_str(), &info) == 0);
   CHECK((info.st_mode & 07777) == 0640);
+}
+
+TEST_CASE("replacing keeps the whole mode: set-user-ID and set-group-ID are not dropped") {
+  const smd::test::TempDir dir;
+  for (const mode_t mode : {0600U, 0444U, 01666U, 02755U, 04755U, 06711U}) {
+    const std::string path = dir.write("out", "old");
+    REQUIRE(chmod(path.c_str(), mode) == 0);
+    OutputFile out = OutputFile::file(path);
+    out.write("new");
+    out.close();
+    struct stat info = {};
+    REQUIRE(stat(path.c_str(), &info) == 0);
+    CHECK((info.st_mode & 07777) == mode);
+    CHECK(smd::test::read_file(path) == "new");
+    REQUIRE(unlink(path.c_str()) == 0);
+  }
+}
+
+TEST_CASE("replacing keeps owner and group where it may; a set-user-ID file of another user stays as it is") {
+  if (geteuid() != 0) {
+    MESSAGE("not root: files of other users cannot be made");
+    return;
+  }
+  constexpr uid_t other = 65534;
+  const smd::test::TempDir dir;
+  REQUIRE(chmod(dir.path().c_str(), 0777) == 0);
+  const std::string path = dir.write("out", "old");
+  REQUIRE(chown(path.c_str(), other, other) == 0);
+  REQUIRE(chmod(path.c_str(), 04755) == 0);
+  {
+    OutputFile out = OutputFile::file(path);
+    out.write("of root");
+    out.close();
+  }
+  struct stat info = {};
+  REQUIRE(stat(path.c_str(), &info) == 0);
+  CHECK(info.st_uid == other);
+  CHECK(info.st_gid == other);
+  CHECK((info.st_mode & 07777) == 04755);
+
+  REQUIRE(chown(path.c_str(), 0, 0) == 0);  // takes the bit away
+  REQUIRE(chmod(path.c_str(), 04755) == 0);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    if (setgid(other) != 0 || setuid(other) != 0) {
+      _exit(9);
+    }
+    try {
+      (void)OutputFile::file(path);
+      _exit(1);
+    } catch (const OutputError& error) {
+      const std::string_view text = error.what();
+      _exit(text.find("set-user-ID and belongs to another user") != text.npos ? 0 : 2);
+    }
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(smd::test::read_file(path) == "of root");
+  REQUIRE(stat(path.c_str(), &info) == 0);
+  CHECK((info.st_mode & 07777) == 04755);
+  CHECK(files_in(dir) == 1);
 }
 
 TEST_CASE("what cannot be written is an error") {

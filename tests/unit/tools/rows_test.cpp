@@ -109,7 +109,7 @@ TEST_CASE("table aligns by display width and escapes") {
   CHECK(print(options_for("table")) ==
         "tensor  steps      mean  shape   modes\n"
         "a\\x09b     12       0.1  64x3x7  train,eval\n"
-        "\xE6\xBC\xA2         NA  0.333333  scalar  \n");
+        "\xE6\xBC\xA2         NA  0.333333  scalar\n");
 }
 
 TEST_CASE("columns are chosen and ordered; one alone is a bare list") {

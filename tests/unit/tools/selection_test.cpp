@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/selection.hpp"
 
+#include "common/nothing_selected.hpp"
 #include "common/operands.hpp"
 #include "common/reading_options.hpp"
+#include "common/tensor_steps.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>
@@ -137,9 +139,95 @@ TEST_CASE("steps that are not there") {
   outcome = select(digits, "100:200");
   CHECK(outcome.status == ExitStatus::no);
   CHECK(outcome.steps.empty());
+  CHECK(outcome.messages == "test: StepUnavailable: " + digits +
+                                ": nothing is selected: no step saved is among those asked for; saved: 9 steps, 0 to "
+                                "38 (train: 6 steps, 0 to "
+                                "25; eval: 3 steps, 0 to 10); smd-ls --steps lists them\n");
+}
+
+TEST_CASE("what is counted from an end counts each tensor's own steps") {
+  const std::string gradient = "gradient/DigitNet_fc.bias";  // at train steps only: global 0 5 10 21 26 31
+  const std::string bias = "DigitNet_fc.bias";               // at all nine
+  const auto own = [&](const SelectionOptions& options, const std::string& tensor) {
+    Steps steps;
+    Outcome outcome = with_messages(digits, options, [&](smd::Trial& trial, Diagnostics& messages, Outcome&) {
+      const std::vector<std::string> tensors = {bias, gradient};
+      const TensorSteps selected = select_steps_of_tensors(
+          trial, options, StepSpec(), tensors, [](const smd::TensorEntry& entry) { return entry.value.has_value(); },
+          messages);
+      for (const SelectedStep& step : selected.steps) {
+        if (selected.wants(tensor, step.step)) {
+          steps.push_back(step.step.value);
+        }
+      }
+    });
+    outcome.steps = steps;
+    return outcome;
+  };
+  // -n: of tensors known by name only the steps needed are read, of others all were.
+  const auto named = [&](std::string_view spec, std::vector<smd::Mode> modes = {smd::Mode::global}) {
+    SelectionOptions options = options_for(spec, std::move(modes));
+    options.names = {bias, gradient};
+    return options;
+  };
+  using smd::Mode;
+  CHECK(own(named("last"), bias).steps == Steps{38});
+  CHECK(own(named("last"), gradient).steps == Steps{31});
+  CHECK(own(named("-2:"), gradient).steps == Steps{26, 31});
+  CHECK(own(named("-3:-1"), gradient).steps == Steps{21, 26});
+  CHECK(own(named("first"), gradient).steps == Steps{0});
+  CHECK(own(named("14,last"), bias).steps == Steps{14, 38});
+  CHECK(own(named("last", {Mode::train}), bias).steps == Steps{31});
+  CHECK(own(named("last", {Mode::train, Mode::eval}), bias).steps == Steps{31, 38});
+  CHECK(own(named("last", {Mode::eval}), gradient).steps.empty());
+  SelectionOptions every = named("-6:");
+  every.every = 3;
+  CHECK(own(every, gradient).steps == Steps{0, 21});
+  CHECK(own(every, bias).steps == Steps{14, 26});  // of 14 19 21 26 31 38
+  const Outcome outcome = own(named("-7"), bias);
+  CHECK(outcome.steps == Steps{10});  // of 0 5 10 14 19 21 26 31 38
+  CHECK(outcome.status == ExitStatus::no);
   CHECK(outcome.messages ==
-        "test: StepUnavailable: " + digits +
-            ": nothing is selected: no step saved is among those asked for; smd-ls --steps lists them\n");
+        "test: StepUnavailable: there is no step -7 of 'gradient/DigitNet_fc.bias': it was saved at 6 steps\n");
+}
+
+TEST_CASE("what to read at first where each tensor's own steps count") {
+  SelectionOptions options = options_for("last", {smd::Mode::global});
+  options.names = {"loss"};
+  CHECK(range_to_read_of_tensors(options, *options.steps).newest() == 1);
+  options.regexes = {"loss"};  // only the index files tell which tensors these are
+  CHECK_FALSE(range_to_read_of_tensors(options, *options.steps).newest().has_value());
+}
+
+TEST_CASE("why nothing is selected, with numbers") {
+  const auto why = [](const std::string& path, const SelectionOptions& options) {
+    NothingSelected result;
+    (void)with_messages(path, options,
+                        [&](smd::Trial& trial, Diagnostics&, Outcome&) { result = why_nothing(trial, options); });
+    return result;
+  };
+  using smd::Mode;
+  SelectionOptions options = options_for("last", {Mode::global});
+  options.collections = {"gradients"};
+  NothingSelected reason = why(digits, options);
+  CHECK(reason.tag == "TensorUnavailableForStep");
+  CHECK(reason.text ==
+        "4 tensors match, but were not saved at the steps asked for; saved at 6 steps, 0 to 31 (train 0 to 25)");
+  options = options_for("40", {Mode::global});
+  options.names = {"DigitNet_fc.bias"};
+  CHECK(why(digits, options).text ==
+        "'DigitNet_fc.bias' was not saved at the steps asked for; saved at 9 steps, 0 to 38 (train: 6 steps, 0 to 25; "
+        "eval: 3 steps, 0 to 10)");
+  options = options_for("all", {Mode::global});
+  options.regexes = {"wieght"};
+  reason = why(digits, options);
+  CHECK(reason.tag == "TensorUnavailable");
+  CHECK(reason.text == "no tensor matches 'wieght'; did you mean 'weight'?; 19 tensors were saved, smd-ls lists them");
+  options.regexes = {"Digit*/weight"};
+  CHECK(why(digits, options).text.find("not a glob: try '^Digit.*/weight$'") != std::string::npos);
+  options.regexes = {"bias"};
+  options.excludes = {"b"};
+  CHECK(why(digits, options).text.starts_with("-x drops all 4 tensors selected"));
 }
 
 TEST_CASE("tensors by name, pattern and collection") {

@@ -95,6 +95,29 @@ TEST_CASE("what is no SPEC is refused") {
   }
 }
 
+TEST_CASE("a range in which no step can lie is refused, and says so") {
+  const auto refusal = [](const char* text) -> std::string {
+    try {
+      (void)StepSpec::parse(text);
+    } catch (const InvalidValue& error) {
+      return error.what();
+    }
+    return {};
+  };
+  CHECK(refusal("20:0") == "'20:0' is empty: a range ends before its second number; did you mean '0:20'?");
+  CHECK(refusal("-1:-3") == "'-1:-3' is empty: a range ends before its second number; did you mean '-3:-1'?");
+  CHECK(refusal("5:5") == "'5:5' is empty: a range ends before its second number; did you mean '5'?");
+  for (const char* text : {"20:0:2", ":0", "0:20:-1", "5:5:-1", "-3:-1:-1", "-1:-1", "1,20:0"}) {
+    CAPTURE(text);
+    CHECK(refusal(text).find("is empty") != std::string::npos);
+  }
+  // With ends of both kinds, and open ones, it depends on what was saved.
+  for (const char* text : {"20:-1", "-1:20", "20:0:-1", "-1:-3:-1", ":0:-1", "0:1"}) {
+    CAPTURE(text);
+    CHECK(refusal(text).empty());
+  }
+}
+
 TEST_CASE("extreme numbers do not overflow") {
   const std::vector<std::int64_t> saved = {0, 1, INT64_MAX};
   for (const char* text : {"9223372036854775807", "::9223372036854775807", "9223372036854775807:0:-9223372036854775807",

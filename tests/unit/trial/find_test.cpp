@@ -2,6 +2,7 @@
 #include "trial_support.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -22,7 +23,7 @@ TEST_CASE("all trials below a place, in byte order, none within another") {
   CHECK(find_trials(dir / "empty").empty());
 }
 
-TEST_CASE("links are not followed, but for the place itself") {
+TEST_CASE("links are not entered, but for the place itself; those to trials are listed, each trial once") {
   const TempDir dir;
   TrialBuilder(dir / "outside/t").collections();
   dir.make_dir("place");
@@ -30,6 +31,12 @@ TEST_CASE("links are not followed, but for the place itself") {
   fs::create_directory_symlink(dir / "place", dir / "place/loop");
   CHECK(find_trials(dir / "place").empty());
   CHECK(find_trials(dir / "place/link") == Texts{dir / "place/link/t"});
+  TrialBuilder(dir / "place/run").collections();
+  fs::create_directory_symlink("run", dir / "place/latest");  // found at its own place
+  fs::create_directory_symlink(dir / "outside/t", dir / "place/other");
+  fs::create_directory_symlink(dir / "outside/t", dir / "place/same");
+  fs::create_directory_symlink("nothing", dir / "place/dangling");
+  CHECK(find_trials(dir / "place") == Texts{dir / "place/other", dir / "place/run"});
 }
 
 TEST_CASE("a place that cannot be read is an error, a folder below it a problem") {
@@ -48,6 +55,47 @@ TEST_CASE("a place that cannot be read is an error, a folder below it a problem"
   CHECK(kinds_and_files(problems) == Texts{"AccessDenied " + (dir / "closed")});
   CHECK(find_trials(dir.path()) == Texts{dir / "t"});
   CHECK_THROWS_AS(static_cast<void>(find_trials(dir / "closed")), ReadError);
+}
+
+TEST_CASE("a link to a trial elsewhere is one; loops end, and what was not entered is told") {
+  const TempDir dir;
+  TrialBuilder(dir / "elsewhere/best").collections();
+  TrialBuilder(dir / "place/runs/job").collections();
+  fs::create_directory_symlink(dir / "elsewhere/best", dir / "place/best");
+  fs::create_directory_symlink(dir / "place/runs/job", dir / "place/latest");  // found where it lies
+  fs::create_directory_symlink(dir / "place/runs", dir / "place/same");        // searched where it lies
+  fs::create_directory_symlink(dir / "elsewhere", dir / "place/data");
+  fs::create_directory_symlink("..", dir / "place/runs/up");
+  fs::create_symlink("circle", dir / "place/circle");
+  fs::create_symlink("nowhere", dir / "place/dangling");
+  std::vector<Problem> problems;
+  CHECK(find_trials(dir / "place", &problems) == Texts{dir / "place/best", dir / "place/runs/job"});
+  Texts told;
+  for (const Problem& problem : problems) {
+    CHECK(problem.kind == ProblemKind::warning);
+    told.push_back(problem.file.substr(dir.path().size()) + ": " + problem.text);
+  }
+  CHECK(told == Texts{"/place/circle: symbolic link that leads in a circle",
+                      "/place/data: symbolic link to a folder elsewhere, not searched",
+                      "/place/runs/up: symbolic link to a folder that it lies in, not followed"});
+}
+
+TEST_CASE("folders whose paths are too long are told") {
+  const TempDir dir;
+  TrialBuilder(dir / "t").collections();
+  // Made from within: no path of that length can be named.
+  const fs::path back = fs::current_path();
+  fs::current_path(dir.path());
+  for (int i = 0; i < 25; ++i) {  // 5,025 bytes
+    REQUIRE(::mkdir(std::string(200, 'd').c_str(), 0700) == 0);
+    REQUIRE(::chdir(std::string(200, 'd').c_str()) == 0);
+  }
+  fs::current_path(back);
+  std::vector<Problem> problems;
+  CHECK(find_trials(dir.path(), &problems) == Texts{dir / "t"});
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].kind == ProblemKind::io);
+  CHECK(problems[0].text == "lies too deep: its path is longer than the system allows; name a folder nearer");
 }
 
 TEST_CASE("odd names and deep folders do no harm") {

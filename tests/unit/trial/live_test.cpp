@@ -182,7 +182,7 @@ TEST_CASE("deadlines, idle time and stop tokens end a following; steps that are 
   StepFollower now(trial, {.wait = {.deadline = live.script.after(0ms)}});
   CHECK(follow(now) == "0 1 timed out");
   CHECK(live.script.elapsed() == 0ms);
-  StepFollower idle(trial, {.idle = 500ms});
+  StepFollower idle(trial, {.wait = {.idle = 500ms}});
   CHECK(follow(idle) == "0 1 2 idle");
   CHECK(live.script.elapsed() == 900ms);
   std::stop_source source;
@@ -204,7 +204,7 @@ TEST_CASE("an end marker is believed when there is no time left to doubt it, aft
   };
   CHECK(given({.wait = {.deadline = live.script.after(0ms)}}) == "0 ended");
   CHECK(live.script.elapsed() == 0ms);
-  CHECK(given({.idle = 300ms}) == "0 ended");
+  CHECK(given({.wait = {.idle = 300ms}}) == "0 ended");
   CHECK(live.script.elapsed() == 300ms);
   live.script.when_listed("000000000000_worker_0.json", [&] { live.builder.step(simple_step(1)); });
   CHECK(given({.wait = {.deadline = live.script.after(0ms)}}) == "0 1 ended");
@@ -241,7 +241,7 @@ TEST_CASE("an event file that comes after its index file is waited for, so long 
     ::setenv("SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT", "10", 1);
     const Trial trial = live.script.open(live.dir.path());
     ::unsetenv("SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT");
-    StepFollower follower(trial, {.idle = 100s});
+    StepFollower follower(trial, {.wait = {.idle = 100s}});
     const FollowEvent event = follower.next();
     CHECK(event.kind == Kind::step);
     CHECK(event.missing == (comes ? Texts{} : Texts{name}));
@@ -414,6 +414,19 @@ TEST_CASE("wait_for_steps returns when the steps are available, and leaves refre
   CHECK(wait_for(trial, GlobalStep(9), {.stop = source.get_token()}) == WaitOutcome::stopped);
 }
 
+TEST_CASE("a wait ends when no further step became complete for so long") {
+  Live live(2);
+  live.step_at(10ms, 0, 0);
+  live.step_at(40ms, 0, 1);
+  live.step_at(60ms, 1, 0);  // not complete: the other worker is missing
+  const Trial trial = live.script.open(live.dir.path());
+  CHECK(wait_for(trial, GlobalStep(9), {.idle = 50ms}) == WaitOutcome::idle);
+  CHECK(live.script.elapsed() == 90ms);  // step 0 was complete after 40
+  CHECK(wait_for(trial, GlobalStep(9), {.deadline = live.script.after(110ms), .idle = 50ms}) == WaitOutcome::timed_out);
+  CHECK(live.script.elapsed() == 110ms);
+  CHECK(trial.wait_until([] { return false; }, {.idle = 30ms}) == WaitOutcome::idle);
+}
+
 TEST_CASE("wait_for_steps: a step is not taken for skipped because a listing missed it") {
   Live live;
   live.builder.step(simple_step(0));
@@ -472,6 +485,42 @@ TEST_CASE("guards turn refreshing off and on, and back") {
   CHECK(trial.steps().size() == 3);
 }
 
+TEST_CASE("guards take any range of trials") {
+  const TempDir first_dir;
+  const TempDir second_dir;
+  TrialBuilder first(first_dir.path());
+  TrialBuilder second(second_dir.path());
+  first.collections().step(simple_step(0));
+  second.collections().step(simple_step(0));
+  std::vector<Trial> trials;
+  trials.push_back(Trial::open(first_dir.path()));
+  trials.push_back(Trial::open(second_dir.path()));
+  std::int64_t next = 1;
+  // Whether both trials stand still while a guard lives, and go on after it.
+  const auto stills = [&](auto&& range) {
+    const std::size_t before = trials[0].steps().size();
+    bool still = true;
+    {
+      const NoRefresh guard(range);
+      first.step(simple_step(next));
+      second.step(simple_step(next++));
+      still = trials[0].steps().size() == before && trials[1].steps().size() == before;
+    }
+    return still && trials[0].steps().size() == before + 1 && trials[1].steps().size() == before + 1;
+  };
+  CHECK(stills(trials));
+  CHECK(stills(std::vector<const Trial*>{&trials[0], &trials[1]}));
+  CHECK(stills(std::vector<std::reference_wrapper<const Trial>>{trials[0], trials[1]}));
+  const std::vector<const Trial*> others = {&trials[1]};
+  {
+    const NoRefresh none(trials);
+    first.step(simple_step(next));
+    second.step(simple_step(next));
+    const Refresh one(std::span<const Trial* const>{others});
+    CHECK(trials[1].steps().size() == trials[0].steps().size() + 1);
+  }
+}
+
 TEST_CASE("the delay at the end is that of the environment") {
   ::setenv("SMDEBUG_TRAINING_END_DELAY_REFRESH", "0.25", 1);
   Live live;
@@ -493,6 +542,8 @@ TEST_CASE("a trial that is not there yet can be opened when it is") {
   dir.make_dir("empty/index");
   CHECK_FALSE(Trial::open_when_there(dir / "empty", {}, {.deadline = past}, &outcome));
   CHECK(outcome == WaitOutcome::timed_out);
+  CHECK_FALSE(Trial::open_when_there(dir / "empty", {}, {.idle = 0ns}, &outcome));
+  CHECK(outcome == WaitOutcome::idle);
   TrialBuilder(dir / "over").end();
   CHECK_THROWS_AS((void)Trial::open_when_there(dir / "over", {}, {}), MissingCollectionFiles);
   TrialBuilder(dir / "there").collections();

@@ -205,6 +205,54 @@ TEST_CASE("bytes of booleans other than 0 and 1 come out as 1, whole and in bloc
   }
 }
 
+TEST_CASE("a large record of a compressed file comes in blocks") {
+  const std::vector<std::byte> elements = noise(12 * megabyte);
+  for (const Protection protection : {Protection::unprotected, Protection::checksum}) {
+    EventFile file;
+    const TensorLocation before = file.add("before", Dtype::float32, {}, noise(4));
+    const TensorLocation large = file.add("large", Dtype::uint8, {12 * megabyte}, elements, protection);
+    EventFile packed;
+    packed.bytes = compressed(file.bytes, gzip);
+    const Store store(packed);
+    for (const bool known : {false, true}) {  // that it is compressed
+      RecordReader reader = store.reader();
+      if (known) {
+        REQUIRE(reader.read(before, "before"));
+      }
+      Gather gather;
+      const auto streamed = reader.stream(large, "large", gather);
+      REQUIRE_MESSAGE(streamed, streamed.problem().text);
+      CHECK(same(gather.bytes, elements));
+      CHECK(gather.blocks > 5);
+      const auto value = reader.read(large, "large");
+      REQUIRE(value);
+      CHECK(same(value->value.bytes(), elements));
+      CHECK(reader.peek(large, "large")->value.shape() == Shape{12 * megabyte});
+    }
+  }
+}
+
+TEST_CASE("of a compressed record the header is held against the index first") {
+  EventFile file;
+  const TensorLocation sound = file.add("t", Dtype::uint8, {1000}, noise(1000));
+  file.bytes.append(20 * megabyte, '\0');  // a range that is all there, but no record
+  EventFile packed;
+  packed.bytes = compressed(file.bytes, gzip);
+  const Store store(packed);
+  RecordReader reader = store.reader();
+  const auto problem = [&](std::uint64_t offset, std::uint64_t length) {
+    const auto read = reader.read({packed.name, offset, length}, "t");
+    REQUIRE_FALSE(read);
+    CHECK(read.problem().kind == ProblemKind::damaged);
+    return read.problem().text;
+  };
+  REQUIRE(reader.read(sound, "t"));
+  CHECK(problem(0, 15 * megabyte) == "record of " + std::to_string(sound.length) +
+                                         " bytes does not fill its range of 15000000 (in the inflated stream)");
+  CHECK(problem(sound.length, 15 * megabyte) == "checksum of the record's length is wrong (in the inflated stream)");
+  CHECK(problem(0, 5) == "5 bytes are too few for a record (in the inflated stream)");
+}
+
 TEST_CASE("compressed event files are read at inflated offsets, in any order") {
   const std::vector<std::byte> large = noise(megabyte);
   EventFile file;

@@ -18,7 +18,7 @@ struct Known {
   std::int64_t mode_step;
 };
 
-/// The table of FORMAT.md, section 9, word for word.
+/// The table of docs/format.md.
 StepState by_the_table(const std::vector<Known>& known, std::int64_t last_complete, bool ended, StepKey key) {
   const Known* best = nullptr;
   const auto number = [&](const Known& step) { return key.mode == Mode::global ? step.global : step.mode_step; };

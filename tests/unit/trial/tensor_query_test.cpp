@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "trial/trial_impl.hpp"
 #include "trial_support.hpp"
 
 #include <doctest/doctest.h>
@@ -38,6 +39,51 @@ TEST_CASE("names, patterns and collections unite; the rest narrows") {
   CHECK(trial.tensor_names({.regex = {"s"}, .exclude = {"ss"}}) == Texts{"s"});
   CHECK(trial.tensor_names({.exclude = {"."}}).empty());
   CHECK(trial.tensor_names({.collections = {"weights", "scores"}}) == Texts{"acc", "loss", "w"});
+}
+
+TEST_CASE("a collection selects its tensors, whether it comes from the trial or from the program") {
+  const Sample sample;
+  const Trial trial = sample.open();
+  CHECK(trial.tensor_names(*trial.collection("weights")) == Texts{"loss", "w"});
+  CHECK(trial.tensor_names(*trial.collection("weights"), {.step = GlobalStep(1)}) == Texts{"w"});
+  CHECK(trial.tensor_names(Collection{.name = "weights"}) == Texts{"loss", "w"});
+  CHECK(trial.tensor_names(Collection{.name = "typo"}).empty());
+  const Collection own{.name = "weights", .tensor_names = {"never", "b"}, .include_regex = {"^a"}};
+  CHECK(trial.tensor_names(own) == Texts{"acc", "b"});
+  CHECK(trial.tensor_names(own, {.collections = {"weights"}}) == Texts{"acc", "b", "loss", "w"});
+}
+
+TEST_CASE("a saved reduction is asked for by name and abs, or as it is stored") {
+  const TempDir dir;
+  TrialBuilder builder(dir.path());
+  builder.collections("worker_0", 1);
+  builder.step({.step = 0,
+                .tensors = {{"smdebug/reductions/mean/w", {1}}, {"smdebug/reductions/abs_mean/w", {2}}},
+                .shapes = {}});
+  const Trial trial = Trial::open(dir.path());
+  const auto values = trial.tensor("w").reduction_values(GlobalStep(0));
+  CHECK(values.size() == 2);
+  CHECK(first_float(values.at({"mean", false})) == 1);
+  CHECK(first_float(values.at({"mean", true})) == 2);
+  CHECK(first_float(values.at("abs_mean")) == 2);
+  CHECK_FALSE(values.contains({"max", true}));
+  CHECK(values.rbegin()->first.stored() == "abs_mean");
+}
+
+TEST_CASE("a trial's name is the last part of its path, unless it is given one") {
+  const Sample sample;
+  const std::string leaf = sample.dir.path().substr(sample.dir.path().rfind('/') + 1);
+  CHECK(sample.open().name() == leaf);
+  CHECK(Trial::open(sample.dir.path() + "//").name() == leaf);
+  CHECK(Trial::open(sample.dir.path(), {.name = "mine"}).name() == "mine");
+}
+
+TEST_CASE("workers of a tensor at a step at which it was not saved") {
+  const Sample sample;
+  const Trial trial = sample.open();
+  CHECK(trial.tensor("b").workers(GlobalStep(0)) == Texts{"worker_0"});
+  CHECK_THROWS_AS(static_cast<void>(trial.tensor("b").workers(GlobalStep(1))), TensorUnavailableForStep);
+  CHECK_THROWS_AS(static_cast<void>(trial.tensor("b").workers(GlobalStep(99))), TensorUnavailableForStep);
 }
 
 TEST_CASE("what was saved at a step, in a mode, in both") {
@@ -120,6 +166,7 @@ TEST_CASE("earlier steps of a tensor") {
   CHECK(numbers(w.prev_steps({Mode::train, ModeStep(7)}, 1)) == Numbers{1});
   CHECK(w.prev_steps(GlobalStep(-1), 3).empty());
   CHECK(w.prev_steps(GlobalStep(2), 0).empty());
+  CHECK(numbers(w.prev_steps(GlobalStep(1))) == Numbers{0, 1});
 }
 
 TEST_CASE("a collection's bad patterns cost only themselves and are told once") {
@@ -138,6 +185,70 @@ TEST_CASE("a collection's bad patterns cost only themselves and are told once") 
   CHECK(problems[0].kind == ProblemKind::damaged);
   CHECK(problems[0].text.find("'(' does not compile") != std::string::npos);
   CHECK(problems[1].text.find("'(a+)+$' needs too many steps") != std::string::npos);
+}
+
+/// On each of 30 names a pattern takes more than 2^12 steps, and far fewer than a name may.
+struct SlowSample {
+  SlowSample() {
+    TrialBuilder builder(dir.path());
+    builder.file("collections/000000000/worker_0_collections.json",
+                 R"({"collections": {"c": {"tensor_names": ["0", "loss"], "include_regex": ["^(?:a|a)+[^b]0"]},
+                                     "d": {"tensor_names": ["0"], "include_regex": ["^lo"]}}})");
+    BuiltStep step{.step = 0, .tensors = {{"0", {1}}, {"loss", {1}}}, .shapes = {}};
+    for (int i = 10; i < 40; ++i) {
+      step.tensors.push_back({std::string(12, 'a') + "b0/" + std::to_string(i), {1}});
+    }
+    builder.step(step);
+  }
+
+  TempDir dir;
+};
+
+TEST_CASE("a caller's patterns have a limit together") {
+  const SlowSample sample;
+  const Trial trial = Trial::open(sample.dir.path());
+  auto& state = detail::TrialAccess::state(trial);
+  detail::MatchBudget budget(50'000);
+  const TensorQuery query{.regex = {"^loss$", "^(?:a|a)+[^b]0"}};
+  try {
+    (void)select_ids(state, *state.current(), query, budget);
+    FAIL("it has an answer");
+  } catch (const MatchLimit& error) {
+    CHECK(error.pattern == query.regex[1]);
+    CHECK(
+        std::string(error.what()) ==
+        "the patterns together need more than 1000000000 steps (pattern_question_steps); at '^(?:a|a)+[^b]0' none were "
+        "left: make them simpler, or ask for fewer at a time");
+  }
+  CHECK(trial.tensor_names(query) == Texts{"loss"});  // the next question has a budget of its own
+}
+
+TEST_CASE("the patterns of a trial's collections have a limit together") {
+  const SlowSample sample;
+  const Trial trial = Trial::open(sample.dir.path(), {.auto_refresh = false});
+  for (int again = 0; again < 2; ++again) {
+    CHECK(trial.tensor_names({.collections = {"c"}}) == Texts{"0", "loss"});
+    CHECK(trial.tensor_names({.collections = {"d"}}) == Texts{"0", "loss"});
+  }
+  CHECK(trial.problems().empty());
+
+  const Trial other = Trial::open(sample.dir.path(), {.auto_refresh = false});
+  // As if those of another collection had taken all but so many.
+  detail::TrialAccess::state(other).current()->asked_before.took("e", detail::MatchBudget(50'000));
+  for (int again = 0; again < 2; ++again) {
+    CHECK(other.tensor_names({.collections = {"c"}}) == Texts{"0", "loss"});
+    CHECK(other.tensor_names({.collections = {"d"}}) == Texts{"0"});
+  }
+  const std::vector<Problem> problems = other.problems();
+  REQUIRE(problems.size() == 3);
+  for (const Problem& problem : problems) {
+    CHECK(problem.kind == ProblemKind::damaged);
+    CHECK(
+        problem.text.ends_with("the trial's patterns together need more than 1000000000 steps "
+                               "(pattern_question_steps); its members by name are still used"));
+  }
+  CHECK(problems[0].text.starts_with("collection 'c': pattern '^(?:a|a)+[^b]0' was not looked for in all names"));
+  CHECK(problems[1].text.starts_with("collection 'd': pattern '^lo' was not looked for:"));
 }
 
 TEST_CASE("a caller's bad pattern is the caller's error") {

@@ -221,3 +221,63 @@ TEST_CASE("a failed read is passed on, and the next one starts anew") {
   REQUIRE(second);
   CHECK(*second == 4);
 }
+
+TEST_CASE("going back costs the bytes since a place on the way, not all that come before") {
+  const std::string text = noise(24 << 20);
+  const std::string file = compress(text, gzip);
+  std::uint64_t fed = 0;
+  InflatedFile inflated([&](std::uint64_t offset, std::span<std::byte> into) -> Outcome<std::size_t> {
+    const std::size_t size = std::min<std::size_t>(into.size(), file.size() - offset);
+    std::memcpy(into.data(), file.data() + offset, size);
+    fed += size;
+    return size;
+  });
+  constexpr std::size_t piece = 4096;
+  constexpr std::size_t pieces = 96;
+  for (std::size_t n = pieces; n > 0; --n) {
+    const std::size_t start = n * (text.size() / pieces) - piece;
+    const auto range = inflated.read_range(start, piece);
+    REQUIRE_MESSAGE(range, range.problem().text);
+    CHECK(text_of(*range) == text.substr(start, piece));
+  }
+  // Once through, and then for each piece what two megabytes are compressed to at most, with the block that is read at
+  // a time. From the start each time it would be half the file for each piece: 48 times its length.
+  const std::uint64_t megabyte = file.size() / 24;
+  CHECK(fed <= file.size() + pieces * (2 * megabyte + (std::uint64_t{64} << 10)));
+  CHECK(fed <= 12 * file.size());
+}
+
+TEST_CASE("so many places to go back to that their distance grows") {
+  std::string text(std::size_t{300} << 20, '\0');  // more megabytes than there are places
+  for (std::size_t at = 0; at < text.size(); at += 1000) {
+    text[at] = static_cast<char>(at / 1000 % 251);
+  }
+  const std::string file = compress(text, zlib);
+  auto inflated = open(file);
+  for (std::size_t megabytes = 299; megabytes > 13; megabytes -= 13) {
+    const auto range = inflated.read_range(megabytes << 20, 2000);
+    REQUIRE(range);
+    CHECK(text_of(*range) == text.substr(megabytes << 20, 2000));
+  }
+}
+
+TEST_CASE("a file that is inflated again and again is refused") {
+  const std::string text = noise(100'000);
+  const std::string file = compress(text, gzip);
+  constexpr std::uint64_t most_again = 10'000'000;  // 100 times
+  InflatedFile inflated(
+      [&file](std::uint64_t offset, std::span<std::byte> into) -> Outcome<std::size_t> {
+        const std::size_t size = std::min<std::size_t>(into.size(), file.size() - offset);
+        std::memcpy(into.data(), file.data() + offset, size);
+        return size;
+      },
+      most_again);
+  std::vector<std::byte> into(text.size());
+  for (int pass = 0; pass < 101; ++pass) {  // the first one, and 100 again
+    REQUIRE(inflated.read_at(0, into));
+  }
+  const auto refused = inflated.read_at(0, into);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.problem().kind == ProblemKind::damaged);
+  CHECK(refused.problem().text.find("(limit inflated_passes)") != std::string::npos);
+}

@@ -6,12 +6,15 @@
 
 #include <cstdlib>
 
+#include "base/escape.hpp"
 #include "storage/descriptor.hpp"
+#include "storage/system_problem.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
+constexpr std::string_view too_long_text = "longer than 1 MiB";
 
 std::string_view trimmed(std::string_view text) noexcept {
   const std::size_t first = text.find_first_not_of(" \t\r");
@@ -68,10 +71,6 @@ std::optional<std::string> file_of(const char* variable, const char* leaf) {
   return home ? std::optional(*home + "/.aws/" + leaf) : std::nullopt;
 }
 
-std::string content_of(const std::optional<std::string>& path) {
-  return path ? read_small_file(*path).value_or(std::string()) : std::string();
-}
-
 }  // namespace
 
 std::optional<std::string> environment(const char* name) {
@@ -79,24 +78,29 @@ std::optional<std::string> environment(const char* name) {
   return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
 }
 
-std::optional<std::string> read_small_file(const std::string& path) {
+Outcome<std::string> read_small_file(const std::string& path) {
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) {
-    return std::nullopt;
+    return system_problem(errno, {});
   }
   std::string text;
   char buffer[4096];
   while (text.size() <= most_bytes) {
     const ssize_t n = uninterrupted([&] { return ::read(fd.get(), buffer, sizeof buffer); });
     if (n < 0) {
-      return std::nullopt;
+      return system_problem(errno, {});
     }
     if (n == 0) {
       return text;
     }
     text.append(buffer, static_cast<std::size_t>(n));
   }
-  return std::nullopt;
+  return Problem{ProblemKind::damaged, {}, {}, std::string(too_long_text)};
+}
+
+std::string setting(const Profile& profile, std::string_view name) {
+  const auto found = profile.find(name);
+  return found == profile.end() ? std::string() : found->second;
 }
 
 AwsFiles::AwsFiles(std::string_view config, std::string_view credentials) {
@@ -104,9 +108,33 @@ AwsFiles::AwsFiles(std::string_view config, std::string_view credentials) {
   parse(credentials, false, profiles_);
 }
 
+std::string AwsFiles::content_of(const std::optional<std::string>& path) {
+  auto content = path ? read_small_file(*path) : std::string();
+  if (content) {
+    return std::move(*content);
+  }
+  if (content.problem().kind != ProblemKind::not_found) {
+    (content.problem().text == too_long_text ? too_long_ : unreadable_)
+        .push_back("'" + printable(*path) + "' is not used: " + content.problem().text);
+  }
+  return {};
+}
+
 AwsFiles AwsFiles::load() {
-  return {content_of(file_of("AWS_CONFIG_FILE", "config")),
-          content_of(file_of("AWS_SHARED_CREDENTIALS_FILE", "credentials"))};
+  AwsFiles files;
+  parse(files.content_of(file_of("AWS_CONFIG_FILE", "config")), true, files.profiles_);
+  parse(files.content_of(file_of("AWS_SHARED_CREDENTIALS_FILE", "credentials")), false, files.profiles_);
+  return files;
+}
+
+std::string AwsFiles::unread() const {
+  std::string text;
+  for (const auto* const list : {&too_long_, &unreadable_}) {
+    for (const std::string& each : *list) {
+      text += "; " + each;
+    }
+  }
+  return text;
 }
 
 std::optional<Profile> AwsFiles::profile(std::string_view name) const {

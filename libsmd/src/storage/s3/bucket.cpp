@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/limits.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/escape.hpp"
@@ -9,107 +10,159 @@
 namespace smd::detail::storage::s3 {
 namespace {
 
-constexpr unsigned most_empty_pages = 100;  ///< In a row: what was deleted may take up pages.
+constexpr std::string_view read_whole = ".json";  ///< How the names of index and collections files end.
+constexpr unsigned most_empty_pages = 100;        ///< In a row: what was deleted may take up pages.
 
 }  // namespace
 
-Bucket::Bucket(std::shared_ptr<Client> client, Location location, std::shared_ptr<Cache> cache)
-    : client_(std::move(client)), location_(std::move(location)), cache_(std::move(cache)) {}
+Bucket::Bucket(std::shared_ptr<Client> client, Location location, std::shared_ptr<Cache> cache, Stop stop)
+    : client_(std::move(client)), location_(std::move(location)), cache_(std::move(cache)), stop_(std::move(stop)) {}
+
+Ask Bucket::ask_about(const std::string& name) const {
+  Ask ask;
+  ask.bucket = location_.bucket;
+  ask.file = name;
+  ask.stop = &stop_;
+  return ask;
+}
 
 Problem Bucket::problem(ProblemKind kind, const std::string& name, std::string text) const {
   return {kind, name, {}, std::move(text)};
 }
 
-Outcome<Bucket::Listed> Bucket::list(const std::string& name, bool one_level, const std::string& after,
-                                     unsigned most_pages, unsigned page_size) {
+struct Bucket::PageRequest {
+  const std::string& name;
+  bool one_level;
+  const std::string& after;
+  std::string token;  ///< Of this page; empty for the first page.
+  std::string last;   ///< The last key so far.
+  unsigned names = 1000;
+};
+
+struct Bucket::Page {
   Listed listed;
+  std::string token;  ///< Of the next page; empty after the last page.
+  std::string last;
+};
+
+Outcome<Bucket::Page> Bucket::list_page(const PageRequest& request) {
+  const std::string& name = request.name;
   const std::string prefix = key_of(name);
-  std::string last = after.empty() ? std::string() : key_of(after);
-  std::string token;
   const auto wrong = [&](const std::string& text) {
     return problem(ProblemKind::network, name, "the listing " + text);
   };
-  for (unsigned pages = 0, empty_pages = 0;;) {
-    Ask ask;
-    ask.bucket = location_.bucket;
-    ask.file = name;
-    ask.query = {{"list-type", "2"}, {"encoding-type", "url"}, {"prefix", prefix}};
-    if (one_level) {
-      ask.query.emplace_back("delimiter", "/");
+  Ask ask = ask_about(name);
+  ask.query = {{"list-type", "2"}, {"encoding-type", "url"}, {"prefix", prefix}};
+  if (request.one_level) {
+    ask.query.emplace_back("delimiter", "/");
+  }
+  if (request.names != 1000) {
+    ask.query.emplace_back("max-keys", std::to_string(request.names));
+  }
+  if (!request.token.empty()) {
+    ask.query.emplace_back("continuation-token", request.token);
+  } else if (!request.after.empty()) {
+    ask.query.emplace_back("start-after", key_of(request.after));
+  }
+  const auto response = client_->ask(ask);
+  if (!response) {
+    return response.problem();
+  }
+  if (response->status != 200) {
+    return wrong("is not to be had: status " + std::to_string(response->status));
+  }
+  if (client_->repeats_secrets(response->body)) {
+    return wrong("repeats the credentials that it was asked for with");
+  }
+  auto reply = parse_list_page(response->body);
+  if (!reply) {
+    reply.problem().file = name;
+    return std::move(reply.problem());
+  }
+  if (reply->truncated && reply->token == request.token) {
+    return wrong("gives the same continuation token again");
+  }
+  Page page{{}, reply->truncated ? std::move(reply->token) : std::string(), request.last};
+  page.listed.truncated = reply->truncated;
+  const auto take = [&](std::string& key, bool folder) {
+    if (!key.starts_with(prefix) || key <= request.last) {
+      return false;
     }
-    if (page_size != 1000) {
-      ask.query.emplace_back("max-keys", std::to_string(page_size));
-    }
-    if (!token.empty()) {
-      ask.query.emplace_back("continuation-token", token);
-    } else if (!after.empty()) {
-      ask.query.emplace_back("start-after", key_of(after));
-    }
-    const auto response = client_->ask(ask);
-    if (!response) {
-      return response.problem();
-    }
-    if (response->status != 200) {
-      return wrong("is not to be had: status " + std::to_string(response->status));
-    }
-    auto page = parse_list_page(response->body);
-    if (!page) {
-      page.problem().file = name;
-      return std::move(page.problem());
-    }
-    std::string page_last = last;
-    const auto take = [&](std::string& key, bool folder) {
-      if (!key.starts_with(prefix) || key <= last) {
+    page.last = std::max(page.last, key);
+    key.erase(0, location_.prefix.size());
+    if (folder) {
+      if (!key.ends_with('/')) {
         return false;
       }
-      page_last = std::max(page_last, key);
-      key.erase(0, location_.prefix.size());
-      if (folder) {
-        if (!key.ends_with('/')) {
-          return false;
-        }
-        key.pop_back();
-      }
-      return true;
-    };
-    for (ListedObject& object : page->objects) {
-      if (!take(object.key, false)) {
-        return wrong("names '" + printable(object.key) + "', which does not belong there");
-      }
-      if (object.key == name && (name.empty() || name.ends_with('/'))) {
-        continue;  // stands for the folder itself
-      }
-      if (cache_ && !object.etag.empty()) {
-        const std::lock_guard lock(mutex_);
-        etags_[object.key] = object.etag;
-      }
-      listed.names.push_back(std::move(object.key));
+      key.pop_back();
     }
-    for (std::string& folder : page->prefixes) {
-      if (!take(folder, true)) {
-        return wrong("names the folder '" + printable(folder) + "', which does not belong there");
-      }
-      listed.folders.push_back(std::move(folder));
+    return true;
+  };
+  for (ListedObject& object : reply->objects) {
+    if (!take(object.key, false)) {
+      return wrong("names '" + printable(client_->scrub_server_text(object.key)) + "', which does not belong there");
     }
-    if (!page->truncated) {
-      return listed;
+    if (object.key == name && (name.empty() || name.ends_with('/'))) {
+      continue;  // stands for the folder itself
     }
-    const bool empty = page->objects.empty() && page->prefixes.empty();
-    empty_pages = empty ? empty_pages + 1 : 0;
-    pages += empty ? 0 : 1;
-    if (pages >= most_pages) {
-      listed.truncated = true;
-      if (most_pages >= limits::listing_pages) {
-        return wrong("has more than " + std::to_string(limits::listing_pages) + " pages, the most allowed");
-      }
-      return listed;
+    if (cache_ || object.key.ends_with(read_whole)) {
+      listed_.add(object.key, object.size, object.etag);
     }
-    if (page->token == token || empty_pages > most_empty_pages) {
-      return wrong("does not get on");
-    }
-    token = std::move(page->token);
-    last = std::move(page_last);
+    page.listed.newest = std::max(page.listed.newest, object.written);
+    page.listed.names.push_back(std::move(object.key));
   }
+  for (std::string& folder : reply->prefixes) {
+    if (!take(folder, true)) {
+      return wrong("names the folder '" + printable(client_->scrub_server_text(folder)) +
+                   "', which does not belong there");
+    }
+    page.listed.folders.push_back(std::move(folder));
+  }
+  return page;
+}
+
+Status Bucket::list_pages(const std::string& name, bool one_level, const std::string& after, Pages& left,
+                          const TakePage& take) {
+  PageRequest request{name, one_level, after, {}, after.empty() ? std::string() : key_of(after)};
+  for (unsigned empty_pages = 0;;) {
+    auto page = list_page(request);
+    if (!page) {
+      return std::move(page.problem());
+    }
+    const bool more = !page->token.empty();
+    const bool empty = page->listed.names.empty() && page->listed.folders.empty();
+    empty_pages = empty ? empty_pages + 1 : 0;
+    if (empty_pages > most_empty_pages) {
+      return problem(ProblemKind::network, name, "the listing has nothing but empty pages");
+    }
+    if (!empty && left.fetch_sub(1) <= 0) {
+      return problem(ProblemKind::network, name,
+                     "the listing has more than " + std::to_string(limits::listing_pages) +
+                         " pages of 1,000 names, the most allowed (listing_pages); name a folder further down");
+    }
+    if (auto taken = take(std::move(page->listed)); !taken || !more) {
+      return taken;
+    }
+    request.token = std::move(page->token);
+    request.last = std::move(page->last);
+  }
+}
+
+Outcome<Bucket::Listed> Bucket::list_first(const std::string& name, bool one_level, const std::string& after,
+                                           unsigned names) {
+  PageRequest request{name, one_level, after, {}, after.empty() ? std::string() : key_of(after), names};
+  for (unsigned empty_pages = 0; empty_pages <= most_empty_pages; ++empty_pages) {
+    auto page = list_page(request);
+    if (!page) {
+      return std::move(page.problem());
+    }
+    if (page->token.empty() || !page->listed.names.empty() || !page->listed.folders.empty()) {
+      return std::move(page->listed);
+    }
+    request.token = std::move(page->token);
+    request.last = std::move(page->last);
+  }
+  return problem(ProblemKind::network, name, "the listing has nothing but empty pages");
 }
 
 std::string Bucket::cache_name(const std::string& name, std::string_view part) const {
@@ -118,27 +171,17 @@ std::string Bucket::cache_name(const std::string& name, std::string_view part) c
          location_.bucket + "\n" + std::string(part) + "\n" + key_of(name);  // only a key may hold line breaks
 }
 
-std::string Bucket::listed_etag(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  const auto found = etags_.find(name);
-  return found == etags_.end() ? std::string() : found->second;
-}
-
-void Bucket::forget(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  etags_.erase(name);
-}
+void Bucket::forget(const std::string& name) { listed_.forget(name); }
 
 Outcome<std::string> Bucket::get(const std::string& name, std::uint64_t most) {
-  Ask ask;
-  ask.bucket = location_.bucket;
+  Ask ask = ask_about(name);
   ask.key = key_of(name);
-  ask.file = name;
   ask.most = most;
+  ask.listed = listed_.find(name);
   std::optional<Cache::Entry> kept;
   if (cache_) {
     kept = cache_->find(cache_name(name, ""));
-    if (kept && kept->etag == listed_etag(name) && kept->data.size() <= most) {
+    if (kept && ask.listed && ask.listed->has_etag(kept->etag) && kept->data.size() <= most) {
       return std::move(kept->data);
     }
     if (kept) {
@@ -160,16 +203,16 @@ Outcome<std::string> Bucket::get(const std::string& name, std::uint64_t most) {
   }
   if (cache_) {
     cache_->keep(cache_name(name, ""), {std::string(response->header("etag")), response->body.size(), response->body});
+  } else {
+    listed_.forget(name);  // most are read once
   }
   return std::move(response->body);
 }
 
 Outcome<Bucket::Range> Bucket::get_range(const std::string& name, std::uint64_t offset, std::span<std::byte> into,
                                          const std::string& etag, bool keep) {
-  Ask ask;
-  ask.bucket = location_.bucket;
+  Ask ask = ask_about(name);
   ask.key = key_of(name);
-  ask.file = name;
   ask.into = into;
   ask.offset = offset;
   const std::string part = keep && cache_ ? std::to_string(offset) + "+" + std::to_string(into.size()) : std::string();

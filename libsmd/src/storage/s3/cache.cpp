@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/s3/cache.hpp"
+#include "storage/system_problem.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,7 +8,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <random>
 #include <span>
 #include <system_error>
 
@@ -70,29 +70,16 @@ std::optional<Cache::Entry> parse(std::string_view text) {
                       std::string(content.substr(etag_bytes))};
 }
 
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = uninterrupted([&] { return ::write(fd, text.data(), text.size()); });
-    if (n < 0) {
-      return false;
-    }
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
-}
+/// Where an entry stands: a folder of the first two digits, and a file of the others.
+struct Place {
+  std::string folder;
+  std::string file;
+};
 
-/// Not that of another process, wherever it runs: process ids alone say nothing among containers and machines.
-std::string temporary_name() {
-  static const std::string own = [] {
-    std::random_device random;
-    return std::to_string(random()) + "-" + std::to_string(random());
-  }();
-  static std::atomic<unsigned> counter{0};
-  return std::string(temporary_prefix) + std::to_string(::getpid()) + "-" + own + "-" +
-         std::to_string(counter.fetch_add(1));
+Place place_of(std::string_view name) {
+  const std::string digest = hex(sha256(name));
+  return {digest.substr(0, 2), digest.substr(2)};
 }
-
-std::string error_text(int error) { return std::generic_category().message(error); }
 
 }  // namespace
 
@@ -104,17 +91,14 @@ Cache::Cache(std::string folder, std::uint64_t most_bytes, std::function<void(st
 
 std::shared_ptr<Cache> Cache::open(std::string folder, std::uint64_t most_bytes, std::function<void(std::string)> say) {
   std::shared_ptr<Cache> cache(new Cache(std::move(folder), most_bytes, std::move(say)));
-  if (const std::string why = make_cache_folder(cache->folder_); !why.empty()) {
-    cache->give_up("cannot make the folder: " + why);
-  } else if (::access(cache->folder_.c_str(), R_OK | W_OK | X_OK) != 0) {
+  CacheFolder opened = open_cache_folder(cache->folder_);
+  if (!opened.trouble.empty()) {
+    cache->give_up(opened.trouble);
+  } else if (::faccessat(opened.root.get(), ".", R_OK | W_OK | X_OK, 0) != 0) {
     cache->give_up(error_text(errno));
   }
+  cache->root_ = std::move(opened.root);
   return cache;
-}
-
-std::string Cache::path_of(std::string_view name) const {
-  const std::string digest = hex(sha256(name));
-  return folder_ + "/" + digest.substr(0, 2) + "/" + digest.substr(2);
 }
 
 void Cache::give_up(const std::string& why) {
@@ -127,8 +111,9 @@ std::optional<Cache::Entry> Cache::find(std::string_view name) {
   if (!usable()) {
     return std::nullopt;
   }
-  const std::string path = path_of(name);
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const Place place = place_of(name);
+  const Descriptor folder = open_entry_folder(root_.get(), place.folder, false);
+  const Descriptor fd(::openat(folder.get(), place.file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status;
   if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < 0) {
     return std::nullopt;
@@ -147,7 +132,7 @@ std::optional<Cache::Entry> Cache::find(std::string_view name) {
     entry = done == text.size() ? parse(text) : std::nullopt;
   }
   if (!entry) {
-    ::unlink(path.c_str());
+    ::unlinkat(folder.get(), place.file.c_str(), 0);
     if (!damage_said_.exchange(true)) {
       say_("damaged entries of the cache '" + folder_ + "' are removed and fetched anew");
     }
@@ -161,29 +146,14 @@ void Cache::keep(std::string_view name, const Entry& entry) {
   if (!usable() || entry.etag.empty() || entry.etag.size() > 1024 || entry.data.size() > most_entry) {
     return;
   }
-  const std::string path = path_of(name);
-  const std::string folder = path.substr(0, path.rfind('/'));
-  const std::string temporary = folder + "/" + temporary_name();
+  const Place place = place_of(name);
+  const Descriptor folder = open_entry_folder(root_.get(), place.folder, true);
   const std::string text = serialise(entry);
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    give_up(error_text(errno));
-    return;
-  }
-  Descriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  bool good = static_cast<bool>(fd) && write_all(fd.get(), text);
-  int error = errno;
-  if (good && ::close(fd.release()) != 0) {
-    good = false;
-    error = errno;
-  }
-  if (good && ::rename(temporary.c_str(), path.c_str()) != 0) {
-    good = false;
-    error = errno;
-  }
-  if (good) {
+  const int error = folder ? write_whole(folder.get(), temporary_name(), place.file, text) : errno;
+  if (error == 0) {
     wrote(text.size());
-  } else if (error != EEXIST) {  // else it is another's
-    ::unlink(temporary.c_str());
+  } else if (error != EEXIST &&
+             error != ENOTDIR) {  // else something that is not the cache's has the name, and keeps it
     give_up(error_text(error));
   }
 }
@@ -194,7 +164,7 @@ void Cache::wrote(std::uint64_t bytes) {
   unchecked_bytes_ += bytes;
   if (unchecked_bytes_ >= most_bytes_ / 16) {
     unchecked_bytes_ = 0;
-    make_room(folder_, most_bytes_);
+    make_room(root_.get(), most_bytes_);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/outcome.hpp"
+#include "storage/descriptor.hpp"
 
 namespace smd::detail::storage::s3 {
 
@@ -24,7 +25,8 @@ class Cache {
     std::string data;
   };
 
-  /// Makes the folder if need be. `say` gets what is worth saying: at most one text a kind.
+  /// Makes the folder if need be. `say` gets what is worth saying: at most one text a kind. A folder that does not
+  /// serve (see `open_cache_folder`) keeps nothing.
   static std::shared_ptr<Cache> open(std::string folder, std::uint64_t most_bytes,
                                      std::function<void(std::string)> say);
 
@@ -35,11 +37,11 @@ class Cache {
 
  private:
   Cache(std::string folder, std::uint64_t most_bytes, std::function<void(std::string)> say);
-  [[nodiscard]] std::string path_of(std::string_view name) const;
   void give_up(const std::string& why);
   void wrote(std::uint64_t bytes);
 
   std::string folder_;
+  Descriptor root_;  // of the folder
   std::uint64_t most_bytes_;
   std::function<void(std::string)> say_;
   std::atomic<bool> usable_{true};

@@ -2,11 +2,12 @@
 #include "storage/s3/client.hpp"
 
 #include <algorithm>
-#include <random>
-#include <thread>
+#include <chrono>
 #include <utility>
 
 #include "base/escape.hpp"
+#include "storage/s3/scrub.hpp"
+#include "storage/too_long.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 constexpr int retry_tokens = 500;
 constexpr int retry_cost = 5;
 constexpr int timeout_cost = 10;
+constexpr int slow_stalls = 15;  ///< So many times the usual patience.
 
 bool is_throttled(const HttpResponse& response, std::string_view code) {
   return response.trouble == Trouble::none &&
@@ -29,8 +31,10 @@ bool is_passing(const HttpResponse& response, std::string_view code) {
     case 503:
     case 504:
       return true;
-    default:
-      return code == "RequestTimeout" || code == "InternalError";
+    default:  // of a body that arrived changed, too; and S3 may find trouble after it has said 200
+      return code == "RequestTimeout" || code == "InternalError" || code == "ServiceUnavailable" ||
+             code == "SlowDown" || code == "OperationAborted" || code == "BadDigest" ||
+             code == "XAmzContentSHA256Mismatch";
   }
 }
 
@@ -48,6 +52,8 @@ std::string_view words_for(Trouble trouble) noexcept {
       return "the connection broke";
     case Trouble::too_long:
       return "the answer is longer than it may be";
+    case Trouble::stopped:
+      return "the request was stopped";
     case Trouble::internal:
     case Trouble::none:
       break;
@@ -60,6 +66,11 @@ std::string why_not_whole(const Ask& ask, const HttpResponse& response) {
   const auto length = parse_number(response.header("content-length"));
   if (ask.into.empty()) {
     const bool framed = length ? *length == response.received : response.header("transfer-encoding") == "chunked";
+    if (response.status == 200 && ask.listed && response.received < ask.listed->size &&
+        ask.listed->has_etag(response.header("etag"))) {
+      return "the answer has " + std::to_string(response.received) + " bytes, and the listing says " +
+             std::to_string(ask.listed->size);
+    }
     return framed || ask.method == "HEAD" ? "" : "the answer does not say how long it is";
   }
   if (response.status == 200) {  // the whole object, though a part was asked for
@@ -81,6 +92,7 @@ std::string why_not_whole(const Ask& ask, const HttpResponse& response) {
 
 /// What changes from one attempt to the next.
 struct Client::Turn {
+  std::chrono::steady_clock::time_point end;  ///< Then there are no further attempts.
   std::string region;
   std::shared_ptr<const FoundCredentials> credentials;  ///< Null: unsigned.
   bool region_changed = false;
@@ -121,17 +133,36 @@ std::string Client::url_of(const Ask& ask) const {
   return ask.service == "s3" ? "s3://" + ask.bucket + "/" + ask.key : ask.endpoint->host;
 }
 
-/// Texts of others that may hold what we sent.
-std::string Client::scrub(std::string text, const Turn& turn) const {
+std::string Client::scrub_server_text(std::string text) {
+  const auto credentials = credentials_.current();
+  return credentials ? scrubbed(std::move(text), credentials->credentials) : without_signatures(std::move(text));
+}
+
+bool Client::repeats_secrets(std::string_view body) {
+  const auto credentials = credentials_.current();
+  return credentials &&
+         (holds_secret(body, credentials->credentials.secret) || holds_secret(body, credentials->credentials.token));
+}
+
+/// Of what the server says of an error, what may be shown.
+ErrorReply Client::error_of(const HttpResponse& response, const Turn& turn) const {
+  constexpr std::size_t longest_message = 500;
+  constexpr std::size_t longest_word = 100;  // codes and ids
+  ErrorReply error = parse_error(response);
   if (turn.credentials) {
-    const Credentials& secrets = turn.credentials->credentials;
-    for (const std::string& secret : {secrets.secret, secrets.token}) {
-      for (std::size_t at = 0; secret.size() >= 4 && (at = text.find(secret, at)) != text.npos;) {
-        text.replace(at, secret.size(), "***");
-      }
+    const Credentials& credentials = turn.credentials->credentials;
+    for (std::string* const text : {&error.code, &error.message, &error.request_id}) {
+      *text = scrubbed(std::move(*text), credentials);
+    }
+    if (without_credentials(error.region, credentials) != error.region) {
+      error.region.clear();
     }
   }
-  return text;
+  // Cut last: no part of a secret is left then.
+  error.message = error.message.substr(0, longest_message);
+  error.code = error.code.substr(0, longest_word);
+  error.request_id = error.request_id.substr(0, longest_word);
+  return error;
 }
 
 HttpResponse Client::send(const Ask& ask, const Turn& turn) {
@@ -144,10 +175,13 @@ HttpResponse Client::send(const Ask& ask, const Turn& turn) {
     address = own_address(*settings_.endpoint, ask.bucket);
     tls = settings_.endpoint->tls;
   } else {
-    address = aws_address(ask.bucket, turn.region);
+    address = aws_address(ask.bucket, turn.region, settings_.fips);
   }
   Signable call{ask.method,  address.host, address.path + uri_encode(ask.key, true), canonical_query(ask.query),
                 ask.headers, ask.body};
+  if (settings_.requester_pays && ask.service == "s3") {
+    call.headers.push_back({"x-amz-request-payer", "requester"});
+  }
   if (!ask.into.empty()) {
     call.headers.push_back(
         {"range", "bytes=" + std::to_string(ask.offset) + "-" + std::to_string(ask.offset + ask.into.size() - 1)});
@@ -165,7 +199,10 @@ HttpResponse Client::send(const Ask& ask, const Turn& turn) {
   request.into = ask.into;
   request.skip = ask.offset;
   request.connect_timeout = settings_.patience.connect;
-  request.stall_timeout = settings_.patience.stall;
+  request.stall_timeout = settings_.patience.stall * (ask.slow_answer ? slow_stalls : 1);
+  request.stop = ask.stop;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(turn.end - std::chrono::steady_clock::now());
+  request.total_timeout = std::max(left, std::chrono::milliseconds(1));
   HttpResponse response = pool_.perform(request);
   if (settings_.log) {
     std::string text = ask.method + " " + url_of(ask);
@@ -173,15 +210,18 @@ HttpResponse Client::send(const Ask& ask, const Turn& turn) {
       text += &name == &ask.query.front().first ? "?" : "&";
       text += name;
       text += "=";
-      text += value;
+      text += name == "continuation-token" ? without_signatures(value) : value;  // the server's
     }
     if (!ask.into.empty()) {
       text += " from byte " + std::to_string(ask.offset);
     }
     text += response.trouble == Trouble::none
                 ? ": " + std::to_string(response.status) + ", " + std::to_string(response.received) + " bytes"
-                : ": " + response.text;
-    say(RemoteDetail::debug, scrub(text, turn));
+                : ": " + (response.text.empty() ? std::string(words_for(response.trouble)) : response.text);
+    if (turn.credentials) {
+      text = without_credentials(std::move(text), turn.credentials->credentials);
+    }
+    say(RemoteDetail::debug, text);
   }
   return response;
 }
@@ -189,18 +229,23 @@ HttpResponse Client::send(const Ask& ask, const Turn& turn) {
 Client::Verdict Client::judge(const Ask& ask, const Turn& turn, const HttpResponse& response) const {
   using What = Verdict::What;
   const auto network = [&](std::string text) { return Problem{ProblemKind::network, ask.file, {}, std::move(text)}; };
+  if (response.trouble == Trouble::stopped) {
+    return {What::fail, stopped_problem(ask.file)};
+  }
   if (response.trouble == Trouble::internal) {
     return {What::fail, {ProblemKind::io, ask.file, {}, response.text}};
   }
   if (response.trouble == Trouble::too_long && ask.into.empty()) {
-    return {What::fail,
-            {ProblemKind::damaged,
-             ask.file,
-             {},
-             "is longer than " + std::to_string(ask.most) + " bytes, the most allowed here"}};
+    Problem problem = too_long(ask.file, ask.most);
+    if (ask.key.empty()) {
+      problem.kind = ProblemKind::network;  // a listing is the server's, not the trial's
+    }
+    return {What::fail, std::move(problem)};
   }
   if (response.trouble != Trouble::none) {
-    std::string text = std::string(words_for(response.trouble)) + " (" + scrub(response.text, turn) + ")";
+    std::string text = std::string(words_for(response.trouble)) + " (" +
+                       (turn.credentials ? scrubbed(response.text, turn.credentials->credentials) : response.text) +
+                       ")";
     if (response.trouble == Trouble::tls) {
       return {What::fail, network(text + "; certificates of one's own go into AWS_CA_BUNDLE")};
     }
@@ -213,7 +258,9 @@ Client::Verdict Client::judge(const Ask& ask, const Turn& turn, const HttpRespon
       if (std::string text = why_not_whole(ask, response); !text.empty()) {
         return {What::retry, network(text), text};
       }
-      return {};
+      // Of a call that takes long, S3 says that it goes well before it knows.
+      return ask.slow_answer && !error_of(response, turn).code.empty() ? judge_refusal(ask, turn, response) : Verdict{};
+    case 204:
     case 304:
     case 412:
     case 416:
@@ -225,16 +272,16 @@ Client::Verdict Client::judge(const Ask& ask, const Turn& turn, const HttpRespon
 
 Client::Verdict Client::judge_refusal(const Ask& ask, const Turn& turn, const HttpResponse& response) const {
   using What = Verdict::What;
-  const ErrorReply error = parse_error(response);
+  const ErrorReply error = error_of(response, turn);
   const std::string& code = error.code;
   const std::string who = turn.credentials ? turn.credentials->where : std::string("nobody");
-  std::string what = std::to_string(response.status) + (code.empty() ? "" : " " + printable(scrub(code, turn)));
-  const std::string reference = error.request_id.empty() ? "" : ", request " + printable(scrub(error.request_id, turn));
+  std::string what = std::to_string(response.status) + (code.empty() ? "" : " " + printable(code));
+  const std::string reference = error.request_id.empty() ? "" : ", request " + printable(error.request_id);
   const auto problem = [&](ProblemKind kind, std::string text) {
     return Problem{kind, ask.file, {}, std::move(text) + " (" + what + reference + ")"};
   };
   const auto denied = [&](std::string text) { return problem(ProblemKind::access_denied, std::move(text)); };
-  const std::string message = error.message.empty() ? "" : ": " + printable(scrub(error.message.substr(0, 500), turn));
+  const std::string message = error.message.empty() ? "" : ": " + printable(error.message);
 
   if (is_passing(response, code)) {
     const bool throttled = is_throttled(response, code);
@@ -307,7 +354,15 @@ void Client::return_tokens(int cost) {
 }
 
 /// Pauses; false if there is to be no further attempt.
-bool Client::wait_for_retry(const Ask& ask, unsigned attempt, const Verdict& verdict, const HttpResponse& response) {
+bool Client::wait_for_retry(const Ask& ask, const Turn& turn, unsigned attempt, Verdict& verdict,
+                            const HttpResponse& response) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now >= turn.end) {
+    const auto total = std::chrono::duration_cast<std::chrono::seconds>(ask.total.value_or(settings_.patience.total));
+    verdict.problem.text +=
+        "; a request may take " + std::to_string(total.count()) + " s with all its attempts, and did";
+    return false;
+  }
   if (attempt >= settings_.attempts) {
     return false;
   }
@@ -318,19 +373,16 @@ bool Client::wait_for_retry(const Ask& ask, unsigned attempt, const Verdict& ver
   if (verdict.throttled) {
     pool_.slow_down();
   }
-  thread_local std::minstd_rand random{std::random_device{}()};
-  const Patience& patience = settings_.patience;
-  const auto most = std::min<std::chrono::milliseconds>(patience.most_pause,
-                                                        patience.first_pause * (1LL << std::min(attempt - 1, 20U)));
-  std::chrono::milliseconds pause(std::uniform_int_distribution<std::int64_t>(0, most.count())(random));
+  std::chrono::milliseconds pause = random_pause(settings_.patience, attempt);
   if (const auto seconds = parse_number(response.header("retry-after"))) {
     pause = std::min<std::chrono::milliseconds>(
-        std::chrono::seconds(static_cast<std::int64_t>(std::min<std::uint64_t>(*seconds, 1000))), patience.most_pause);
+        std::chrono::seconds(static_cast<std::int64_t>(std::min<std::uint64_t>(*seconds, 1000))),
+        settings_.patience.most_pause);
   }
   say(RemoteDetail::info, ask.method + " " + url_of(ask) + ": " + verdict.short_text + "; attempt " +
                               std::to_string(attempt + 1) + " of " + std::to_string(settings_.attempts) + " in " +
                               std::to_string(pause.count()) + " ms");
-  std::this_thread::sleep_for(pause);
+  sleep_until(std::min(now + pause, turn.end), ask.stop);
   return true;
 }
 
@@ -359,7 +411,7 @@ bool Client::change(const Ask& ask, Turn& turn, const Verdict& verdict, const Ht
     }
     case Verdict::What::other_credentials: {
       turn.credentials_changed = true;
-      auto other = turn.credentials ? credentials_.other_than(*turn.credentials)
+      auto other = turn.credentials ? credentials_.other_than(*turn.credentials, ask.stop)
                                     : Outcome<std::shared_ptr<const FoundCredentials>>(nullptr);
       if (!other || *other == nullptr) {
         return false;
@@ -375,9 +427,13 @@ bool Client::change(const Ask& ask, Turn& turn, const Verdict& verdict, const Ht
 
 Outcome<HttpResponse> Client::ask(const Ask& ask) {
   Turn turn;
+  turn.end = std::chrono::steady_clock::now() + ask.total.value_or(settings_.patience.total);
   turn.region = ask.service == "s3" ? region_of(ask.bucket) : settings_.region;
   if (settings_.sign) {
-    auto found = credentials_.get();
+    auto found = credentials_.get(ask.stop);
+    if (is_stopped(ask.stop)) {
+      return stopped_problem(ask.file);
+    }
     if (!found) {
       Problem problem = std::move(found.problem());
       problem.file = ask.file;
@@ -393,14 +449,14 @@ Outcome<HttpResponse> Client::ask(const Ask& ask) {
         return_tokens(attempt > 1 ? retry_cost : 1);
         return response;
       case Verdict::What::retry:
-        if (!wait_for_retry(ask, attempt, verdict, response)) {
+        if (!wait_for_retry(ask, turn, attempt, verdict, response)) {
           return std::move(verdict.problem);
         }
         ++attempt;
         break;
       default:
         if (!change(ask, turn, verdict, response)) {
-          return std::move(verdict.problem);
+          return is_stopped(ask.stop) ? stopped_problem(ask.file) : std::move(verdict.problem);
         }
     }
   }
@@ -413,7 +469,8 @@ std::shared_ptr<Client> shared_client(Settings settings) {
   for (const std::string& part :
        {settings.region, settings.profile_name, settings.ca_file, settings.cache, std::to_string(settings.in_flight),
         std::to_string(settings.attempts), std::string(settings.sign ? "s" : "u"),
-        std::string(settings.profile_by_option ? "o" : "e")}) {
+        std::string(settings.profile_by_option ? "o" : "e"), std::string(settings.requester_pays ? "r" : ""),
+        std::string(settings.fips ? "f" : "")}) {
     key += "\n" + part;
   }
   const std::lock_guard lock(mutex);

@@ -9,10 +9,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/outcome.hpp"
 #include "storage/s3/credentials.hpp"
 #include "storage/s3/http.hpp"
+#include "storage/s3/listed_objects.hpp"
 #include "storage/s3/reply.hpp"
 #include "storage/s3/settings.hpp"
 #include "storage/s3/uri.hpp"
@@ -32,10 +34,17 @@ struct Ask {
   std::uint64_t offset = 0;
   std::string file;  ///< What a problem calls it: a name within the trial.
 
+  std::string_view body = {};  ///< Must last until the answer is there.
+  bool slow_answer = false;    ///< The server may work for minutes before it answers.
+
+  const Stop* stop = nullptr;  ///< Ends it, in whatever it is at. Must last until the answer is there.
+  std::optional<std::chrono::milliseconds> total;  ///< With all attempts; none: `Patience::total`.
+  /// What a listing said: a whole body of that ETag that is shorter was cut on its way.
+  std::optional<ListedObjectFacts> listed;
+
   // Of other services than S3:
   std::string service = "s3";
   std::optional<Endpoint> endpoint;
-  std::string body;
 };
 
 /// Signs, sends, tries again, finds out regions. Thread-safe; many threads ask at once.
@@ -43,12 +52,17 @@ class Client {
  public:
   explicit Client(Settings settings);
 
-  /// An answer that makes sense: status 200 or 206 with all the bytes that belong to it; 304, 404, 412 or 416 where
-  /// that is up to who asked. Everything else is a problem: not_found (no such bucket), access_denied, network, io.
+  /// An answer that makes sense: status 200 or 206 with all the bytes that belong to it, or 204; 304, 404, 412 or 416
+  /// where that is up to who asked. Everything else is a problem: not_found (no such bucket), access_denied, network,
+  /// io, stopped.
   Outcome<HttpResponse> ask(const Ask& ask);
 
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   void say(RemoteDetail detail, const std::string& text);
+  /// A text that the server wrote, such as a name in a listing, without what it may repeat of a request.
+  [[nodiscard]] std::string scrub_server_text(std::string text);
+  /// Whether an answer holds the secret or the session token.
+  [[nodiscard]] bool repeats_secrets(std::string_view body);
 
  private:
   struct Verdict;
@@ -60,11 +74,11 @@ class Client {
   [[nodiscard]] Verdict judge(const Ask& ask, const Turn& turn, const HttpResponse& response) const;
   [[nodiscard]] Verdict judge_refusal(const Ask& ask, const Turn& turn, const HttpResponse& response) const;
   [[nodiscard]] bool change(const Ask& ask, Turn& turn, const Verdict& verdict, const HttpResponse& response);
-  [[nodiscard]] bool wait_for_retry(const Ask& ask, unsigned attempt, const Verdict& verdict,
+  [[nodiscard]] bool wait_for_retry(const Ask& ask, const Turn& turn, unsigned attempt, Verdict& verdict,
                                     const HttpResponse& response);
   [[nodiscard]] bool take_tokens(int cost);
   void return_tokens(int cost);
-  [[nodiscard]] std::string scrub(std::string text, const Turn& turn) const;
+  [[nodiscard]] ErrorReply error_of(const HttpResponse& response, const Turn& turn) const;
 
   Settings settings_;
   HttpPool pool_;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
+#include "smd_shared/json.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -58,10 +58,11 @@ std::optional<std::chrono::system_clock::time_point> parse_time(std::string_view
 }
 
 std::optional<Credentials> credentials_from_json(std::string_view text, const char* token_name) {
-  const nlohmann::json object = nlohmann::json::parse(text, nullptr, false);
-  if (!object.is_object()) {
+  shared::JsonDocument<nlohmann::json> document;
+  if (shared::parse_json(text, document) || !document->is_object()) {
     return std::nullopt;
   }
+  const nlohmann::json& object = *document;
   Credentials credentials{text_of(object, "AccessKeyId"), text_of(object, "SecretAccessKey"),
                           text_of(object, token_name), parse_time(text_of(object, "Expiration"))};
   if (credentials.key_id.empty() || credentials.secret.empty()) {
@@ -84,13 +85,44 @@ Finding credentials_from_environment() {
                                         "the environment"});
 }
 
-Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::find() {
+Finding checked(Finding found) {
+  if (!found || !*found) {
+    return found;
+  }
+  const Credentials& credentials = (*found)->credentials;
+  for (const auto& [value, what] : {std::pair(&credentials.key_id, "access key id"),
+                                    {&credentials.secret, "secret access key"},
+                                    {&credentials.token, "session token"}}) {
+    if (has_control(*value)) {
+      return no_credentials("the " + std::string(what) + " of " + (*found)->where +
+                            " holds a line break or another control character; give it as it was issued");
+    }
+  }
+  return found;
+}
+
+std::shared_ptr<const FoundCredentials> CredentialChain::current() {
+  const std::lock_guard lock(mutex_);
+  return current_;
+}
+
+Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::find(const Stop* stop) {
+  const CredentialContext context{context_.http, context_.settings, stop};
   using Found = std::shared_ptr<const FoundCredentials>;
   const auto as_found = [](FoundCredentials&& found) -> Found {
     return std::make_shared<const FoundCredentials>(std::move(found));
   };
-  if (!context_.settings.profile_by_option) {
-    auto found = credentials_from_environment();
+  if (!context.settings.profile_by_option) {
+    auto found = checked(credentials_from_environment());
+    if (!found) {
+      return std::move(found.problem());
+    }
+    if (*found) {
+      return as_found(std::move(**found));
+    }
+  }
+  if (!context.settings.profile_by_option && !takes_role_from_source(context.settings)) {
+    auto found = checked(credentials_from_web_identity(context));
     if (!found) {
       return std::move(found.problem());
     }
@@ -99,7 +131,7 @@ Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::find() {
     }
   }
   for (const auto source : {&credentials_from_profile, &credentials_from_container, &credentials_from_metadata}) {
-    auto found = source(context_);
+    auto found = checked(source(context));
     if (!found) {
       return std::move(found.problem());
     }
@@ -108,18 +140,19 @@ Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::find() {
     }
   }
   return no_credentials("no AWS credentials: none in the environment (AWS_ACCESS_KEY_ID), in the profile '" +
-                        context_.settings.profile_name +
-                        "', from a container or from instance metadata; public buckets need --no-sign-request");
+                        context.settings.profile_name +
+                        "', from a container or from instance metadata; public buckets need --no-sign-request" +
+                        context.settings.files.unread());
 }
 
-Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::get() {
+Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::get(const Stop* stop) {
   const std::lock_guard lock(mutex_);
   const auto now = std::chrono::system_clock::now();
   const bool due = current_ && current_->credentials.expires && now >= *current_->credentials.expires - renew_before;
   if (current_ && (!due || now < next_try_)) {
     return current_;
   }
-  auto found = find();
+  auto found = find(stop);
   if (!found) {
     // What is still good for some minutes is used; meanwhile they may be had again.
     if (current_ && now < *current_->credentials.expires) {
@@ -133,7 +166,8 @@ Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::get() {
   return current_;
 }
 
-Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::other_than(const FoundCredentials& refused) {
+Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::other_than(const FoundCredentials& refused,
+                                                                             const Stop* stop) {
   const auto same = [&refused](const FoundCredentials& other) {
     return other.credentials.key_id == refused.credentials.key_id &&
            other.credentials.secret == refused.credentials.secret &&
@@ -143,7 +177,7 @@ Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::other_than(con
   if (current_ && !same(*current_)) {
     return current_;  // another thread was faster
   }
-  auto found = find();
+  auto found = find(stop);
   if (!found) {
     return found;
   }

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <thread>
+#include "smd_shared/json.hpp"
 
 #include "storage/descriptor.hpp"
 #include "storage/s3/credentials.hpp"
@@ -87,11 +87,11 @@ pid_t start(std::vector<std::string>& words, int output) {
 using Deadline = std::chrono::steady_clock::time_point;
 
 /// Waits for its end, which is at hand: it has closed its output. Kills it if it goes on all the same.
-int status_of(pid_t child, Deadline deadline) {
+int status_of(pid_t child, Deadline deadline, const Stop* stop) {
   constexpr std::chrono::milliseconds pause{2};
   int status = 0;
   while (uninterrupted([&] { return ::waitpid(child, &status, WNOHANG); }) == 0) {
-    if (std::chrono::steady_clock::now() >= deadline) {
+    if (std::chrono::steady_clock::now() >= deadline || is_stopped(stop)) {
       ::kill(child, SIGKILL);
       uninterrupted([&] { return ::waitpid(child, &status, 0); });
       break;
@@ -101,17 +101,18 @@ int status_of(pid_t child, Deadline deadline) {
   return status;
 }
 
-/// Nothing if it took too long or said too much.
-std::optional<std::string> read_output(int fd, Deadline deadline) {
+/// Nothing if it took too long or said too much, or a stop was asked for.
+std::optional<std::string> read_output(int fd, Deadline deadline, const Stop* stop) {
   std::string text;
   char buffer[4096];
   while (text.size() <= most_output) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
     pollfd wait{fd, POLLIN, 0};
-    const int ready = uninterrupted([&] { return ::poll(&wait, 1, static_cast<int>(std::max<long>(left, 0))); });
-    if (ready <= 0) {
+    const int ready = uninterrupted([&] { return ::poll(&wait, 1, static_cast<int>(stop_interval.count())); });
+    if (ready < 0 || is_stopped(stop) || std::chrono::steady_clock::now() >= deadline) {
       return std::nullopt;
+    }
+    if (ready == 0) {
+      continue;
     }
     const ssize_t n = uninterrupted([&] { return ::read(fd, buffer, sizeof buffer); });
     if (n <= 0) {
@@ -124,7 +125,7 @@ std::optional<std::string> read_output(int fd, Deadline deadline) {
 
 }  // namespace
 
-Finding credentials_from_process(const std::string& command) {
+Finding credentials_from_process(const std::string& command, const Stop* stop) {
   std::vector<std::string> words = words_of(command);
   if (words.empty()) {
     return no_credentials("is no command");
@@ -141,11 +142,11 @@ Finding credentials_from_process(const std::string& command) {
   }
   in = Descriptor();
   const auto deadline = std::chrono::steady_clock::now() + most_time;
-  const auto text = read_output(out.get(), deadline);
+  const auto text = read_output(out.get(), deadline, stop);
   if (!text) {
     ::kill(child, SIGKILL);
   }
-  const int status = status_of(child, deadline);
+  const int status = status_of(child, deadline, stop);
   if (!text) {
     return no_credentials("gave no answer within a minute, or too long a one");
   }
@@ -153,8 +154,9 @@ Finding credentials_from_process(const std::string& command) {
     return no_credentials("failed" +
                           (WIFEXITED(status) ? " with status " + std::to_string(WEXITSTATUS(status)) : std::string()));
   }
-  const nlohmann::json object = nlohmann::json::parse(*text, nullptr, false);
-  const bool known = object.is_object() && object.contains("Version") && object["Version"] == 1;
+  shared::JsonDocument<nlohmann::json> object;
+  const bool known = !shared::parse_json(*text, object) && object->is_object() && object->contains("Version") &&
+                     (*object)["Version"] == 1;
   auto credentials = known ? credentials_from_json(*text, "SessionToken") : std::nullopt;
   if (!credentials) {
     return no_credentials("printed no credentials of Version 1");

@@ -2,6 +2,7 @@
 // Credentials of the place where the program runs: an ECS or EKS container, an EC2 instance.
 #include "base/escape.hpp"
 #include "storage/s3/credentials.hpp"
+#include "storage/s3/scrub.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -18,6 +19,7 @@ HttpResponse ask(const CredentialContext& context, const std::string& method, co
   request.via_proxy = false;
   request.connect_timeout = context.settings.patience.metadata;
   request.total_timeout = context.settings.patience.metadata;
+  request.stop = context.stop;
   return context.http.perform(request);
 }
 
@@ -48,6 +50,10 @@ Finding credentials_from_container(const CredentialContext& context) {
   } else {
     return std::optional<FoundCredentials>();
   }
+  if (has_control(url)) {
+    return no_credentials("the address of the container's credentials, '" + printable(url) +
+                          "', holds a control character");
+  }
   const auto endpoint = parse_endpoint(url.substr(0, url.find_first_of("?#")));
   if (!endpoint || !may_have_token(*endpoint)) {
     return no_credentials(
@@ -56,15 +62,17 @@ Finding credentials_from_container(const CredentialContext& context) {
   std::vector<HttpHeader> headers;
   auto token = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN");
   if (const auto file = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")) {
-    token = read_small_file(*file);
-    if (!token) {
-      return no_credentials("cannot read AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE '" + printable(*file) + "'");
+    auto content = read_small_file(*file);
+    if (!content) {
+      return no_credentials("cannot read AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE '" + printable(*file) +
+                            "': " + content.problem().text);
     }
+    token = std::move(*content);
     token->erase(token->find_last_not_of("\r\n") + 1);
   }
   if (token) {
-    if (token->find_first_of("\r\n") != token->npos) {
-      return no_credentials("the container's authorization token holds a line break");
+    if (has_control(*token)) {
+      return no_credentials("the container's authorization token holds a line break or another control character");
     }
     headers.push_back({"authorization", *token});
   }
@@ -87,9 +95,12 @@ Finding credentials_from_metadata(const CredentialContext& context) {
   while (base.ends_with('/')) {
     base.pop_back();
   }
+  if (has_control(base)) {
+    return no_credentials("AWS_EC2_METADATA_SERVICE_ENDPOINT '" + printable(base) + "' holds a control character");
+  }
   const HttpResponse token =
       ask(context, "PUT", base + "/latest/api/token", {{"x-aws-ec2-metadata-token-ttl-seconds", "21600"}});
-  if (!good(token) || token.body.empty() || token.body.find_first_of("\r\n") != token.body.npos) {
+  if (!good(token) || token.body.empty() || has_control(token.body)) {
     return std::optional<FoundCredentials>();  // no instance of EC2
   }
   const std::vector<HttpHeader> headers{{"x-aws-ec2-metadata-token", token.body}};
@@ -101,8 +112,8 @@ Finding credentials_from_metadata(const CredentialContext& context) {
   const std::string name = role.body.substr(0, role.body.find_first_of("\r\n"));
   const HttpResponse response = ask(context, "GET", roles + uri_encode(name, false), headers);
   if (!good(response)) {
-    return no_credentials("instance metadata gives no credentials of the role '" + printable(name) +
-                          "': " + why(response));
+    return no_credentials("instance metadata gives no credentials of the role '" +
+                          printable(without(name, token.body)) + "': " + why(response));
   }
   auto credentials = credentials_from_json(response.body, "Token");
   if (!credentials) {

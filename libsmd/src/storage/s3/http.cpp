@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstring>
@@ -44,6 +45,7 @@ struct Job {
   bool enough = false;  ///< What was wanted is there; the rest is not waited for.
   bool too_long = false;
   bool no_memory = false;
+  bool stopped = false;
   unsigned header_lines = 0;
   std::binary_semaphore done{0};
 };
@@ -251,8 +253,42 @@ class HttpPool::Loop {
         }
       }
       if (!ended) {
-        curl_multi_poll(multi_, nullptr, 0, 1000, nullptr);
+        const bool may_stop =
+            std::any_of(running_.begin(), running_.end(), [](const Job* job) { return job->request->stop != nullptr; });
+        curl_multi_poll(multi_, nullptr, 0, may_stop ? static_cast<int>(stop_interval.count()) : 1000, nullptr);
       }
+      end_stopped();
+    }
+  }
+
+  /// Ends what the callers want no more, be it that it still waits for its turn.
+  void end_stopped() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_asked_ < stop_interval) {
+      return;
+    }
+    last_asked_ = now;
+    const auto goes_on = [](const Job* job) { return !is_stopped(job->request->stop); };
+    std::vector<Job*> stopped;
+    {
+      const std::lock_guard lock(mutex_);
+      std::erase_if(waiting_, [&](Job* job) {
+        if (goes_on(job)) {
+          return false;
+        }
+        stopped.push_back(job);
+        return true;
+      });
+    }
+    for (Job* const job : stopped) {
+      job->response.trouble = Trouble::stopped;
+      job->done.release();
+    }
+    const auto first = std::stable_partition(running_.begin(), running_.end(), goes_on);
+    stopped.assign(first, running_.end());
+    for (Job* const job : stopped) {
+      job->stopped = true;
+      finish(job->easy.get(), CURLE_ABORTED_BY_CALLBACK);
     }
   }
 
@@ -262,17 +298,17 @@ class HttpPool::Loop {
       Job* job = nullptr;
       {
         const std::lock_guard lock(mutex_);
-        if (over_ && active_ == 0 && waiting_.empty()) {
+        if (over_ && running_.empty() && waiting_.empty()) {
           return false;
         }
-        if (waiting_.empty() || active_ >= limit_) {
+        if (waiting_.empty() || running_.size() >= limit_) {
           return true;
         }
         job = waiting_.front();
         waiting_.pop_front();
       }
       if (start(*job)) {
-        ++active_;
+        running_.push_back(job);
       } else {
         job->response.trouble = Trouble::internal;
         job->response.text = "memory ran out";
@@ -303,8 +339,13 @@ class HttpPool::Loop {
       job.headers.reset(longer);
       return true;
     };
-    // No "Expect: 100-continue": bodies are short.
+    // No "Expect: 100-continue": what the server would refuse shows in the small requests before a long body.
     if (!add("Expect:") || !add("Accept: */*")) {
+      return false;
+    }
+    const bool typed = std::any_of(job.request->headers.begin(), job.request->headers.end(),
+                                   [](const HttpHeader& header) { return header.name == "content-type"; });
+    if (!typed && !add("Content-Type:")) {  // libcurl would take every body for a form
       return false;
     }
     return std::all_of(job.request->headers.begin(), job.request->headers.end(), [&](const HttpHeader& header) {
@@ -334,6 +375,9 @@ class HttpPool::Loop {
       set(CURLOPT_NOPROXY, "*");
     }
     set(CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
+    set(CURLOPT_QUICK_EXIT, 1L);  // a request that ends early does not wait for the resolver
+#endif
     set(CURLOPT_TCP_KEEPALIVE, 1L);
     set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_timeout.count()));
     set(CURLOPT_TIMEOUT_MS, static_cast<long>(request.total_timeout.count()));
@@ -350,10 +394,11 @@ class HttpPool::Loop {
     set(CURLOPT_PRIVATE, &job);
     if (request.method == "HEAD") {
       set(CURLOPT_NOBODY, 1L);
-    } else if (request.method == "POST") {
+    } else if (request.method == "POST" || request.method == "PUT") {
       set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-      set(CURLOPT_POSTFIELDS, request.body.c_str());
-    } else if (request.method != "GET") {
+      set(CURLOPT_POSTFIELDS, request.body.empty() ? "" : request.body.data());
+    }
+    if (request.method != "GET" && request.method != "HEAD" && request.method != "POST") {
       set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
     }
     return good;
@@ -367,7 +412,9 @@ class HttpPool::Loop {
     curl_off_t connected = 0;
     curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &connected);
     curl_multi_remove_handle(multi_, easy);
-    if (job->no_memory) {
+    if (job->stopped) {
+      response.trouble = Trouble::stopped;
+    } else if (job->no_memory) {
       response.trouble = Trouble::internal;
       response.text = "memory ran out";
     } else if (job->too_long) {
@@ -380,7 +427,7 @@ class HttpPool::Loop {
       }
       response.text = job->error[0] != '\0' ? without_proxy(job->error.data()) : curl_easy_strerror(code);
     }
-    --active_;
+    std::erase(running_, job);
     {
       const std::lock_guard lock(mutex_);
       if (limit_ < most_ && response.trouble == Trouble::none && response.status < 500 && ++successes_ >= limit_) {
@@ -402,7 +449,8 @@ class HttpPool::Loop {
   // The thread's own:
   std::string ca_file_;
   CURLM* multi_ = nullptr;
-  unsigned active_ = 0;
+  std::vector<Job*> running_;
+  std::chrono::steady_clock::time_point last_asked_{};  // whether to stop
   std::vector<Easy> idle_;
   std::thread thread_;
 };
@@ -414,6 +462,10 @@ HttpPool::~HttpPool() = default;
 HttpResponse HttpPool::perform(const HttpRequest& request) {
   Job job;
   job.request = &request;
+  if (is_stopped(request.stop)) {
+    job.response.trouble = Trouble::stopped;
+    return std::move(job.response);
+  }
   loop_->perform(job);
   return std::move(job.response);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "storage/s3/signing.hpp"
+#include "storage/s3/stop.hpp"
 
 namespace smd::detail::storage::s3 {
 
@@ -24,13 +25,14 @@ enum class Trouble : std::uint8_t {
   broken,    ///< Reset, or ended before its time.
   too_long,  ///< More than the caller takes.
   internal,  ///< Memory, descriptors.
+  stopped,   ///< The caller asked for it.
 };
 
 struct HttpRequest {
   std::string method = "GET";
   std::string url;  ///< Sent as it is.
   std::vector<HttpHeader> headers;
-  std::string body;
+  std::string_view body;                         ///< Must last until the answer is there.
   std::uint64_t most = std::uint64_t{64} << 20;  ///< Longest body taken; that of an error answer is cut at 64 KiB.
   /// Where a body with status 200 or 206 goes instead of `HttpResponse::body`; may be empty.
   std::span<std::byte> into = {};
@@ -40,6 +42,7 @@ struct HttpRequest {
   std::chrono::milliseconds connect_timeout{5000};
   std::chrono::seconds stall_timeout{20};      ///< So long under 1 KiB/s ends it.
   std::chrono::milliseconds total_timeout{0};  ///< Of all of it; 0: none.
+  const Stop* stop = nullptr;                  ///< Ends it, wherever it is. Must last until the answer is there.
 };
 
 struct HttpResponse {

@@ -4,7 +4,10 @@
 
 #include <new>
 
+#include "base/escape.hpp"
+#include "storage/s3/cache_folder.hpp"
 #include "storage/s3/s3_storage.hpp"
+#include "storage/s3/s3_writer.hpp"
 #include "storage/s3_module.hpp"
 
 namespace smd::detail::storage::s3 {
@@ -18,6 +21,26 @@ Outcome<std::unique_ptr<Storage>> open(const std::string& url, const RemoteOptio
   return open_s3(url, std::move(*settings));
 } catch (const std::bad_alloc&) {
   return Problem{ProblemKind::io, {}, {}, "memory ran out"};
+}
+
+Outcome<std::unique_ptr<RemoteWriter>> open_writer(const std::string& url, const RemoteOptions& options) try {
+  constexpr unsigned usual = 0;
+  auto settings = Settings::make(options, usual);
+  if (!settings) {
+    return std::move(settings.problem());
+  }
+  return open_s3_writer(url, std::move(*settings));
+} catch (const std::bad_alloc&) {
+  return Problem{ProblemKind::io, {}, {}, "memory ran out"};
+}
+
+std::string refuse_cache(const RemoteOptions& options) {
+  const std::string folder = cache_folder_of(options);
+  if (folder.empty()) {
+    return {};
+  }
+  const CacheFolder opened = open_cache_folder(folder);
+  return opened.foreign ? "the cache folder '" + printable(folder) + "' " + opened.trouble : std::string();
 }
 
 /// JSON 1.1 protocol: docs.aws.amazon.com, "Amazon SageMaker API Reference".
@@ -38,8 +61,10 @@ Outcome<std::string> sagemaker(const std::string& action, const std::string& bod
   if (!endpoint) {
     return std::move(endpoint.problem());
   }
+  const Stop stop = settings->stop;
   Client client(std::move(*settings));
   Ask ask;
+  ask.stop = &stop;
   ask.method = "POST";
   ask.service = "sagemaker";
   ask.endpoint = std::move(*endpoint);
@@ -59,7 +84,7 @@ Outcome<std::string> sagemaker(const std::string& action, const std::string& bod
   return Problem{ProblemKind::io, {}, {}, "memory ran out"};
 }
 
-constexpr S3Module table{SMD_VERSION_STRING, &open, &sagemaker};
+constexpr S3Module table{SMD_VERSION_STRING, &open, &open_writer, &sagemaker, &refuse_cache};
 
 }  // namespace
 }  // namespace smd::detail::storage::s3

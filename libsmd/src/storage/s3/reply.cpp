@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <pugixml.hpp>
+#include "smd_shared/json.hpp"
 
+#include "storage/s3/credentials.hpp"
 #include "storage/s3/uri.hpp"
 
 namespace smd::detail::storage::s3 {
@@ -31,13 +32,13 @@ std::string text_of(const pugi::xml_node& parent, const char* name) {
 }
 
 void parse_json_error(const std::string& body, ErrorReply& error) {
-  const nlohmann::json object = nlohmann::json::parse(body, nullptr, false);
-  if (!object.is_object()) {
+  shared::JsonDocument<nlohmann::json> object;
+  if (shared::parse_json(body, object) || !object->is_object()) {
     return;
   }
-  error.code = string_of(object, "__type");
+  error.code = string_of(*object, "__type");
   error.code.erase(0, error.code.rfind('#') + 1);  // `namespace#Code`
-  error.message = string_of(object, "message") + string_of(object, "Message");
+  error.message = string_of(*object, "message") + string_of(*object, "Message");
 }
 
 }  // namespace
@@ -101,7 +102,7 @@ Outcome<ListPage> parse_list_page(std::string_view xml) {
     if (key.empty() || !size) {
       return no_page("holds an object without key or size");
     }
-    page.objects.push_back({std::move(key), text_of(node, "ETag"), *size});
+    page.objects.push_back({std::move(key), text_of(node, "ETag"), *size, parse_time(text_of(node, "LastModified"))});
   }
   for (const pugi::xml_node& node : root.children("CommonPrefixes")) {
     std::string prefix = text(text_of(node, "Prefix"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@ struct ListedObject {
   std::string key;
   std::string etag;
   std::uint64_t size = 0;
+  std::optional<std::chrono::system_clock::time_point> written;  ///< LastModified, where it is a time.
 };
 struct ListPage {
   std::vector<ListedObject> objects;

@@ -14,8 +14,6 @@
 namespace smd::detail::storage::s3 {
 namespace {
 
-constexpr unsigned all_pages = limits::listing_pages;
-
 /// Without `/` at its end.
 std::string folder_name(std::string_view name) {
   while (name.ends_with('/')) {
@@ -25,6 +23,20 @@ std::string folder_name(std::string_view name) {
 }
 
 std::string_view leaf_of(std::string_view name) noexcept { return name.substr(name.rfind('/') + 1); }
+
+std::vector<DirEntry> entries_of(const Bucket::Listed& page) {
+  std::vector<DirEntry> entries;
+  for (const std::string& each : page.names) {
+    entries.push_back({std::string(leaf_of(each)), EntryKind::file});
+  }
+  for (const std::string& each : page.folders) {
+    const std::string_view leaf = leaf_of(each);
+    if (!leaf.empty() && leaf != "." && leaf != "..") {
+      entries.push_back({std::string(leaf), EntryKind::folder});
+    }
+  }
+  return entries;
+}
 
 class S3Folder final : public Folder {
  public:
@@ -61,56 +73,68 @@ class S3Storage final : public Storage {
       : bucket_(std::move(bucket)), root_(std::move(root)), top_(std::move(top)) {}
 
   Outcome<std::vector<DirEntry>> list(std::string_view folder) override {
-    if (const auto refused = refuse_path(folder); !refused.empty()) {
-      return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
-    }
-    const std::string name = folder_name(folder);
-    const auto listed = bucket_->list(name.empty() ? name : name + "/", true, {}, all_pages);
-    if (!listed) {
-      return listed.problem();
-    }
-    if (listed->names.empty() && listed->folders.empty()) {
-      return Problem{ProblemKind::not_found, name, {}, "there are no objects below it"};
-    }
     std::vector<DirEntry> entries;
-    for (const std::string& each : listed->names) {
-      entries.push_back({std::string(leaf_of(each)), EntryKind::file});
-    }
-    for (const std::string& each : listed->folders) {
-      const std::string_view leaf = leaf_of(each);
-      if (!leaf.empty() && leaf != "." && leaf != "..") {
-        entries.push_back({std::string(leaf), EntryKind::folder});
-      }
+    auto listed = list_parts(folder, [&entries](std::vector<DirEntry> part) {
+      entries.insert(entries.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
+    });
+    if (!listed) {
+      return std::move(listed.problem());
     }
     return entries;
   }
 
+  Status list_parts(std::string_view folder, const TakeEntries& take) override {
+    if (const auto refused = refuse_path(folder); !refused.empty()) {
+      return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
+    }
+    const std::string name = folder_name(folder);
+    Bucket::Pages pages{limits::listing_pages};
+    bool any = false;
+    auto listed =
+        bucket_->list_pages(name.empty() ? name : name + "/", true, {}, pages, [&](const Bucket::Listed& page) {
+          any = any || !page.names.empty() || !page.folders.empty();
+          take(entries_of(page));
+          return ok();
+        });
+    if (!listed) {
+      return listed;
+    }
+    return any ? ok() : Status(Problem{ProblemKind::not_found, name, {}, "there are no objects below it"});
+  }
+
   /// One page at a time is slow where there are many: then the folders are listed at once.
-  Outcome<std::vector<std::string>> list_below(std::string_view folder, std::string_view after) override {
+  Status list_below(std::string_view folder, std::string_view after, const TakeNames& take) override {
     if (const auto refused = refuse_path(folder); !refused.empty()) {
       return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
     }
     const std::string prefix = folder_name(folder) + "/";
     const std::string start = after.empty() ? std::string() : prefix + std::string(after);
-    auto first = bucket_->list(prefix, false, start, 1);
+    const auto first = bucket_->list_first(prefix, false, start);
     if (!first) {
-      return std::move(first.problem());
+      return first.problem();
     }
-    std::vector<std::string> names = std::move(first->names);
-    if (first->truncated) {
-      auto rest = list_rest(prefix, names.empty() ? start : names.back());
-      if (!rest) {
-        return std::move(rest.problem());
-      }
-      names.insert(names.end(), std::make_move_iterator(rest->begin()), std::make_move_iterator(rest->end()));
+    Below below{prefix, first->names.empty() ? start : first->names.back(), take};
+    below.give(first->names);
+    return first->truncated ? list_rest(below) : ok();
+  }
+
+  /// Page by page, since event files may each have a folder of their own.
+  Outcome<std::optional<std::chrono::system_clock::time_point>> newest_below(std::string_view folder) override {
+    if (const auto refused = refuse_path(folder); !refused.empty()) {
+      return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
     }
-    for (std::string& name : names) {
-      name.erase(0, prefix.size());
+    const std::string name = folder_name(folder);
+    Bucket::Pages pages{limits::listing_pages};
+    std::optional<std::chrono::system_clock::time_point> newest;
+    auto listed =
+        bucket_->list_pages(name.empty() ? name : name + "/", false, {}, pages, [&](const Bucket::Listed& page) {
+          newest = std::max(newest, page.newest);
+          return ok();
+        });
+    if (!listed) {
+      return std::move(listed.problem());
     }
-    std::erase_if(names, [](const std::string& name) {
-      return name.empty() || name.ends_with('/') || !refuse_path(name).empty();
-    });
-    return names;
+    return newest;
   }
 
   bool exists(std::string_view name) override {
@@ -159,7 +183,10 @@ class S3Storage final : public Storage {
  private:
   /// The first name that begins with `prefix`. Not to be told from none: one that cannot be asked for, which is said.
   std::optional<std::string> first_of(const std::string& prefix) {
-    auto listed = bucket_->list(prefix, false, {}, 1, 1);
+    auto listed = bucket_->list_first(prefix, false, {}, 1);
+    if (!listed && listed.problem().kind == ProblemKind::stopped) {
+      return std::nullopt;  // what was to be known is not wanted any more
+    }
     if (!listed) {
       bucket_->client().say(RemoteDetail::warning, "cannot ask whether there is '" + prefix +
                                                        "', so it is taken not to be there: " + listed.problem().text);
@@ -181,43 +208,60 @@ class S3Storage final : public Storage {
     return has(top_.names) || has(top_.folders);
   }
 
-  /// All names past `last` that begin with `prefix`.
-  Outcome<std::vector<std::string>> list_rest(const std::string& prefix, const std::string& last) {
-    auto level = bucket_->list(prefix, true, {}, all_pages);
-    if (!level) {
-      return std::move(level.problem());
+  /// One listing of all that lies below a folder, in parts.
+  struct Below {
+    const std::string prefix;
+    const std::string last;  ///< What comes up to this was given.
+    const TakeNames& take;
+    Bucket::Pages pages{limits::listing_pages};
+    std::mutex mutex = {};
+
+    /// Gives on those names that can be a file's.
+    void give(const std::vector<std::string>& full) {
+      std::vector<std::string> names;
+      for (const std::string& name : full) {
+        std::string own = name.substr(prefix.size());
+        if (!own.empty() && !own.ends_with('/') && refuse_path(own).empty()) {
+          names.push_back(std::move(own));
+        }
+      }
+      const std::lock_guard lock(mutex);
+      take(names);
     }
-    std::vector<std::string> names;
-    std::copy_if(level->names.begin(), level->names.end(), std::back_inserter(names),
-                 [&](const std::string& name) { return name > last; });
-    // The folder that `last` lies in, and those after it.
-    std::erase_if(level->folders, [&](const std::string& folder) {
-      const std::string below = folder + "/";
-      return below < last && !last.starts_with(below);
+  };
+
+  /// What comes after the first page: the files, and what lies in the folders, so many at once as a page names.
+  Status list_rest(Below& below) {
+    return bucket_->list_pages(below.prefix, true, {}, below.pages, [&](Bucket::Listed level) {
+      std::erase_if(level.names, [&](const std::string& name) { return name <= below.last; });
+      below.give(level.names);
+      // The folder that the last name lies in, and those after it.
+      std::erase_if(level.folders, [&](const std::string& folder) {
+        const std::string inner = folder + "/";
+        return inner < below.last && !below.last.starts_with(inner);
+      });
+      return list_folders(below, level.folders);
     });
-    std::vector<std::vector<std::string>> found(level->folders.size());
+  }
+
+  Status list_folders(Below& below, const std::vector<std::string>& folders) {
     std::mutex mutex;
     std::optional<Problem> trouble;
-    parallel_for(parallelism(), found.size(), 1, [&](std::size_t begin, std::size_t end, unsigned) {
+    parallel_for(parallelism(), folders.size(), 1, [&](std::size_t begin, std::size_t end, unsigned) {
       for (std::size_t i = begin; i < end; ++i) {
-        const std::string below = level->folders[i] + "/";
-        auto listed = bucket_->list(below, false, last.starts_with(below) ? last : std::string(), all_pages);
-        if (listed) {
-          found[i] = std::move(listed->names);
-          continue;
+        const std::string inner = folders[i] + "/";
+        auto listed = bucket_->list_pages(inner, false, below.last.starts_with(inner) ? below.last : std::string(),
+                                          below.pages, [&](const Bucket::Listed& page) {
+                                            below.give(page.names);
+                                            return ok();
+                                          });
+        if (!listed) {
+          const std::lock_guard lock(mutex);
+          trouble = std::move(listed.problem());
         }
-        const std::lock_guard lock(mutex);
-        trouble = std::move(listed.problem());
       }
     });
-    if (trouble) {
-      return std::move(*trouble);
-    }
-    for (std::vector<std::string>& part : found) {
-      names.insert(names.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
-    }
-    std::sort(names.begin(), names.end());
-    return names;
+    return trouble ? Status(std::move(*trouble)) : ok();
   }
 
   std::shared_ptr<Bucket> bucket_;
@@ -247,9 +291,10 @@ Outcome<std::unique_ptr<Storage>> open_s3(const std::string& url, Settings setti
   if (!location) {
     return std::move(location.problem());
   }
+  Stop stop = settings.stop;
   std::shared_ptr<Client> client = shared_client(std::move(settings));
-  auto bucket = std::make_shared<Bucket>(client, std::move(*location), open_cache(client));
-  auto top = bucket->list({}, true, {}, 1);
+  auto bucket = std::make_shared<Bucket>(client, std::move(*location), open_cache(client), std::move(stop));
+  auto top = bucket->list_first({}, true, {});
   if (!top) {
     return std::move(top.problem());
   }
@@ -261,6 +306,12 @@ Outcome<std::unique_ptr<Storage>> open_s3(const std::string& url, Settings setti
                        printable(bucket->location().prefix) + "'"};
   }
   return std::unique_ptr<Storage>(std::make_unique<S3Storage>(std::move(bucket), url, std::move(*top)));
+}
+
+std::unique_ptr<Storage> read_s3(std::shared_ptr<Bucket> bucket, std::string root) {
+  Bucket::Listed unknown;
+  unknown.truncated = true;
+  return std::make_unique<S3Storage>(std::move(bucket), std::move(root), std::move(unknown));
 }
 
 }  // namespace smd::detail::storage::s3

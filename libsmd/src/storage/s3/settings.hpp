@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <smd/limits.hpp>
 #include <smd/remote.hpp>
 
 #include <chrono>
@@ -12,6 +13,7 @@
 
 #include "base/outcome.hpp"
 #include "storage/s3/aws_files.hpp"
+#include "storage/s3/stop.hpp"
 #include "storage/s3/uri.hpp"
 
 namespace smd::detail::storage::s3 {
@@ -23,7 +25,11 @@ struct Patience {
   std::chrono::milliseconds first_pause{500};  ///< Doubled with each attempt.
   std::chrono::milliseconds most_pause{20000};
   std::chrono::milliseconds metadata{1000};
+  std::chrono::milliseconds total = std::chrono::seconds(limits::request_seconds);  ///< With all attempts.
 };
+
+/// A random one before the next attempt, `attempt` (from 1) having failed: nobody comes back at the same time.
+[[nodiscard]] std::chrono::milliseconds random_pause(const Patience& patience, unsigned attempt);
 
 /// What options, environment and AWS files come to; options beat environment beats files.
 struct Settings {
@@ -35,16 +41,22 @@ struct Settings {
   bool profile_asked_for = false;  ///< By option or environment: it must exist.
   AwsFiles files;
   bool sign = true;
+  bool requester_pays = false;
+  bool fips = false;  ///< AWS's own endpoints are those validated by FIPS 140.
   std::string ca_file;
   unsigned attempts = 3;
   unsigned in_flight = 32;
   std::string cache;
   std::function<void(RemoteDetail, std::string_view)> log;
+  Stop stop;  ///< Of whoever these settings are for: a client that is shared has it by request.
   Patience patience;
 
   /// `in_flight` 0: the default, 32. A problem of kind io for values that cannot be meant, without a file.
   static Outcome<Settings> make(const RemoteOptions& options, unsigned in_flight);
 };
+
+/// Where objects are to be kept; empty: nowhere.
+[[nodiscard]] std::string cache_folder_of(const RemoteOptions& options);
 
 /// Another service's endpoint: its own variable (AWS_ENDPOINT_URL_STS), else AWS_ENDPOINT_URL, else AWS's.
 [[nodiscard]] Outcome<Endpoint> service_endpoint(const Settings& settings, std::string_view service,

@@ -29,7 +29,7 @@ struct Signable {
   std::string path;   ///< Encoded; begins with `/`.
   std::string query;  ///< As `canonical_query` makes it.
   std::vector<HttpHeader> headers;
-  std::string body;
+  std::string_view body;
 };
 
 /// Signs as AWS Signature Version 4 says (docs.aws.amazon.com, "Create a signed AWS API request"): adds x-amz-date, for

@@ -112,7 +112,7 @@ std::optional<Endpoint> parse_endpoint(std::string_view url) {
   while (base.ends_with('/')) {
     base.remove_suffix(1);
   }
-  if (host.empty() || url.find_first_of("?#@ \t\r\n") != url.npos) {
+  if (host.empty() || url.find_first_of("?#@ ") != url.npos || has_control(url)) {
     return std::nullopt;
   }
   const std::string_view own_port = endpoint.tls ? ":443" : ":80";
@@ -126,17 +126,33 @@ std::optional<Endpoint> parse_endpoint(std::string_view url) {
   return endpoint;
 }
 
-std::string_view aws_domain(std::string_view region) noexcept {
-  return region.starts_with("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+std::string aws_host(std::string_view service, std::string_view region, bool fips) {
+  const std::string_view suffix = fips ? "-fips." : ".";
+  std::string host;
+  if (service == "sagemaker") {
+    host.append("api").append(suffix).append("sagemaker.");
+  } else if (service == "sts" && region.starts_with("us-gov-")) {
+    host = "sts.";  // every one there is validated
+  } else {
+    host.append(service).append(suffix);
+  }
+  return host.append(region).append(region.starts_with("cn-") ? ".amazonaws.com.cn" : ".amazonaws.com");
 }
+
+bool has_fips(std::string_view region) noexcept { return !region.starts_with("cn-"); }
 
 bool is_region(std::string_view text) noexcept {
   return !text.empty() && text.size() <= 63 &&
          std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '-'; });
 }
 
-Address aws_address(std::string_view bucket, std::string_view region) {
-  std::string host = "s3." + std::string(region) + "." + std::string(aws_domain(region));
+bool has_control(std::string_view text) noexcept {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+}
+
+Address aws_address(std::string_view bucket, std::string_view region, bool fips) {
+  std::string host = aws_host("s3", region, fips);
   // Old buckets have names that are none of hosts.
   if (bucket.find_first_of("._ABCDEFGHIJKLMNOPQRSTUVWXYZ") != bucket.npos) {
     return {std::move(host), "/" + uri_encode(bucket, false) + "/"};

@@ -42,11 +42,16 @@ struct Address {
   std::string host;
   std::string path;  ///< Encoded; begins with `/`, and ends in it. An object's path is this and its encoded key.
 };
-[[nodiscard]] Address aws_address(std::string_view bucket, std::string_view region);
+[[nodiscard]] Address aws_address(std::string_view bucket, std::string_view region, bool fips);
 [[nodiscard]] Address own_address(const Endpoint& endpoint, std::string_view bucket);
-/// `amazonaws.com`, in China `amazonaws.com.cn`.
-[[nodiscard]] std::string_view aws_domain(std::string_view region) noexcept;
+/// Host of a service (`s3`, `sts`, `sagemaker`) in a region; `fips`: the one with cryptography validated by FIPS 140.
+[[nodiscard]] std::string aws_host(std::string_view service, std::string_view region, bool fips);
+/// Whether AWS has such hosts there: not in China.
+[[nodiscard]] bool has_fips(std::string_view region) noexcept;
 /// Whether a text is fit to be a region, and so part of a host name: letters, digits and `-` only.
 [[nodiscard]] bool is_region(std::string_view text) noexcept;
+
+/// Whether a text holds an ASCII control character, such as the line break that ends a header.
+[[nodiscard]] bool has_control(std::string_view text) noexcept;
 
 }  // namespace smd::detail::storage::s3

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""make_parts.py [--check]: writes into ARCHITECTURE.md which part includes which, from the include lines themselves.
+
+With --check nothing is written: status 1 if the picture is not what the sources say. Always status 1 if two parts
+include each other by any way, or if a command includes anything but the shared parts of the commands and public headers."""
+
+import collections
+import graphlib
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "ARCHITECTURE.md"
+BEGIN, END = "<!-- parts -->\n```\n", "```\n<!-- end of parts -->\n"
+PUBLIC = "<smd/*.hpp>"
+# A part is a folder that one of these finds, the first that does.
+PARTS = (r"libsmd/src/(storage/s3)/", r"libsmd/src/(\w+)/", r"(libsmd/include)/", r"(tools/\w+)/", r"(shared)/")
+# Where a quoted include may be found, besides the folder of the file that has it.
+ROOTS = ("libsmd/src", "tools", "shared")
+
+
+def part_of(path):
+    for pattern in PARTS:
+        if match := re.match(pattern, path.relative_to(ROOT).as_posix()):
+            return PUBLIC if match[1] == "libsmd/include" else match[1]
+    return None
+
+
+def included_files(path):
+    for quote, name in re.findall(r'^#include (["<])([^">]+)', path.read_text(encoding="utf-8"), re.MULTILINE):
+        if name.startswith("smd/"):
+            yield name, PUBLIC
+        elif quote == '"':
+            for folder in (path.parent, *(ROOT / root for root in ROOTS)):
+                if (folder / name).exists():
+                    yield name, part_of((folder / name).resolve())
+                    break
+
+
+def uses():
+    """Of each part the parts that its files include, and where."""
+    found = collections.defaultdict(lambda: collections.defaultdict(list))
+    for folder in ("libsmd", "shared", "tools"):
+        for path in sorted((ROOT / folder).rglob("*.[ch]pp")):
+            part = part_of(path)
+            for name, other in included_files(path):
+                if other not in (None, part):
+                    found[part][other].append(f"{path.relative_to(ROOT)} includes {name}")
+    return found
+
+
+def commands():
+    text = (ROOT / "cmake/SmdCommands.cmake").read_text(encoding="utf-8")
+    return ["tools/" + name for name in re.search(r"set\(SMD_COMMANDS (.*)\)", text)[1].split()]
+
+
+def wrong_arrows(found):
+    """Includes that no design could allow, each in a line."""
+    for_commands = {"tools/common", "shared", PUBLIC}
+    for part in found:
+        allowed = for_commands if part in {"tools/common", *commands()} else None
+        if allowed is None and part.startswith("tools/"):
+            continue  # docgen, which knows the commands
+        for other, lines in found[part].items():
+            if (allowed is not None and other not in allowed) or (allowed is None and other.startswith("tools/")):
+                yield from lines
+    yield from (line for lines in found.get(PUBLIC, {}).values() for line in lines)
+
+
+def picture(found):
+    """A line for each part, those that nobody includes on top; commands that include the same are one line."""
+    order = list(graphlib.TopologicalSorter({part: set(others) for part, others in found.items()}).static_order())[::-1]
+    rank = {part: i for i, part in enumerate(order)}
+    lines = {}
+    for part in order:
+        if others := sorted(found.get(part, ()), key=lambda other: (other == PUBLIC, rank[other])):
+            lines.setdefault(", ".join(others), []).append(part)
+    rows = [(", ".join(sorted(parts)), target) for target, parts in lines.items()]
+    rows = [("tools/{" + row[0].replace("tools/", "") + "}" if row[0].count("tools/") > 1 else row[0], row[1]) for row in rows]
+    width = max(len(left) for left, _ in rows)
+    return "".join(f"{left:{width}} ──> {right}\n" for left, right in rows)
+
+
+def main():
+    found = uses()
+    wrong = list(wrong_arrows(found))
+    try:
+        new = picture(found)
+    except graphlib.CycleError as error:
+        cycle = error.args[1]
+        wrong += [line for a, b in zip(cycle[1:], cycle) for line in found[a][b]]
+        new = ""
+    if wrong:
+        print("against the direction of includes:", *wrong, sep="\n  ")
+        sys.exit(1)
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    old, after = rest.split(END)
+    if "--check" not in sys.argv:
+        PAGE.write_text(before + BEGIN + new + END + after, encoding="utf-8")
+    elif old != new:
+        print("ARCHITECTURE.md does not show the parts as they include each other; run docs/make_parts.py:", new, sep="\n")
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

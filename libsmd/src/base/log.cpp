@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/log.hpp"
+
+#include "base/escape.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace smd {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> level_names = {"debug", "info", "warning", "error", "critical"};
+
+/// What is written of one message, at most.
+constexpr std::size_t longest_line = 16 * 1024;
+
+/// The least level that standard error shows; nothing if that is `off`.
+std::optional<LogLevel> level_of_environment() {
+  const char* const value = std::getenv("SMDEBUG_LOG_LEVEL");
+  std::string text = value == nullptr ? "" : value;
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  if (text == "off") {
+    return std::nullopt;
+  }
+  const auto* const name = std::find(level_names.begin(), level_names.end(), text);
+  return name == level_names.end() ? LogLevel::info : static_cast<LogLevel>(name - level_names.begin());
+}
+
+struct Log {
+  std::mutex mutex;
+  LogSink sink;  // guarded
+};
+
+Log& the_log() {
+  static Log log;
+  return log;
+}
+
+}  // namespace
+
+std::string_view to_string(LogLevel level) noexcept { return level_names.at(static_cast<std::size_t>(level)); }
+
+void set_log_sink(LogSink sink) {
+  const std::lock_guard lock(the_log().mutex);
+  the_log().sink = std::move(sink);
+}
+
+namespace detail {
+
+void log(LogLevel level, std::string_view message) {
+  const std::lock_guard lock(the_log().mutex);
+  if (the_log().sink) {
+    the_log().sink(level, message);
+    return;
+  }
+  static const std::optional<LogLevel> least = level_of_environment();
+  if (least && level >= *least) {
+    const std::string line = "smd: " + std::string(to_string(level)) + ": " + printable(message, longest_line) + "\n";
+    static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
+  }
+}
+
+}  // namespace detail
+
+}  // namespace smd

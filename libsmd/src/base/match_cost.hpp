@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#ifndef PCRE2_CODE_UNIT_WIDTH
+#define PCRE2_CODE_UNIT_WIDTH 8
+#endif
+
+#include <pcre2.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace smd::detail {
+
+/// Bytes that are looked at in the time of one step.
+constexpr std::size_t bytes_in_step = 8;
+
+/// What the items of a compiled pattern cost. PCRE2's own match limit begins anew at each place where a match may
+/// start, and counts neither what a repeated class passes over nor what it compares; so steps are counted at the
+/// callouts that PCRE2 puts before each item (PCRE2_AUTO_CALLOUT).
+class ItemCosts {
+ public:
+  ItemCosts() = default;
+  /// `pattern` is what `code` was compiled from.
+  ItemCosts(const pcre2_code* code, std::string_view pattern);
+
+  struct Item {
+    std::uint32_t per_byte = 1;  ///< Of those that it passes over: a large class is slow to look through.
+    std::uint32_t ahead = 0;     ///< Bytes that it may look at and then fail, unseen.
+  };
+  /// The item at a place of the pattern.
+  [[nodiscard]] const Item& at(std::size_t place) const noexcept { return items_[place]; }
+
+ private:
+  std::vector<Item> items_;
+};
+
+/// Counts the steps of one search, up to a limit.
+class StepCounter {
+ public:
+  StepCounter(const ItemCosts& costs, std::uint64_t limit) noexcept : costs_(&costs), limit_(limit) {}
+
+  /// For pcre2_set_callout; `counter` is a StepCounter. Ends the search by PCRE2_ERROR_CALLOUT.
+  static int callout(pcre2_callout_block* block, void* counter) noexcept;
+
+  /// Whether that many more are within the limit.
+  [[nodiscard]] bool take(std::uint64_t steps) noexcept {
+    steps_ += steps;
+    return steps_ <= limit_;
+  }
+  [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
+  [[nodiscard]] std::uint64_t limit() const noexcept { return limit_; }
+
+ private:
+  const ItemCosts* costs_;
+  std::uint64_t limit_;
+  std::uint64_t steps_ = 0;
+  std::size_t position_ = 0;
+  std::uint32_t per_byte_ = 0;  // of the item before; the way to the first one is PCRE2's quick search
+};
+
+}  // namespace smd::detail

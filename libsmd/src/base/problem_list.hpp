@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/problem.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace smd::detail {
+
+/// Problems of one origin (a file, a trial), bounded in memory: keeps the first ones of each kind and counts the rest.
+/// Damaged input can hold millions of them; each must not cost more memory than the input that caused it.
+class ProblemList {
+ public:
+  /// Keeps at most `most` problems of each kind.
+  explicit ProblemList(std::size_t most) noexcept : most_(most) {}
+
+  void add(Problem problem);
+  /// Adds what another list kept, and what it counted.
+  void add(ProblemList&& more);
+  /// Counts one problem without its text. Precondition: `full(kind)`.
+  void count(ProblemKind kind) noexcept { ++left_out_[index(kind)]; }
+  /// Whether `add` would only count: the caller need not make up the text.
+  [[nodiscard]] bool full(ProblemKind kind) const noexcept { return kept_of_kind_[index(kind)] >= most_; }
+
+  [[nodiscard]] const std::vector<Problem>& kept() const noexcept { return kept_; }
+  /// Names the file that the problems kept so far are of.
+  void set_file(const std::string& file);
+  [[nodiscard]] bool empty() const noexcept { return kept_.empty(); }
+  /// What was kept, then one line for each kind of which some were only counted. `file` is that of these lines.
+  [[nodiscard]] std::vector<Problem> all(const std::string& file = {}) const;
+
+ private:
+  static constexpr std::size_t kinds = static_cast<std::size_t>(ProblemKind::stopped) + 1;
+  static constexpr std::size_t index(ProblemKind kind) noexcept { return static_cast<std::size_t>(kind); }
+
+  std::size_t most_;
+  std::vector<Problem> kept_;
+  std::array<std::size_t, kinds> kept_of_kind_{};
+  std::array<std::uint64_t, kinds> left_out_{};
+};
+
+}  // namespace smd::detail

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// HookConfig::add_collection: what each of two collections of one name saves, saved by one.
+#include <smd/hook_config.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace smd {
+namespace {
+
+void append_new(std::vector<std::string>& list, std::vector<std::string>& more) {
+  for (std::string& item : more) {
+    if (std::find(list.begin(), list.end(), item) == list.end()) {
+      list.push_back(std::move(item));
+    }
+  }
+}
+
+/// Whether only `save_steps` are saved.
+bool without_range(const SaveConfigMode& config) { return config.end_step && *config.end_step <= config.start_step; }
+
+/// Every step at which one of the two saves. Ranges that differ become the one that has both.
+SaveConfigMode either(SaveConfigMode a, const SaveConfigMode& b) {
+  a.save_steps.insert(a.save_steps.end(), b.save_steps.begin(), b.save_steps.end());
+  std::sort(a.save_steps.begin(), a.save_steps.end());
+  a.save_steps.erase(std::unique(a.save_steps.begin(), a.save_steps.end()), a.save_steps.end());
+  if (without_range(b)) {
+    return a;
+  }
+  if (without_range(a)) {
+    a.save_interval = b.save_interval;
+    a.start_step = b.start_step;
+    a.end_step = b.end_step;
+    return a;
+  }
+  a.save_interval = std::gcd(a.save_interval, b.save_interval);
+  a.start_step = std::min(a.start_step, b.start_step);
+  a.end_step = a.end_step && b.end_step ? std::optional(std::max(*a.end_step, *b.end_step)) : std::nullopt;
+  return a;
+}
+
+ReductionConfig both(ReductionConfig a, ReductionConfig b) {
+  a.save_raw_tensor = a.save_raw_tensor || b.save_raw_tensor;
+  a.save_shape = a.save_shape || b.save_shape;
+  append_new(a.reductions, b.reductions);
+  return a;
+}
+
+}  // namespace
+
+void HookConfig::add_collection(CollectionConfig more) {
+  const auto at = std::find_if(collections.begin(), collections.end(),
+                               [&](const CollectionConfig& known) { return known.name == more.name; });
+  if (at == collections.end()) {
+    collections.push_back(std::move(more));
+    return;
+  }
+  append_new(at->tensor_names, more.tensor_names);
+  append_new(at->include_regex, more.include_regex);
+  // What one of them does not set is the hook's; where neither does, it stays so.
+  if (at->reduction_config != more.reduction_config) {
+    const ReductionConfig of_hook = reduction_config.value_or(ReductionConfig{.save_raw_tensor = true});
+    at->reduction_config = both(at->reduction_config.value_or(of_hook), more.reduction_config.value_or(of_hook));
+  }
+  const std::map<Mode, SaveConfigMode> before = at->save_config;
+  for (const auto& [mode, config] : before) {
+    if (!more.save_config.contains(mode)) {
+      at->save_config[mode] = either(config, save_config.mode(mode));
+    }
+  }
+  for (const auto& [mode, config] : more.save_config) {
+    const auto known = before.find(mode);
+    at->save_config[mode] = either(known == before.end() ? save_config.mode(mode) : known->second, config);
+  }
+  if (at->save_histogram != more.save_histogram) {
+    const bool of_hook = save_histogram.value_or(true);
+    at->save_histogram = at->save_histogram.value_or(of_hook) || more.save_histogram.value_or(of_hook);
+  }
+}
+
+}  // namespace smd

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/problem.hpp>
+
+#include <string>
+
+namespace smd::detail::hook {
+
+/// Why `file` could not be written, from an errno value.
+[[nodiscard]] Problem write_problem(int error, std::string file);
+
+}  // namespace smd::detail::hook

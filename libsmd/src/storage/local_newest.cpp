@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "storage/local_storage.hpp"
+#include "storage/system_problem.hpp"
+
+namespace smd::detail::storage {
+namespace {
+
+using Time = std::chrono::system_clock::time_point;
+
+Time written_at(const struct stat& status) {
+  using std::chrono::nanoseconds;
+  using std::chrono::seconds;
+  return Time(
+      std::chrono::duration_cast<Time::duration>(seconds(status.st_mtim.tv_sec) + nanoseconds(status.st_mtim.tv_nsec)));
+}
+
+/// Takes the files in an open folder into `newest`, and the paths of its subfolders into `folders`. What is removed
+/// meanwhile is passed over. Links are not followed.
+Status visit(Descriptor fd, const std::string& folder, std::optional<Time>& newest, std::vector<std::string>& folders) {
+  const std::unique_ptr<DIR, CloseDir> dir(::fdopendir(fd.get()));
+  if (dir == nullptr) {
+    return system_problem(errno, folder);
+  }
+  const int dir_fd = fd.release();  // closedir closes it.
+  while (true) {
+    errno = 0;
+    const dirent* const entry = ::readdir(dir.get());
+    if (entry == nullptr && errno == EINTR) {
+      continue;
+    }
+    if (entry == nullptr) {
+      return errno == 0 ? ok() : Status(system_problem(errno, folder));
+    }
+    const std::string_view name(entry->d_name);
+    struct stat status;
+    if (name == "." || name == ".." ||
+        uninterrupted([&] { return ::fstatat(dir_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW); }) != 0) {
+      continue;
+    }
+    if (S_ISDIR(status.st_mode)) {
+      folders.push_back(folder.empty() ? std::string(name) : folder + '/' + std::string(name));
+    } else if (S_ISREG(status.st_mode)) {
+      newest = std::max(newest, std::optional(written_at(status)));
+    }
+  }
+}
+
+}  // namespace
+
+Outcome<std::optional<Time>> LocalRoot::newest_below(std::string_view folder) const {
+  if (const auto refused = refuse_path(folder); !refused.empty()) {
+    return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
+  }
+  const auto root = anchor();
+  std::optional<Time> newest;
+  std::vector<std::string> folders{std::string(folder)};
+  while (!folders.empty()) {
+    const std::string path = std::move(folders.back());
+    folders.pop_back();
+    Descriptor fd = open_beneath(root->fd.get(), root->resolve, path, O_RDONLY | O_DIRECTORY);
+    if (!fd && errno == ENOENT) {
+      continue;
+    }
+    if (!fd) {
+      return system_problem(errno, path);
+    }
+    if (Status visited = visit(std::move(fd), path, newest, folders); !visited) {
+      return std::move(visited.problem());
+    }
+  }
+  return newest;
+}
+
+}  // namespace smd::detail::storage

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+namespace smd::detail::storage::s3 {
+
+/// One object as a listing described it.
+struct ListedObjectFacts {
+  std::uint64_t size = 0;
+  std::size_t etag_hash = 0;
+
+  [[nodiscard]] bool has_etag(std::string_view etag) const noexcept {
+    return etag_hash == std::hash<std::string_view>()(etag);
+  }
+};
+
+/// What listings said of objects, by name, to tell what was cut and what is unchanged. Holds hashes, not texts: names
+/// may be many and long. Thread-safe.
+class ListedObjects {
+ public:
+  void add(std::string_view name, std::uint64_t size, std::string_view etag) {
+    const std::lock_guard lock(mutex_);
+    if (objects_.size() < most_objects) {
+      objects_.insert_or_assign(hash(name), ListedObjectFacts{size, hash(etag)});
+    }
+  }
+  [[nodiscard]] std::optional<ListedObjectFacts> find(std::string_view name) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = objects_.find(hash(name));
+    return found == objects_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void forget(std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    objects_.erase(hash(name));
+  }
+
+ private:
+  /// Of objects past these nothing is known, and they are read all the same.
+  static constexpr std::size_t most_objects = std::size_t{1} << 20;
+
+  [[nodiscard]] static std::size_t hash(std::string_view text) noexcept { return std::hash<std::string_view>()(text); }
+
+  mutable std::mutex mutex_;
+  std::unordered_map<std::size_t, ListedObjectFacts> objects_;
+};
+
+}  // namespace smd::detail::storage::s3

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/outcome.hpp"
+
+namespace smd::detail::storage {
+
+/// A file of which more would have to be read than the caller allows.
+[[nodiscard]] inline Problem too_long(std::string file, std::uint64_t most) {
+  return {ProblemKind::damaged,
+          std::move(file),
+          {},
+          "is longer than " + std::to_string(most) + " bytes, the most allowed here"};
+}
+
+/// Whether a problem is that: the same again with a larger `most` may well succeed.
+[[nodiscard]] inline bool is_too_long(const Problem& problem, std::uint64_t most) {
+  return problem == too_long(problem.file, most);
+}
+
+}  // namespace smd::detail::storage

@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Small hostile trials: what they take of memory is bounded by what lies on disk, not by what they claim.
+
+    bounds_test.py --tools DIR... [--s3] [TEST...]
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+import zipfile
+
+import s3_case
+from event_bytes import field, masked_crc, varint
+
+MIB = 1 << 20
+environment = {k: v for k, v in os.environ.items() if k == "LD_LIBRARY_PATH"}
+OPTIONS = argparse.Namespace(s3=False)
+COLLECTIONS = {"collections": {"all": {"name": "all", "include_regex": [".*"], "tensor_names": []}},
+               "_meta": {"num_workers": 1}}
+
+
+def run(mib, *command, stdin=b"", **more):
+    """Runs a command in so many MiB of addresses; `more` is for its environment."""
+
+    def prepare():
+        resource.setrlimit(resource.RLIMIT_AS, (mib * MIB, mib * MIB))
+
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment | more,
+                          preexec_fn=prepare, input=stdin, timeout=240, check=False)
+    done.stderr = done.stderr.decode()
+    done.stdout = done.stdout.decode()
+    return done
+
+
+def write(path, content):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+def header(payload_bytes):
+    head = struct.pack("<Q", payload_bytes)
+    return head + struct.pack("<I", masked_crc(head))
+
+
+def framed(payload, footer=None):
+    return header(len(payload)) + payload + struct.pack("<I", masked_crc(payload) if footer is None else footer)
+
+
+def tensor_payload(step, name, tensor):
+    return b"\x10" + varint(step) + field(5, field(1, field(1, name.encode()) + field(8, tensor)))
+
+
+def repeated_record(step, name, value, elements):
+    """One float_val that stands for all elements of a float32 tensor."""
+    shape = field(2, b"\x08" + varint(elements))
+    tensor = b"\x08\x01" + field(2, shape) + field(5, struct.pack("<f", value))
+    return framed(tensor_payload(step, name, tensor))
+
+
+UNPROTECTED = 0x062DC0B3  # the footer that the reference writes
+
+
+def content_record(step, name, elements):
+    """A float32 tensor of these bytes, whose payload has no checksum."""
+    shape = field(2, field(2, b"\x08" + varint(len(elements) // 4)))
+    return framed(tensor_payload(step, name, b"\x08\x01" + shape + field(4, elements)), UNPROTECTED)
+
+
+class Bounds(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="smd-bounds-")
+        self.trial = os.path.join(self.folder, "trial")
+        self.collections(COLLECTIONS)
+
+    def tearDown(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def collections(self, document):
+        write(os.path.join(self.trial, "collections/000000000/worker_0_collections.json"),
+              json.dumps(document, separators=(",", ":")).encode())
+
+    def index(self, step, payload):
+        meta = {"mode": "GLOBAL", "mode_step": step,
+                "event_file_name": f"events/{step:012d}/{step:012d}_worker_0.tfevents"}
+        text = f'{{"meta": {json.dumps(meta)}, "tensor_payload": [{payload}], "shape_payload": []}}'
+        write(os.path.join(self.trial, f"index/000000000/{step:012d}_worker_0.json"), text.encode())
+
+    def end(self):
+        """Ends the job: what cannot be read is damaged, and not merely not there yet."""
+        write(os.path.join(self.trial, "training_job_end.ts"), b"1700000000\n")
+
+    def test_refused_entries_are_counted(self):
+        """A million entries that are none: a hundred are described. 2 MB of JSON took a gigabyte."""
+        self.index(0, "0" + ",0" * 999_999)
+        done = run(128, "smd-ls", "--json", self.trial)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("999900 more problems of this kind", done.stderr)
+
+    def test_refused_names_are_counted(self):
+        self.collections({"collections": {"c": {"tensor_names": [0] * 500_000}}, "_meta": {"num_workers": 1}})
+        self.index(0, "")
+        done = run(128, "smd-ls", "--collections", self.trial)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("'tensor_names' holds 500000 entries that are no texts", done.stderr)
+
+    def test_very_many_tensors_and_collections(self):
+        """40,000 lines, each of a tensor and a collection of its own; what looked through all for each took minutes."""
+        lines = "".join(f'{{"step":0,"tensor":"t{i}","value":1,"collections":["c{i}"]}}\n' for i in range(40_000))
+        trial = os.path.join(self.folder, "saved")
+        saved = subprocess.run(["smd-save", "--jsonl", trial], input=lines.encode(), env=environment, check=False, timeout=240)
+        self.assertEqual(saved.returncode, 0)
+        done = run(1024, "smd-ls", "--collections", "--csv", "-H", "--columns", "collection,tensors_saved", trial)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("c39999,1\n", done.stdout)
+        self.assertIn("all,40000\n", done.stdout)
+        npz = os.path.join(self.folder, "all.npz")
+        done = run(1024, "smd-tensor", "-e", ".", "-f", "npz", "--stack", "-o", npz, trial)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with zipfile.ZipFile(npz) as archive:
+            self.assertEqual(len(archive.namelist()), 80_000)
+
+    def test_links_to_nowhere(self):
+        """As many as a folder holds: each is looked up, not searched for."""
+        os.makedirs(os.path.join(self.trial, "index/000000000"))
+        for step in range(20_000):
+            os.symlink("/nonexistent", os.path.join(self.trial, f"index/000000000/{step:012d}_worker_0.json"))
+        done = run(256, "smd-ls", "-q", self.trial)
+        self.assertEqual(done.returncode, 4, done.stderr[-300:])
+
+    def test_a_pattern_that_is_slow_from_everywhere(self):
+        """From each of 61,000 places fewer steps than a name may take: all together were 10^9."""
+        name = ("a" * 17 + "b") * 3400 + "Q"
+        record = repeated_record(0, name, 0.5, 1)
+        write(os.path.join(self.trial, "events/000000000000/000000000000_worker_0.tfevents"), record)
+        self.index(0, json.dumps({"tensorname": name, "start_idx": 0, "length": len(record)}))
+        done = run(256, "smd-ls", "-e", "(?:a|a)+[^b]Q", self.trial)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertRegex(done.stderr, r"pattern '\(\?:a\|a\)\+\[\^b\]Q' needs too many steps on 'a{17}ba.*\.\.\.'; make it")
+        self.assertEqual(run(256, "smd-ls", "-q", "-e", "[ab]+bQ$", self.trial).returncode, 0)
+
+    def repeated(self, steps, tensors):
+        """64 MiB of elements for each record of 70 bytes."""
+        for step in range(steps):
+            content = b""
+            payload = []
+            for i in range(tensors):
+                record = repeated_record(step, f"w{i}", 0.5, 1 << 24)
+                payload.append(json.dumps({"tensorname": f"w{i}", "start_idx": len(content), "length": len(record)}))
+                content += record
+            write(os.path.join(self.trial, f"events/{step:012d}/{step:012d}_worker_0.tfevents"), content)
+            self.index(step, ",".join(payload))
+
+    def test_repeated_elements_are_reduced_at_once(self):
+        self.repeated(1, 200)
+        done = run(256, "smd-reduce", "-j2", "-r", "count,mean,std,sum", "--csv", "--columns", "count,mean,std,sum", "-H",
+                   self.trial)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # 2^24 elements of 0.5: the sum is 2^23.
+        self.assertEqual(set(done.stdout.split()), {"16777216,0.5,0,8388608"})
+        self.assertEqual(len(done.stdout.split()), 200)
+
+    def test_repeated_elements_are_looked_at_in_little_memory(self):
+        self.repeated(1, 200)
+        for command in (["smd-ls", "--check"], ["smd-ls", "-l"], ["smd-rule", "-r", "ExplodingTensor"]):
+            with self.subTest(command):
+                done = run(400, *command, self.trial)
+                self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+
+    def test_repeated_elements_are_printed_one_value_at_a_time(self):
+        self.repeated(1, 4)
+        done = run(400, "smd-tensor", "-j2", "-f", "raw", "-o", "/dev/null", self.trial, "w0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_rules_that_hold_values_say_what_they_cannot_hold(self):
+        """600 values of 64 MiB: a rule that needs three of each says so, and does not end for want of memory."""
+        self.repeated(3, 200)
+        done = run(1024, "smd-rule", "-j2", "-r", "UnchangedTensor", "-p", "tensor_regex=w", "--json", self.trial)
+        self.assertIn(done.returncode, (1, 4), done.stderr)
+        self.assertIn("repeated from a few that are stored", done.stdout + done.stderr)
+
+
+    def message_lines(self, done, status):
+        self.assertEqual(done.returncode, status, done.stderr[-500:])
+        self.assertTrue(done.stderr)
+        for line in done.stderr.splitlines():
+            self.assertLess(len(line), 2000)
+
+    def test_deep_json(self):
+        """Nested 100,000 deep, wherever JSON comes from: a message, and no stack is used up."""
+        deep = "[" * 100_000 + "]" * 100_000
+        config = os.path.join(self.folder, "config.json")
+        for document in (deep, '{"RuleConfigurationName":"a","RuleParameters":{"rule_to_invoke":"AllZero","x":%s}}' % deep,
+                         '{"RuleConfigurationName":"a","RuleParameters":{"x":%s}}' % deep.replace("[", '{"x":').replace("]", "}")):
+            write(config, document.encode())
+            for command in (["smd-rule", "--check-config", "-C", config], ["smd-rule", "--hook-config", "-C", config],
+                            ["smd-save", "--config", config, "--step", "1", self.trial + "-new", "x=1"]):
+                with self.subTest(command[:2]):
+                    self.message_lines(run(256, *command), 2)
+        for value in (deep, f"[1,{deep}]", f'{{"x":{deep}}}'):
+            line = f'{{"step":0,"tensor":"x","value":{value}}}\n'
+            self.message_lines(run(256, "smd-save", "--jsonl", self.trial + "-new", stdin=line.encode()), 4)
+        self.index(0, deep)
+        self.end()
+        self.message_lines(run(256, "smd-ls", self.trial), 4)
+        write(os.path.join(self.trial, "collections/000000000/worker_0_collections.json"), deep.encode())
+        self.message_lines(run(256, "smd-ls", self.trial), 4)
+
+    def test_messages_quote_a_line(self):
+        """A megabyte of name, value, pattern or key is quoted by its beginning and its length."""
+        long = "n" * 1_000_000
+        record = content_record(0, "w", bytes(4))
+        self.compressed([record], [("w", 0, len(record))])
+        config = os.path.join(self.folder, "config.json")
+        for parameters in ({"rule_to_invoke": long}, {"rule_to_invoke": "AllZero", "x": [long, 1]}, {long: "1"},
+                           {"rule_to_invoke": "AllZero", "tensor_regex": {"a": [long]}},
+                           {"rule_to_invoke": "ExplodingTensor", "only_nan": long}, {"rule_to_invoke": "AllZero", long: "1"}):
+            with self.subTest(str(parameters)[:40]):
+                write(config, json.dumps({"RuleConfigurationName": long, "RuleParameters": parameters}).encode())
+                self.message_lines(run(256, "smd-rule", "--check-config", "-C", config), 2)
+        for hook in ({long: 1}, {"HookParameters": {"save_interval": long}}, {"HookParameters": {"save_interval": [1] * 100_000}},
+                     {"HookParameters": {"reductions": long}}, {"HookParameters": {"include_workers": long}}):
+            with self.subTest(str(hook)[:40]):
+                write(config, json.dumps(hook).encode())
+                self.message_lines(run(256, "smd-save", "--config", config, "--step", "1", self.trial + "-new", "x=1"), 2)
+        for line in ({"value": [[1], long]}, {"value": long}, {"value": 1, "dtype": long}, {"value": 1, "mode": long},
+                     {"value": "\U0001F600" * 100_000, "dtype": "int8"}):
+            with self.subTest(str(line)[:40]):
+                text = json.dumps({"step": 0, "tensor": "x", **line}).encode()
+                self.message_lines(run(256, "smd-save", "--jsonl", self.trial + "-new", stdin=text), 4)
+        name = "n" * 120_000  # as much as one word of a command line takes
+        for command, status in ((["smd-tensor", self.trial, name], 1), (["smd-ls", "-n", name, self.trial], 1),
+                                (["smd-ls", "-e", "(" + name, self.trial], 2), (["smd-ls", "-s", name, self.trial], 2),
+                                (["smd-rule", "-r", name, self.trial], 2), (["smd-reduce", "-r", name, self.trial], 2),
+                                (["smd-save", self.trial, name], 2), (["smd-ls", "--" + name, self.trial], 2)):
+            with self.subTest(command[:2]):
+                self.message_lines(run(256, *command), status)
+        self.collections({"collections": {"k" * 65_000: {"tensor_names": 1}, "m" * 1_000_000: 0}})
+        meta = {"mode": "GLOBAL", "mode_step": 0, "event_file_name": "events/" + long}
+        entry = {"tensorname": "n" * 60_000, "start_idx": -1, "length": 1}
+        index = {"meta": meta, "tensor_payload": [entry, {**entry, "start_idx": 0}], "shape_payload": []}
+        write(os.path.join(self.trial, "index/000000000/000000000000_worker_0.json"), json.dumps(index).encode())
+        for command in (["smd-ls", "--check"], ["smd-tensor", "-e", "n"]):
+            done = run(256, *command, self.trial)
+            self.assertEqual(done.returncode, 4, done.stderr[-300:])
+            for line in done.stderr.splitlines():
+                self.assertLess(len(line), 6000)  # a path stands whole up to PATH_MAX
+
+    def test_a_collections_file_of_brackets(self):
+        """15 MB of [] where names belong: counted, not kept."""
+        text = '{"collections":{"c":{"tensor_names":[' + "[]," * 5_000_000 + '"x"]}},"_meta":{"num_workers":1}}'
+        write(os.path.join(self.trial, "collections/000000000/worker_0_collections.json"), text.encode())
+        self.index(0, "")
+        done = run(128, "smd-ls", "--collections", self.trial)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("'tensor_names' holds 5000000 entries that are no texts", done.stderr)
+        self.assertIn("\n" + "c", done.stdout)
+
+    def compressed(self, content, entries):
+        """Step 0 with a compressed event file and these (name, start, length) in its index."""
+        packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+        data = b"".join(packer.compress(piece) for piece in content) + packer.flush()
+        write(os.path.join(self.trial, "events/000000000000/000000000000_worker_0.tfevents"), data)
+        self.index(0, ",".join(json.dumps({"tensorname": name, "start_idx": start, "length": length})
+                               for name, start, length in entries))
+        return len(data)
+
+    def test_a_compressed_range_that_is_no_record(self):
+        """1 MB that inflates to a gigabyte, all of which the index calls one record."""
+        record = content_record(0, "w", bytes(4000))
+        pieces = (bytes(MIB) if i > 0 else record for i in range(1025))
+        self.assertLess(self.compressed(pieces, [("w", 0, 1 << 30)]), 2 * MIB)
+        for command in (["smd-tensor"], ["smd-reduce", "-r", "mean"], ["smd-ls", "--check"]):
+            with self.subTest(command):
+                done = run(128, *command, self.trial)
+                self.assertEqual(done.returncode, 4, done.stderr)
+                self.assertIn("does not fill its range of 1073741824", done.stderr + done.stdout)
+
+    def test_compressed_records_at_descending_offsets(self):
+        """Each is found from a place near it: 400 of them cost less than what ten took from the start each."""
+        record = content_record(0, "w", bytes(4000))
+        pieces = 400
+        gap = bytes(2 * MIB)
+        entries = [(f"w{i}", (pieces - 1 - i) * (len(record) + len(gap)), len(record)) for i in range(pieces)]
+        entries = [("w" if i == pieces - 1 else name, start, length) for i, (name, start, length) in enumerate(entries)]
+        self.compressed((part for _ in range(pieces) for part in (record, gap)), entries)
+        done = run(128, "smd-tensor", "--stat", "--csv", self.trial, "w")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run(128, "smd-reduce", "-r", "sum", "--csv", self.trial)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("record holds tensor 'w', not 'w", done.stderr)
+
+    def test_a_large_compressed_tensor_is_streamed(self):
+        """64 MiB of float32 that a reduction never holds at once; 2^24 times 0.5 is 2^23."""
+        elements = struct.pack("<f", 0.5) * (1 << 24)
+        record = content_record(0, "w", elements)
+        self.compressed([record], [("w", 0, len(record))])
+        done = run(96, "smd-reduce", "-j1", "-r", "count,mean,sum", "--csv", "--columns", "count,mean,sum", "-H", self.trial)
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, "16777216,0.5,8388608"), done.stderr)
+
+    def test_endless_index_objects(self):
+        """Five objects without an end, asked for at once: together they take what one may."""
+        if not OPTIONS.s3:
+            self.skipTest("built without S3")
+        root = os.path.join(self.folder, "root")
+        for step in range(5):
+            self.index(step, "")
+        self.end()
+        os.makedirs(root)
+        os.rename(self.trial, os.path.join(root, "bucket"))
+        server = s3_case.Server(root)
+        self.addCleanup(server.close)
+        server.faults({"match": "GET .*index/.*json", "act": "no-length", "endless": "body", "times": -1})
+        done = run(900, "smd-ls", "-j8", "s3://bucket", AWS_ACCESS_KEY_ID=s3_case.KEY, AWS_SECRET_ACCESS_KEY=s3_case.SECRET,
+                   AWS_ENDPOINT_URL=server.url, AWS_EC2_METADATA_DISABLED="true")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertEqual(done.stderr.count("is longer than 268435456 bytes"), 5, done.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tools", action="append", default=[])
+    parser.add_argument("--s3", action="store_true", help="the commands read S3")
+    options, names = parser.parse_known_args(namespace=OPTIONS)
+    path = os.pathsep.join([*(os.path.abspath(tool) for tool in options.tools), os.environ["PATH"]])
+    environment.update({"PATH": path, "LC_ALL": "C.UTF-8", "HOME": "/nonexistent", "TERM": "dumb"})
+    unittest.main(argv=[sys.argv[0], *names], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()

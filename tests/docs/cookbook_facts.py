@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the trials hold that the cookbook's commands are run on, read without any code of the library."""
+import functools
+import os
+import sys
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../support"))
+from trial_reader import read_step  # noqa: E402
+
+LOSS = "CrossEntropyLoss_output_0"
+PARAMETERS = [f"DigitNet_{layer}.{kind}" for layer in ("conv", "fc") for kind in ("bias", "weight")]
+GRADIENTS = ["gradient/" + name for name in PARAMETERS]
+DIGITS, EXPLODING, TWO = "good-pytorch-digits", "good-pytorch-exploding", "good-pytorch-two-workers"
+
+
+@functools.lru_cache(None)
+def trial(name, worker="worker_0"):
+    """Step to (mode, values in the order saved)."""
+    folder = os.path.join(HERE, "../fixtures", name)
+    files = sorted(os.listdir(os.path.join(folder, "index/000000000")))
+    steps = [int(file[:12]) for file in files if file.endswith(f"_{worker}.json")]
+    read = {step: read_step(folder, step, worker, False) for step in steps}
+    return {step: (index["meta"]["mode"], values) for step, (index, values) in read.items()}
+
+
+def series(tensor, mode=None, name=DIGITS, worker="worker_0"):
+    return {step: values[tensor] for step, (its_mode, values) in trial(name, worker).items()
+            if tensor in values and mode in (None, its_mode)}
+
+
+def l2(*arrays):
+    return float(np.sqrt(sum((array.astype(float) ** 2).sum() for array in arrays)))
+
+
+def first_not_finite():
+    """Step and tensor: the first in the order of the files."""
+    return next((step, tensor) for step, (_, values) in trial(EXPLODING).items()
+                for tensor, value in values.items() if not np.isfinite(value).all())

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The collections of a hook, read and added to before the first step.
+#include <smd/hook.hpp>
+#include <smd/trial.hpp>
+
+#include "support/temp_dir.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+namespace smd {
+namespace {
+
+using test::TempDir;
+
+constexpr std::array<float, 1> number = {1};
+
+TensorView one() { return {Dtype::float32, {}, std::as_bytes(std::span(number))}; }
+
+using Texts = std::vector<std::string>;
+
+TEST_CASE("a hook's collections can be looked at") {
+  const TempDir folder;
+  const Hook hook({.out_dir = folder / "run", .save_config = SaveConfigMode{.save_interval = 7}, .save_all = true});
+  const auto all = hook.collections();
+  REQUIRE(all.contains("weights"));
+  CHECK(all.at("weights").include_regex == Texts{"^(?!gradient).*weight"});
+  CHECK(all.at("weights").save_config.at(Mode::eval).save_interval == 7);
+  CHECK(hook.get_collection("weights") == all.at("weights"));
+  CHECK(hook.get_collection("mine") == Collection{.name = "mine"});
+  CHECK_FALSE(hook.collections().contains("mine"));
+}
+
+TEST_CASE("an added collection is saved, and written to the trial") {
+  const TempDir folder;
+  Hook hook({.out_dir = folder / "run",
+             .save_config = SaveConfigMode{.save_interval = 1},
+             .include_collections = {"biases"}});
+  CHECK_FALSE(hook.wants("relu_output"));
+  Collection mine = hook.get_collection("mine");
+  mine.include_regex = {"relu"};
+  mine.reduction_config = ReductionConfig{.reductions = {"max"}};
+  hook.add_collection(mine);
+  CHECK(hook.wants("relu_output"));
+  CHECK(hook.save_tensor("relu_output", one()));
+  hook.close();
+  const Trial trial = Trial::open(folder / "run");
+  REQUIRE(trial.collection("mine"));
+  CHECK(trial.collection("mine")->include_regex == Texts{"relu"});
+  CHECK(trial.collection("mine")->tensor_names == Texts{"relu_output"});
+  CHECK(trial.tensor("relu_output").reduction_value(GlobalStep(0), "max").dtype() == Dtype::float64);
+}
+
+TEST_CASE("a collection that was changed takes the place of the old one") {
+  const TempDir folder;
+  Hook hook({.out_dir = folder / "run",
+             .save_config = SaveConfigMode{.save_interval = 1},
+             .include_collections = {"losses"}});
+  CHECK_FALSE(hook.wants("train_error"));
+  Collection losses = hook.get_collection("losses");
+  losses.include_regex.emplace_back("error$");
+  losses.save_config[Mode::eval].save_steps = {3};
+  hook.add_collection(losses);
+  CHECK(hook.wants("train_error"));
+  CHECK(hook.get_collection("losses").include_regex == Texts{"[Ll]oss_(?!input).*output", "error$"});
+  losses.include_regex = {"nothing else"};
+  hook.add_collection(losses);
+  CHECK_FALSE(hook.wants("train_error"));
+}
+
+TEST_CASE("a hook that was told nothing saves what is added, not everything") {
+  const TempDir folder;
+  Hook hook({.out_dir = folder / "run"});
+  CHECK(hook.wants("anything"));
+  hook.add_collection({.name = "mine", .include_regex = {"^a$"}});
+  CHECK_FALSE(hook.wants("anything"));
+  CHECK(hook.wants("a"));
+  CHECK(hook.wants("Loss_output_0"));  // as always
+}
+
+TEST_CASE("what cannot be added changes nothing") {
+  const TempDir folder;
+  Hook hook({.out_dir = folder / "run", .save_config = SaveConfigMode{.save_interval = 1}, .save_all = true});
+  const auto before = hook.collections();
+  CHECK_THROWS_AS(hook.add_collection({.name = "mine"}), InvalidArgument);
+  CHECK_THROWS_AS(hook.add_collection({.name = "", .include_regex = {"a"}}), InvalidArgument);
+  CHECK_THROWS_AS(hook.add_collection({.name = "mine", .include_regex = {"("}}), InvalidArgument);
+  CHECK_THROWS_AS(hook.add_collection({.name = "mine", .tensor_names = {"\xff"}}), InvalidArgument);
+  CHECK_THROWS_AS(hook.add_collection({.name = "weights", .reduction_config = ReductionConfig{}}), InvalidArgument);
+  CHECK(hook.collections() == before);
+  hook.save_tensor("a", one());
+  CHECK_THROWS_WITH_AS(hook.add_collection({.name = "mine", .include_regex = {"a"}}),
+                       "collection 'mine' cannot be added any more: tensors were saved by the collections as they were",
+                       InvalidArgument);
+}
+
+}  // namespace
+}  // namespace smd

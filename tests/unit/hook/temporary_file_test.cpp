@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that a signal ends at once learns of every temporary file in time.
+#include <smd/hook.hpp>
+#include <smd/temporary_file.hpp>
+
+#include "support/temp_dir.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <string>
+
+using namespace smd;
+
+namespace {
+
+std::mutex mutex;
+std::set<std::string> there;
+std::set<std::string> all;
+int too_late = 0;   // a file that was there before its name was told
+int too_early = 0;  // one that was still there when it was said to be gone
+
+void making(const char* path) noexcept {
+  const std::lock_guard lock(mutex);
+  too_late += std::filesystem::exists(path) ? 1 : 0;
+  there.insert(path);
+  all.insert(path);
+}
+
+void gone(const char* path) noexcept {
+  const std::lock_guard lock(mutex);
+  too_early += std::filesystem::exists(path) ? 1 : 0;
+  there.erase(path);
+}
+
+}  // namespace
+
+TEST_CASE("hook: its temporary files are told of before they are made, and when they are gone") {
+  const test::TempDir dir;
+  observe_temporary_files({.making = &making, .gone = &gone});
+  {
+    Hook hook({.out_dir = dir / "run", .save_config = SaveConfigMode{.save_interval = 1}, .end_marker = true});
+    hook.save_scalar("loss", 1);
+    hook.next_step();
+    hook.close();
+  }
+  {
+    Hook hook({.out_dir = dir / "run", .save_config = SaveConfigMode{.save_interval = 1}});
+    CHECK_THROWS_AS(hook.save_scalar("loss", 1), StepAlreadySaved);
+  }
+  observe_temporary_files({});
+  CHECK(all.size() >= 4);  // events, index, collections, end
+  CHECK(there.empty());
+  CHECK(too_late == 0);
+  CHECK(too_early == 0);
+  for (const std::string& path : all) {
+    CHECK(path.starts_with(dir / "run"));
+    CHECK(path.ends_with(".tmp"));
+  }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// invoke_rule on trials whose job runs, with a hand-wound clock and a scripted directory.
+#include "rule_support.hpp"
+#include "unit/trial/scripted_trial.hpp"
+
+#include <smd/custom_rule.hpp>
+#include <smd/error.hpp>
+#include <smd/log.hpp>
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <stop_token>
+
+namespace smd::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Steps = std::vector<std::int64_t>;
+
+/// Met where tensor `a` of `simple_step`, which is the step's number, is a multiple of three.
+class ThirdStep final : public CustomRule {
+ public:
+  using CustomRule::CustomRule;
+  bool invoke_at_step(GlobalStep step) override {
+    seen.push_back(step.value);
+    return static_cast<std::int64_t>(base_trial().tensor("a").value(step).item()) % 3 == 0;
+  }
+  Steps seen;
+};
+
+/// A trial of one worker that gets steps 0, 1, 3 and 4 in the first 400 ms, and ends after 500.
+struct Live {
+  explicit Live(bool ends = true) : builder(dir.path()) {
+    builder.collections();
+    builder.step(simple_step(0));
+    for (const std::int64_t step : {1, 3, 4}) {
+      script.at(100ms * step, [this, step] { builder.step(simple_step(step)); });
+    }
+    if (ends) {
+      script.at(500ms, [this] { builder.end(); });
+    }
+  }
+  [[nodiscard]] Trial open() { return script.open(dir.path()); }
+
+  TempDir dir;
+  TrialBuilder builder;
+  Script script;
+};
+
+/// The library's log while it lives.
+struct Log {
+  Log() {
+    set_log_sink([this](LogLevel level, std::string_view text) {
+      if (level != LogLevel::debug) {
+        lines.push_back(std::string(to_string(level)) + ": " + std::string(text));
+      }
+    });
+  }
+  ~Log() { set_log_sink({}); }
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  Texts lines;
+};
+
+TEST_CASE("while the job runs the next step is waited for, until the job has ended") {
+  const Log log;
+  Live live;
+  const Trial trial = live.open();
+  ThirdStep rule(trial);
+  const RuleResult result = invoke_rule(rule);
+  CHECK(rule.seen == Steps{0, 1, 3, 4});
+  CHECK(fired_at(result) == Steps{0, 3});
+  CHECK(result.status == RuleStatus::issues_found);
+  CHECK(result.steps_evaluated == 4);
+  CHECK(live.script.elapsed() == 1500ms);  // the end is believed after a second
+  CHECK(log.lines == Texts{"info: Evaluation of the rule ThirdStep at step 0 resulted in the condition being met",
+                           "info: Evaluation of the rule ThirdStep at step 3 resulted in the condition being met"});
+}
+
+TEST_CASE("it is over as soon as the step before end_step was evaluated") {
+  const Log log;
+  Live live(false);
+  const Trial trial = live.open();
+  ThirdStep rule(trial);
+  WaitOutcome outcome = WaitOutcome::ended;
+  const RuleResult result = invoke_rule(rule, GlobalStep(1), GlobalStep(4), false, {}, &outcome);
+  CHECK(rule.seen == Steps{1, 3});
+  CHECK(live.script.elapsed() == 300ms);
+  CHECK(outcome == WaitOutcome::reached);
+  CHECK(result.status == RuleStatus::issues_found);
+  // Step 2 is skipped; that is known when step 3 comes.
+  Live again(false);
+  const Trial other = again.open();
+  ThirdStep second(other);
+  static_cast<void>(invoke_rule(second, GlobalStep(0), GlobalStep(3)));
+  CHECK(second.seen == Steps{0, 1});
+  CHECK(again.script.elapsed() == 300ms);
+  ThirdStep none(other);
+  CHECK(invoke_rule(none, GlobalStep(5), GlobalStep(5)).status == RuleStatus::not_evaluated);
+}
+
+TEST_CASE("a job that ends before end_step: NoMoreData, while it runs and afterwards") {
+  const Log log;
+  Live live;
+  const Trial trial = live.open();
+  ThirdStep rule(trial);
+  const auto thrown = [&](ThirdStep& invoked, std::int64_t start, std::int64_t end) -> std::int64_t {
+    try {
+      static_cast<void>(invoke_rule(invoked, GlobalStep(start), GlobalStep(end)));
+    } catch (const NoMoreData& no_more) {
+      return no_more.step.number;
+    }
+    return -1;
+  };
+  CHECK(thrown(rule, 0, 100) == 5);  // step 4 is the last
+  CHECK(rule.seen == Steps{0, 1, 3, 4});
+  CHECK(log.lines.size() == 2);
+  CHECK(thrown(rule, 0, 6) == 5);
+  CHECK(thrown(rule, 0, 5) == -1);
+  CHECK(thrown(rule, 0, 2) == -1);
+  CHECK(thrown(rule, 7, 9) == 7);
+  CHECK(thrown(rule, 7, 7) == -1);
+}
+
+TEST_CASE("with raise_eval_cond it ends at the first step, which is then not logged") {
+  const Log log;
+  Live live(false);
+  const Trial trial = live.open();
+  ThirdStep rule(trial);
+  try {
+    static_cast<void>(invoke_rule(rule, GlobalStep(1), {}, true));
+    FAIL("the condition is met at step 3");
+  } catch (const RuleEvaluationConditionMet& met) {
+    CHECK(met.step == GlobalStep(3));
+    CHECK(met.rule == "ThirdStep");
+  }
+  CHECK(live.script.elapsed() == 300ms);
+  CHECK(log.lines.empty());
+}
+
+TEST_CASE("a deadline or a stop token ends it early, and the result says so") {
+  const Log log;
+  Live live;
+  const Trial trial = live.open();
+  ThirdStep rule(trial);
+  WaitOutcome outcome = WaitOutcome::ended;
+  const RuleResult early =
+      invoke_rule(rule, {}, GlobalStep(100), false, {.deadline = live.script.after(250ms)}, &outcome);
+  CHECK(outcome == WaitOutcome::timed_out);
+  CHECK(live.script.elapsed() == 250ms);
+  CHECK(rule.seen == Steps{0, 1});
+  CHECK(early.status == RuleStatus::in_progress);
+  CHECK(fired_at(early) == Steps{0});
+
+  std::stop_source source;
+  source.request_stop();
+  const RuleResult stopped = invoke_rule(rule, {}, {}, false, {.stop = source.get_token()}, &outcome);
+  CHECK(outcome == WaitOutcome::stopped);
+  CHECK(stopped.status == RuleStatus::in_progress);
+  CHECK(stopped.steps_evaluated <= 2);  // what was there; it waits for nothing
+}
+
+TEST_CASE("a required step of another trial is waited for") {
+  const Log log;
+  TempDir dir;
+  TrialBuilder builder(dir.path());
+  builder.collections().step(simple_step(0)).step(simple_step(1)).end();
+  const Trial base = Trial::open(dir.path());
+  class Compares final : public CustomRule {
+   public:
+    Compares(const Trial& trial, const Trial& other) : CustomRule(trial, {}, {&other}) {}
+    void set_required_tensors(GlobalStep step) override {
+      req_tensors().add("a", {step});
+      req_tensors().add("a", {step}, other_trials()[0]);
+    }
+    bool invoke_at_step(GlobalStep step) override {
+      return other_trials()[0]->tensor("a").value(step).item() == base_trial().tensor("a").value(step).item();
+    }
+  };
+  SUBCASE("until it comes") {
+    Live live;
+    const Trial other = live.open();
+    Compares rule(base, other);
+    CHECK(fired_at(invoke_rule(rule)) == Steps{0, 1});
+    CHECK(live.script.elapsed() == 100ms);
+  }
+  SUBCASE("until it is stopped") {
+    TempDir other_dir;
+    TrialBuilder other_builder(other_dir.path());
+    other_builder.collections().step(simple_step(0));
+    Script script;
+    std::stop_source source;
+    script.at(50ms, [&] { source.request_stop(); });
+    const Trial other = script.open(other_dir.path());
+    Compares rule(base, other);
+    WaitOutcome outcome = WaitOutcome::ended;
+    const RuleResult result = invoke_rule(rule, {}, {}, false, {.stop = source.get_token()}, &outcome);
+    CHECK(outcome == WaitOutcome::stopped);
+    CHECK(result.status == RuleStatus::in_progress);
+    CHECK(fired_at(result) == Steps{0});
+  }
+  SUBCASE("not by an evaluator that is not told to") {
+    Live live;
+    const Trial other = live.open();
+    Compares rule(base, other);
+    Evaluator evaluator(base, {.keep_going = true});
+    evaluator.add(rule);
+    evaluator.run();
+    CHECK(fired_at(evaluator.results().front()) == Steps{0});
+    CHECK(evaluator.results().front().message == "the rule failed: step 1 is not there yet; the job is still running");
+    CHECK(live.script.waits() == 0);
+  }
+}
+
+TEST_CASE("a built-in rule that watches the clock is told the time") {
+  const Log log;
+  Live live(false);
+  live.script.at(20s, [&] { live.builder.end(); });
+  const Trial trial = live.open();
+  const auto rule = make_rule("StalledTrainingRule", {{"threshold", "5"}});
+  rule->set_trials(trial);
+  try {
+    static_cast<void>(invoke_rule(*rule, {}, {}, true));
+    FAIL("nothing came for five seconds");
+  } catch (const RuleEvaluationConditionMet& met) {
+    CHECK(met.rule == "StalledTrainingRule");
+  }
+  CHECK(live.script.elapsed() >= 5400ms);  // the last step came at 400 ms
+  CHECK(live.script.elapsed() < 7s);       // and the clock is looked at each second
+}
+
+TEST_CASE("a rule without a trial is refused") {
+  const auto rule = make_rule("VanishingGradient");
+  CHECK_THROWS_AS(static_cast<void>(invoke_rule(*rule)), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace smd::test

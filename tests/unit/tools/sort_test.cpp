@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/row_order.hpp"
+#include "common/row_writer.hpp"
+#include "support/temp_dir.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+using namespace smd::tool;  // NOLINT: a test of most of the headers
+
+namespace {
+
+constexpr Column columns[] = {{"name"}, {"number", Align::right}, {"list"}, written_column};
+
+OutputOptions sorted_by(std::vector<SortKey> keys, std::optional<std::uint64_t> limit = {}) {
+  OutputOptions options;
+  options.format = "tsv";
+  options.file = "given";  // so that nothing looks at the terminal
+  options.header = false;
+  options.sort = std::move(keys);
+  options.limit = limit;
+  return options;
+}
+
+std::string print(const OutputOptions& options, const std::function<void(RowWriter&)>& rows,
+                  std::span<const Column> of = columns) {
+  const smd::test::TempDir dir;
+  Diagnostics messages("test");
+  OutputFile out = OutputFile::file(dir / "out");
+  RowWriter writer(out, options, of, false, messages);
+  rows(writer);
+  writer.finish();
+  out.close();
+  return smd::test::read_file(dir / "out");
+}
+
+/// The names in the order in which their numbers are sorted.
+std::string names_by(const std::vector<SortKey>& keys, const std::vector<Cell>& numbers,
+                     std::optional<std::uint64_t> limit = {}) {
+  OutputOptions options = sorted_by(keys, limit);
+  options.columns = {"name"};
+  std::string names = print(options, [&](RowWriter& rows) {
+    char name = 'a';
+    for (const Cell& number : numbers) {
+      rows.row({std::string_view(&name, 1), number, ListCell{}, PlaceCell{}});
+      ++name;
+    }
+  });
+  std::erase(names, '\n');
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("numbers of all types are sorted as numbers") {
+  // 10, 9, -1.5, 0.5 (float16), 2^63 (beyond int64), -inf
+  const std::vector<Cell> numbers = {
+      std::int64_t{10}, std::uint64_t{9},       -1.5F,
+      Half{0x3800},     std::uint64_t{1} << 63, -std::numeric_limits<double>::infinity()};
+  CHECK(names_by({{"number"}}, numbers) == "fcdbae");
+  CHECK(names_by({{"number", true}}, numbers) == "eabdcf");
+}
+
+TEST_CASE("integers that a double cannot tell apart are sorted, also beyond 64 bits") {
+  const std::int64_t large = std::int64_t{1} << 53;
+  CHECK(names_by({{"number"}}, {large + 1, large, large + 2}) == "bac");
+  CHECK(names_by({{"number"}},
+                 {NumeralCell{"100000000000000000000000000002"}, NumeralCell{"100000000000000000000000000001"},
+                  NumeralCell{"-100000000000000000000000000002"}, NumeralCell{"-100000000000000000000000000001"},
+                  std::int64_t{7}}) == "cdeba");
+}
+
+TEST_CASE("NaN and what is missing are last in either direction, behind text") {
+  const std::vector<Cell> numbers = {std::nan(""), 1.0, Cell(), 2.0, "text"};
+  CHECK(names_by({{"number"}}, numbers) == "bdeac");
+  CHECK(names_by({{"number", true}}, numbers) == "edbac");
+}
+
+TEST_CASE("rows that are equal keep their order, in both directions and with a limit") {
+  const std::vector<Cell> numbers = {1, 2, 1, 2, 1, 2};
+  CHECK(names_by({{"number"}}, numbers) == "acebdf");
+  CHECK(names_by({{"number", true}}, numbers) == "bdface");
+  for (std::uint64_t limit = 0; limit <= 7; ++limit) {
+    CHECK(names_by({{"number"}}, numbers, limit) == std::string("acebdf").substr(0, limit));
+    CHECK(names_by({{"number", true}}, numbers, limit) == std::string("bdface").substr(0, limit));
+    CHECK(names_by({}, numbers, limit) == std::string("abcdef").substr(0, limit));
+  }
+}
+
+TEST_CASE("a later key decides between rows that are equal by the first") {
+  CHECK(names_by({{"number", true}, {"name", true}}, {1, 2, 1, 2}) == "dbca");
+}
+
+TEST_CASE("the order in which a job saved: the step, then the place in the file") {
+  OutputOptions options = sorted_by({{"written"}});
+  options.columns = {"name"};
+  CHECK(print(options, [](RowWriter& rows) {
+          rows.row({"a", 0, ListCell{}, PlaceCell{10, 0}});
+          rows.row({"b", 0, ListCell{}, PlaceCell{9, 300}});
+          rows.row({"c", 0, ListCell{}, PlaceCell{9, 40}});
+        }) == "c\nb\na\n");
+}
+
+TEST_CASE("sorted rows hold what they borrowed, in all kinds of cells") {
+  OutputOptions options = sorted_by({{"number"}});
+  options.format = "jsonl";
+  const auto fill = [](RowWriter& rows) {
+    for (int i = 2; i > 0; --i) {
+      const std::string name = "name" + std::to_string(i);
+      const std::vector<std::string> list = {name, "x"};
+      const std::vector<std::int64_t> shape = {i, 3};
+      const std::function<void(OutputFile&)> nested = [&](OutputFile& to) {
+        to.write("[[" + std::to_string(i) + "]]");
+      };
+      rows.set_trial("trial" + std::to_string(i));
+      rows.row({name, i, ListCell{list}, ShapeCell{shape}, JsonCell{&nested}, NumeralCell{name.substr(4)},
+                std::complex<double>(i, 1), true, Cell(), ListCell{}});
+    }
+  };
+  constexpr Column all[] = {{"name"}, {"number"},  {"list"},  {"shape"}, {"json"},
+                            {"big"},  {"complex"}, {"truth"}, {"none"},  {"empty"}};
+  CHECK(print(options, fill, all) ==
+        R"({"trial":"trial1","name":"name1","number":1,"list":["name1","x"],"shape":[1,3],"json":[[1]],"big":1,)"
+        R"("complex":[1, 1],"truth":true,"none":null,"empty":[]})"
+        "\n"
+        R"({"trial":"trial2","name":"name2","number":2,"list":["name2","x"],"shape":[2,3],"json":[[2]],"big":2,)"
+        R"("complex":[2, 1],"truth":true,"none":null,"empty":[]})"
+        "\n");
+  options.format = "tsv";
+  options.columns = {"json", "shape", "trial"};
+  CHECK(print(options, fill, all) == "NA\t1x3\ttrial1\nNA\t2x3\ttrial2\n");
+  options.sort = {{"trial", true}};
+  CHECK(print(options, fill, all) == "NA\t2x3\ttrial2\nNA\t1x3\ttrial1\n");
+  options.format = "json";
+  options.sort = {{"json"}};  // an array
+  CHECK_THROWS_AS((void)print(options, fill, all), UsageError);
+}
+
+TEST_CASE("what rows are sorted by is worked out, and must be there") {
+  const smd::test::TempDir dir;
+  Diagnostics messages("test");
+  OutputFile out = OutputFile::file(dir / "out");
+  OutputOptions options = sorted_by({{"written"}});
+  options.columns = {"name"};
+  const RowWriter writer(out, options, columns, false, messages);
+  CHECK(writer.wants("written"));
+  CHECK_FALSE(writer.wants("number"));
+  CHECK_FALSE(writer.rows_stand_alone());
+  options.columns = {"written"};  // not to be printed
+  CHECK_THROWS_AS(RowWriter(out, options, columns, false, messages), UsageError);
+  options = sorted_by({{"nothing"}});
+  CHECK_THROWS_AS(RowWriter(out, options, columns, false, messages), UsageError);
+}
+
+TEST_CASE("with a limit and no order, rows are printed as they come, and then no more are wanted") {
+  const smd::test::TempDir dir;
+  Diagnostics messages("test");
+  OutputFile out = OutputFile::file(dir / "out");
+  const OutputOptions options = sorted_by({}, 2);
+  RowWriter writer(out, options, columns, false, messages);
+  for (int i = 0; i < 4; ++i) {
+    CHECK(writer.full() == (i >= 2));
+    writer.row({"x", i, ListCell{}, PlaceCell{}});
+  }
+  CHECK(writer.rows() == 4);
+  writer.finish();
+  out.close();
+  CHECK(smd::test::read_file(dir / "out") == "x\t0\t\nx\t1\t\n");
+}
+
+TEST_CASE("of many rows, no more than the limit are held") {
+  SortedRows<int> rows({{"number", true}}, 3);
+  int made = 0;
+  for (int i = 0; i < 1000; ++i) {  // descending: the first three are the greatest
+    std::vector<SortValue> values;
+    values.emplace_back(Cell(999 - i));
+    rows.add(std::move(values), [&] {
+      ++made;
+      return 999 - i;
+    });
+  }
+  CHECK(made == 3);  // none of the others was kept even for a moment
+  std::vector<int> kept;
+  rows.take_all([&](int row) { kept.push_back(row); });
+  CHECK(kept == std::vector<int>{999, 998, 997});
+}

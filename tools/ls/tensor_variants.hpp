@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/trial.hpp>
+#include <vector>
+
+#include "tensor_facts.hpp"
+
+namespace smd::tool::ls {
+
+/// Finds what tells whether a tensor's shape or dtype changes over the steps and workers of `query`: `shape_varies` by
+/// shapes saved by themselves, and in `others` one record for each worker and each length of records. Records of one
+/// worker and of the same length are taken to have one shape and dtype, unless the last is different.
+/// @param facts by name, in byte order.
+void find_variants(const Trial& trial, const EntryQuery& query, std::vector<TensorFacts>& facts);
+
+}  // namespace smd::tool::ls

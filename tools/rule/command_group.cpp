@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_group.hpp"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <thread>
+
+namespace smd::tool::rule {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds ask_interval{50};
+constexpr std::chrono::milliseconds look_interval{5};  ///< Where nothing tells of the end.
+constexpr std::chrono::seconds time_to_end{1};         ///< After SIGTERM.
+
+/// While one lives, what a command had started becomes a child of this process when its own parent ends, so that its
+/// end shows. Nothing else may wait for children meanwhile.
+class Orphans {
+ public:
+  Orphans() noexcept { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+  Orphans(const Orphans&) = delete;
+  Orphans& operator=(const Orphans&) = delete;
+  ~Orphans() { prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0); }
+};
+
+/// A child that leads a process group.
+class Group {
+ public:
+  explicit Group(pid_t leader) : leader_(leader), descriptor_(static_cast<int>(syscall(SYS_pidfd_open, leader, 0))) {}
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+  ~Group() {
+    if (descriptor_ >= 0) {
+      close(descriptor_);
+    }
+  }
+
+  /// Waits for the leader, at most until then. Whether it has ended.
+  bool wait_for_leader(Clock::time_point end) {
+    while (true) {
+      reap(leader_);
+      if (status_) {
+        return true;
+      }
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+      if (left.count() <= 0) {
+        return false;
+      }
+      if (descriptor_ < 0) {  // an older kernel, or no descriptor is left
+        std::this_thread::sleep_for(std::min(left, look_interval));
+      } else {
+        pollfd ended = {descriptor_, POLLIN, 0};
+        (void)poll(&ended, 1, static_cast<int>(left.count()));
+      }
+    }
+  }
+
+  /// Ends all of it by a signal and waits for that, at most until then. Whether nothing is left.
+  bool end_by(int number, Clock::time_point end) {
+    kill(-leader_, number);
+    while (reap(-leader_)) {
+      if (Clock::now() >= end) {
+        return false;
+      }
+      std::this_thread::sleep_for(look_interval);
+    }
+    return true;
+  }
+
+  /// Of the leader, which has ended.
+  [[nodiscard]] int status() const noexcept { return status_.value_or(0); }
+
+ private:
+  /// Takes what has ended, as waitpid names it. Whether there are others.
+  bool reap(pid_t which) {
+    while (true) {
+      int status = 0;
+      const pid_t ended = waitpid(which, &status, WNOHANG);
+      if (ended == leader_) {
+        status_ = status;
+      }
+      if (ended == 0) {
+        return true;
+      }
+      if (ended < 0 && errno != EINTR) {
+        status_ = status_.value_or(0);
+        return false;
+      }
+    }
+  }
+
+  pid_t leader_;
+  int descriptor_;  // readable once the leader has ended; -1: none
+  std::optional<int> status_;
+};
+
+}  // namespace
+
+CommandEnd wait_for_command(pid_t child, std::chrono::nanoseconds timeout, const std::function<bool()>& stop) {
+  using Reason = CommandEnd::Reason;
+  Group group(child);
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
+  while (!group.wait_for_leader(std::min(end, Clock::now() + ask_interval))) {
+    const bool too_long = Clock::now() >= end;
+    if (!too_long && !stop()) {
+      continue;
+    }
+    const Orphans orphans;
+    const bool killed = !group.end_by(SIGTERM, Clock::now() + time_to_end);
+    if (killed) {
+      (void)group.end_by(SIGKILL, Clock::now() + time_to_end);
+    }
+    return {too_long ? Reason::too_long : Reason::stopped, group.status(), killed};
+  }
+  return {Reason::itself, group.status(), false};
+}
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+
+namespace smd::tool::rule {
+
+/// How a command came to its end.
+struct CommandEnd {
+  enum class Reason : std::uint8_t {
+    itself,
+    too_long,  ///< The time was up, and it was ended.
+    stopped,   ///< `stop` asked for it.
+  };
+  Reason reason = Reason::itself;
+  int status = 0;       ///< As waitpid gives it.
+  bool killed = false;  ///< SIGTERM was not enough.
+};
+
+/// Waits for a child that leads a process group of its own, and reaps it. When `timeout` is over, or `stop` (asked
+/// every 50 ms) is true, the group gets SIGTERM, and what of it is left a second later SIGKILL. What a command that
+/// ended in time leaves behind goes on.
+[[nodiscard]] CommandEnd wait_for_command(pid_t child, std::chrono::nanoseconds timeout,
+                                          const std::function<bool()>& stop);
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sorted_report.hpp"
+
+#include "common/errors.hpp"
+#include "common/row_order.hpp"
+#include "common/text.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace smd::tool::rule {
+
+namespace {
+
+std::vector<std::size_t> sort_columns(const std::vector<SortKey>& sort) {
+  const std::vector<RecordKey>& keys = record_keys();
+  std::vector<std::size_t> columns;
+  for (const SortKey& key : sort) {
+    const auto found = std::find_if(keys.begin(), keys.end(), [&](const RecordKey& k) { return k.name == key.column; });
+    if (found == keys.end()) {
+      std::string known;
+      for (const RecordKey& k : keys) {
+        known += (known.empty() ? "" : ", ") + std::string(k.name);
+      }
+      throw UsageError("--sort: " + quoted(key.column) + " is not one of " + known);
+    }
+    columns.push_back(static_cast<std::size_t>(found - keys.begin()));
+  }
+  return columns;
+}
+
+/// A record with what it borrows.
+struct OwnRecord {
+  explicit OwnRecord(const Record& record)
+      : kind(record.kind),
+        trial(record.trial),
+        finding(record.finding != nullptr ? std::optional(*record.finding) : std::nullopt) {
+    if (kind == RecordKind::result) {
+      result = record.result;
+    } else {  // all that a finding uses
+      result.name = record.result.name;
+      result.rule = record.result.rule;
+    }
+  }
+
+  RecordKind kind;
+  std::string trial;
+  RuleResult result;
+  std::optional<Finding> finding;
+};
+
+class SortedReport : public Report {
+ public:
+  SortedReport(std::unique_ptr<Report> report, const OutputOptions& options)
+      : report_(std::move(report)), columns_(sort_columns(options.sort)), records_(options.sort, options.limit) {}
+
+  void finding(const Record& record) override { add(record); }
+  void result(const Record& record) override { add(record); }
+  void end() override {
+    records_.take_all([&](const OwnRecord& own) {
+      const Record record{own.kind, own.trial, own.result, own.finding ? &*own.finding : nullptr};
+      own.kind == RecordKind::finding ? report_->finding(record) : report_->result(record);
+    });
+    report_->end();
+  }
+
+ private:
+  void add(const Record& record) {
+    const std::vector<Cell>& cells = cells_.fill(record);
+    std::vector<SortValue> values;
+    for (const std::size_t column : columns_) {
+      values.emplace_back(cells[column]);
+    }
+    records_.add(std::move(values), [&] { return OwnRecord(record); });
+  }
+
+  std::unique_ptr<Report> report_;
+  std::vector<std::size_t> columns_;
+  RecordCells cells_;
+  SortedRows<OwnRecord> records_;
+};
+
+}  // namespace
+
+std::unique_ptr<Report> make_sorted_report(std::unique_ptr<Report> report, const OutputOptions& options) {
+  return std::make_unique<SortedReport>(std::move(report), options);
+}
+
+}  // namespace smd::tool::rule

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <smd/trial.hpp>
+#include <span>
+#include <string>
+
+#include "common/slice.hpp"
+
+namespace smd::tool::tensor {
+
+/// Takes a part out of a value that comes in blocks: memory holds the part and a block, whatever the value's size and
+/// the order of the part's elements. `slice` must outlive it.
+class PartSink final : public BlockSink {
+ public:
+  explicit PartSink(const SliceSpec& slice) : slice_(slice) {}
+
+  bool begin(Dtype dtype, const Shape& shape) override;
+  bool block(std::span<const std::byte> bytes) override;
+
+  /// The value is made of strings, of which no part can be taken in blocks: nothing was read.
+  [[nodiscard]] bool has_strings() const noexcept { return dtype_ == Dtype::string; }
+  /// Why the slice does not fit the value; then nothing was read.
+  [[nodiscard]] const std::optional<std::string>& misfit() const noexcept { return misfit_; }
+  /// The part, once all blocks have come.
+  [[nodiscard]] TensorValue value() const { return {dtype_, shape_, part_, size_}; }
+
+ private:
+  const SliceSpec& slice_;
+  std::optional<std::string> misfit_;
+  Dtype dtype_ = Dtype::float32;
+  Shape shape_;
+  std::shared_ptr<std::byte[]> part_;
+  std::size_t size_ = 0;
+  std::optional<PartRuns> from_;  // where the elements that are missing lie in the value
+  std::optional<PartRuns> to_;    // and in the part, one by one
+  std::size_t taken_ = 0;         // of the first of the runs
+  std::size_t got_ = 0;           // elements of the value
+};
+
+}  // namespace smd::tool::tensor
