@@ -126,7 +126,7 @@ struct NoJsonSink {
 template <class Json>
 class JsonDocument {
  public:
-  JsonDocument() = default;
+  JsonDocument() noexcept(false) = default;  // nlohmann promises none, of a constructor that may take memory
   explicit JsonDocument(Json&& root) : root_(std::move(root)) {}
   JsonDocument(JsonDocument&& other) noexcept : root_(std::move(other.root_)) {}
   JsonDocument& operator=(JsonDocument&& other) noexcept {
