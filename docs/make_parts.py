@@ -16,15 +16,16 @@ PAGE = ROOT / "ARCHITECTURE.md"
 BEGIN, END = "<!-- parts -->\n```\n", "```\n<!-- end of parts -->\n"
 PUBLIC = "<smd/*.hpp>"
 # A part is a folder that one of these finds, the first that does.
-PARTS = (r"libsmd/src/(storage/s3)/", r"libsmd/src/(\w+)/", r"(libsmd/include)/", r"(tools/\w+)/", r"(shared)/")
+PARTS = (r"libsmd/src/(layout/\w+)/", r"libsmd/src/(\w+)/", r"(libsmd/include)/", r"libsmd/\w+/(include)/",
+         r"libsmd/(rules/src/\w+)/", r"libsmd/(\w+)/", r"(tools/\w+)/")
 # Where a quoted include may be found, besides the folder of the file that has it.
-ROOTS = ("libsmd/src", "tools", "shared")
+ROOTS = ("libsmd/src", "libsmd", "libsmd/rules/src", "tools")
 
 
 def part_of(path):
     for pattern in PARTS:
         if match := re.match(pattern, path.relative_to(ROOT).as_posix()):
-            return PUBLIC if match[1] == "libsmd/include" else match[1]
+            return PUBLIC if match[1].endswith("include") else match[1].replace("/src", "")
     return None
 
 
@@ -42,7 +43,7 @@ def included_files(path):
 def uses():
     """Of each part the parts that its files include, and where."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
-    for folder in ("libsmd", "shared", "tools"):
+    for folder in ("libsmd", "tools"):
         for path in sorted((ROOT / folder).rglob("*.[ch]pp")):
             part = part_of(path)
             for name, other in included_files(path):
@@ -58,7 +59,7 @@ def commands():
 
 def wrong_arrows(found):
     """Includes that no design could allow, each in a line."""
-    for_commands = {"tools/common", "shared", PUBLIC}
+    for_commands = {"tools/common", "text", PUBLIC}
     for part in found:
         allowed = for_commands if part in {"tools/common", *commands()} else None
         if allowed is None and part.startswith("tools/"):

@@ -19,7 +19,7 @@ def main():
     for names in re.findall(r'\{((?:"[A-Z0-9_, ]+"\s*)+),', table.read_text(encoding="utf-8")):
         documented.update(re.findall(r"[A-Z0-9_]+", names))
     read = {}
-    for folder in ("libsmd/src", "tools"):
+    for folder in ("libsmd", "tools"):
         for path in sorted((root / folder).rglob("*.[ch]pp")):
             if path == table or "docgen" in path.parts:
                 continue

@@ -16,13 +16,13 @@ def main():
     table = root / "tools/common/error_status.cpp"
     listed = set(re.findall(r'\{"(\w+)",\s*ExitStatus', table.read_text(encoding="utf-8")))
     made = set()
-    for folder in ("libsmd/include", "libsmd/src", "tools"):
+    for folder in ("libsmd", "tools"):
         for path in sorted((root / folder).rglob("*.[ch]pp")):
             text = path.read_text(encoding="utf-8")
             if path != table:
                 made.update(re.findall(r'\b(?:fail|Error)\(\s*"([A-Z]\w+)"', text))
                 made.update(re.findall(r'reason = .*"(\w+)";', text))
-    kinds = (root / "libsmd/src/base/problem.cpp").read_text(encoding="utf-8")
+    kinds = (root / "libsmd/src/types/problem.cpp").read_text(encoding="utf-8")
     made.update(set(re.findall(r'return "([A-Z]\w+)";', kinds)) - NO_FAILURE)
     for tag in sorted(made - listed):
         print(f"{tag} is not in {table.relative_to(root)}")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the input as a collections file; merges what it holds with itself, which must change nothing; writes it anew.
-#include "layout/collections_file.hpp"
-#include "layout/collections_union.hpp"
+#include "layout/debugger/collections_file.hpp"
+#include "layout/debugger/collections_union.hpp"
 
-#include "hook/file_text.hpp"
+#include "hook/src/file_text.hpp"
 #include "require.hpp"
 #include "source.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the input as an index file: twice by one parser, which must recognise it, and by a fresh one, which must
 // agree.
-#include "layout/index_parser.hpp"
+#include "layout/debugger/index_parser.hpp"
 
 #include "base/buffer.hpp"
 #include "require.hpp"

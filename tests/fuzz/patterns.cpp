@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pattern in Python's dialect, a newline, and the text to find it in. What compiles must answer within its limits,
 // and the same each time.
-#include "base/pattern.hpp"
+#include "text/pattern.hpp"
 
 #include "require.hpp"
 #include "source.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What S3 answers: the input as a page of a listing, as an error's body, as headers' values, and as URLs.
-#include "storage/s3/reply.hpp"
+#include "s3/reply.hpp"
 
 #include "require.hpp"
+#include "s3/uri.hpp"
 #include "source.hpp"
-#include "storage/s3/uri.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/trial_builder.hpp"
 
-#include "layout/trial_paths.hpp"
+#include "layout/debugger/trial_paths.hpp"
 #include "wire/encode.hpp"
 #include "wire/framing.hpp"
 

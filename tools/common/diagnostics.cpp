@@ -2,8 +2,8 @@
 #include "diagnostics.hpp"
 
 #include "interruption.hpp"
-#include "smd_shared/excerpt.hpp"
 #include "text.hpp"
+#include "text/excerpt.hpp"
 
 #include <fcntl.h>
 #include <strings.h>
@@ -285,7 +285,7 @@ void Diagnostics::write(Level level, std::string_view tag, std::string_view text
 
 void Diagnostics::write_line(Level level, std::string_view tag, std::string_view text) {
   std::string rest = ": ";
-  append_printable(rest, shared::excerpt(text, longest_message), ascii_);
+  append_printable(rest, text::excerpt(text, longest_message), ascii_);
   rest += '\n';
   const std::string plain = tool_ + ": " + std::string(tag) + rest;
   if (before_line_ != nullptr) {

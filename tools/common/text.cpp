@@ -2,7 +2,7 @@
 #include "text.hpp"
 
 #include "display_width_table.hpp"
-#include "smd_shared/excerpt.hpp"
+#include "text/excerpt.hpp"
 
 #include <algorithm>
 #include <array>
@@ -175,7 +175,7 @@ std::size_t display_width(std::string_view text) noexcept {
   return width;
 }
 
-std::string quoted(std::string_view name) { return "'" + shared::excerpt(name) + "'"; }
+std::string quoted(std::string_view name) { return "'" + text::excerpt(name) + "'"; }
 
 std::string quoted_list(std::span<const std::string> names, std::size_t most) {
   std::string text;

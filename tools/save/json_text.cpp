@@ -79,7 +79,7 @@ StandardText standard_text(std::string_view python) {
 class Builder {
  public:
   /// `standard`: null if there are no constants.
-  Builder(shared::JsonDocument<json>& document, const StandardText* standard)
+  Builder(text::JsonDocument<json>& document, const StandardText* standard)
       : document_(document), standard_(standard) {}
 
   void value(std::nullptr_t) {
@@ -96,35 +96,35 @@ class Builder {
     document_.value(std::forward<Value>(found));
   }
   void key(std::string&& name) { document_.key(std::move(name)); }
-  void open(shared::JsonContainer kind) { document_.open(kind); }
+  void open(text::JsonContainer kind) { document_.open(kind); }
   void close() { document_.close(); }
 
  private:
-  shared::JsonBuilder<json> document_;
+  text::JsonBuilder<json> document_;
   const StandardText* standard_;
   std::size_t nulls_ = 0;
   std::size_t next_constant_ = 0;
 };
 
-[[noreturn]] void refuse(const shared::JsonError& error, const StandardText* standard) {
+[[noreturn]] void refuse(const text::JsonError& error, const StandardText* standard) {
   switch (error.fault) {
-    case shared::JsonFault::too_deep:
+    case text::JsonFault::too_deep:
       throw InvalidValue("nested deeper than an array of " + std::to_string(limits::dimensions) + " dimensions can be");
-    case shared::JsonFault::number:
+    case text::JsonFault::number:
       throw InvalidValue(tool::quoted(error.number) + " is beyond what a float64 can hold");
-    case shared::JsonFault::cut_off:
+    case text::JsonFault::cut_off:
       throw InvalidValue("invalid JSON: it ends too soon");
-    case shared::JsonFault::malformed:
+    case text::JsonFault::malformed:
       break;
   }
   const auto byte = static_cast<std::size_t>(error.offset);
   throw InvalidValue("invalid JSON at byte " + std::to_string(standard == nullptr ? byte : standard->original(byte)));
 }
 
-shared::JsonDocument<json> built(std::string_view text, const StandardText* standard) {
-  shared::JsonDocument<json> document;
+text::JsonDocument<json> built(std::string_view text, const StandardText* standard) {
+  text::JsonDocument<json> document;
   Builder builder(document, standard);
-  if (const auto error = shared::read_json(text, builder, deepest)) {
+  if (const auto error = text::read_json(text, builder, deepest)) {
     refuse(*error, standard);
   }
   return document;
@@ -132,7 +132,7 @@ shared::JsonDocument<json> built(std::string_view text, const StandardText* stan
 
 }  // namespace
 
-shared::JsonDocument<json> parse_json(std::string_view text) {
+text::JsonDocument<json> parse_json(std::string_view text) {
   if (text.find("NaN") == text.npos && text.find("Infinity") == text.npos) {
     return built(text, nullptr);
   }

@@ -3,12 +3,12 @@
 
 #include <string_view>
 
-#include "smd_shared/json.hpp"
+#include "text/json.hpp"
 
 namespace smd::tool::save {
 
 /// Parses JSON as Python's `json` writes it: where a number may stand, so may bare `NaN`, `Infinity` and `-Infinity`.
 /// Of keys that repeat the last one counts. @throws InvalidValue: what is wrong, at which byte (from 0).
-[[nodiscard]] shared::JsonDocument<nlohmann::json> parse_json(std::string_view text);
+[[nodiscard]] text::JsonDocument<nlohmann::json> parse_json(std::string_view text);
 
 }  // namespace smd::tool::save

@@ -5,7 +5,7 @@
 
 #include "common/errors.hpp"
 #include "common/text.hpp"
-#include "smd_shared/json.hpp"
+#include "text/json.hpp"
 
 #include <array>
 #include <bit>
@@ -49,7 +49,7 @@ std::string text_of(const json& value) {
     const auto number = value.get<double>();
     return std::isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity";
   }
-  return shared::json_excerpt(value, 60);
+  return text::json_excerpt(value, 60);
 }
 
 [[noreturn]] void refuse(const json& value, const std::string& why) {

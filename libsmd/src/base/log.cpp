@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.hpp"
 
-#include "base/escape.hpp"
+#include "text/escape.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/layout.hpp"
 
-#include "layout/trial_paths.hpp"
+#include "layout/debugger/trial_paths.hpp"
 
 namespace smd::detail::layout {
 

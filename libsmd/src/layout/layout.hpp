@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/outcome.hpp"
-#include "base/problem_list.hpp"
 #include "base/sorted_chunks.hpp"
-#include "layout/index_parser.hpp"
+#include "layout/debugger/index_parser.hpp"
 #include "layout/name_table.hpp"
 #include "storage/storage.hpp"
+#include "types/outcome.hpp"
+#include "types/problem_list.hpp"
 
 #include <smd/collection.hpp>
 #include <smd/limits.hpp>

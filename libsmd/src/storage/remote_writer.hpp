@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/outcome.hpp"
 #include "storage/storage.hpp"
+#include "types/outcome.hpp"
 
 #include <cstddef>
 #include <memory>

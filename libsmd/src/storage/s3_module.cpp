@@ -6,7 +6,7 @@
 #include <smd/error.hpp>
 #include <smd/version.hpp>
 
-#include "base/escape.hpp"
+#include "text/escape.hpp"
 
 namespace smd {
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "base/outcome.hpp"
 #include "storage/remote_writer.hpp"
 #include "storage/storage.hpp"
+#include "types/outcome.hpp"
 
 namespace smd::detail::storage {
 

@@ -3,9 +3,9 @@
 
 #include <smd/error.hpp>
 
-#include "base/escape.hpp"
-#include "smd_shared/json.hpp"
 #include "storage/s3_module.hpp"
+#include "text/escape.hpp"
+#include "text/json.hpp"
 
 namespace smd {
 namespace {
@@ -15,14 +15,14 @@ using nlohmann::json;
 constexpr int most_pages = 1000;
 constexpr std::size_t most_matches = 100;
 
-shared::JsonDocument<json> call(const detail::storage::S3Module& module, const char* action, const json& body,
-                                const RemoteOptions& options) {
+text::JsonDocument<json> call(const detail::storage::S3Module& module, const char* action, const json& body,
+                              const RemoteOptions& options) {
   auto answer = module.sagemaker(action, body.dump(-1, ' ', false, json::error_handler_t::replace), options);
   if (!answer) {
     throw ReadError(std::move(answer.problem()));
   }
-  shared::JsonDocument<json> parsed;
-  if (shared::parse_json(*answer, parsed) || !parsed->is_object()) {
+  text::JsonDocument<json> parsed;
+  if (text::parse_json(*answer, parsed) || !parsed->is_object()) {
     throw ReadError(
         {ProblemKind::network, {}, {}, std::string("SageMaker ") + action + ": the answer is no JSON object"});
   }

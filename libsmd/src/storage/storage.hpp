@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
-#include "base/outcome.hpp"
+#include "types/outcome.hpp"
 
 /// Where a trial's bytes are. Names are relative to the trial's root, with `/` between parts; `""` is the root itself.
 /// Nothing outside the root can be reached, whatever a name says. Problems name the file as it was asked for.

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "base/outcome.hpp"
+#include "types/outcome.hpp"
 
 namespace smd::detail::storage {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/match_budget.hpp"
+#include "text/match_budget.hpp"
 
 #include <mutex>
 #include <optional>

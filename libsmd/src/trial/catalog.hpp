@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/sorted_chunks.hpp"
+#include "layout/debugger/payload.hpp"
 #include "layout/layout.hpp"
 #include "layout/name_table.hpp"
-#include "layout/payload.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parallel.hpp"
-#include "layout/trial_paths.hpp"
+#include "layout/debugger/trial_paths.hpp"
 #include "trial/record_reader.hpp"
 #include "trial/trial_state.hpp"
 

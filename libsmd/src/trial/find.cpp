@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/problem_list.hpp"
-#include "layout/trial_paths.hpp"
+#include "layout/debugger/trial_paths.hpp"
 #include "storage/s3_module.hpp"
+#include "types/problem_list.hpp"
 
 #include <smd/error.hpp>
 #include <smd/limits.hpp>

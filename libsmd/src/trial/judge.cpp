@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it means that a record cannot be read.
-#include "base/escape.hpp"
-#include "layout/trial_paths.hpp"
+#include "layout/debugger/trial_paths.hpp"
+#include "text/escape.hpp"
 #include "trial/trial_state.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/buffer.hpp"
-#include "base/outcome.hpp"
 #include "storage/storage.hpp"
+#include "types/outcome.hpp"
 #include "wire/event.hpp"
 #include "wire/framing.hpp"
 #include "wire/inflate.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/escape.hpp"
-#include "base/pattern.hpp"
+#include "text/escape.hpp"
+#include "text/pattern.hpp"
 #include "trial/trial_state.hpp"
 
 #include <smd/limits.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/tensor.hpp>
 
-#include "base/escape.hpp"
+#include "text/escape.hpp"
 #include "trial/tensor_impl.hpp"
 #include "trial/trial_impl.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/trial.hpp>
 
-#include "base/escape.hpp"
-#include "base/nearest.hpp"
+#include "text/escape.hpp"
+#include "text/nearest.hpp"
 #include "trial/tensor_impl.hpp"
 #include "trial/trial_impl.hpp"
 #include "wire/event.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/trial_state.hpp"
 
-#include "base/escape.hpp"
 #include "base/parallel.hpp"
-#include "layout/trial_paths.hpp"
+#include "layout/debugger/trial_paths.hpp"
 #include "storage/s3_module.hpp"
+#include "text/escape.hpp"
 
 #include <algorithm>
 #include <future>

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "base/problem_list.hpp"
 #include "layout/layout.hpp"
 #include "storage/storage.hpp"
 #include "trial/snapshot.hpp"
 #include "trial/wait_limits.hpp"
+#include "types/problem_list.hpp"
 
 #include <smd/trial.hpp>
 

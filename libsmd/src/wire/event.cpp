@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/event.hpp"
 
-#include "base/escape.hpp"
+#include "text/escape.hpp"
 #include "wire/event_parser.hpp"
 #include "wire/message.hpp"
 #include "wire/tensor_proto.hpp"

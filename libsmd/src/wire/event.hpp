@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/outcome.hpp"
+#include "types/outcome.hpp"
 
 namespace smd::detail::wire {
 

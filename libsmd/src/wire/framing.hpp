@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "base/outcome.hpp"
+#include "types/outcome.hpp"
 
 /// What stands in event files: records, and the protobuf messages within them. Knows no files and no paths: problems
 /// leave the file's name to the caller.

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "base/outcome.hpp"
+#include "types/outcome.hpp"
 
 #include <smd/limits.hpp>
 

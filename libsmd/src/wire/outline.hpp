@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/outcome.hpp"
+#include "types/outcome.hpp"
 #include "wire/event.hpp"
 
 /// Large records without loading them: everything but the elements stands in the first and last few bytes.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/outcome.hpp"
+#include "types/outcome.hpp"
 #include "wire/event.hpp"
 
 #include <array>

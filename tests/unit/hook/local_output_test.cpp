@@ -3,7 +3,7 @@
 #include <smd/hook.hpp>
 #include <smd/trial.hpp>
 
-#include "hook/atomic_file.hpp"
+#include "hook/src/atomic_file.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>

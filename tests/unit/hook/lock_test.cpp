@@ -3,7 +3,7 @@
 #include <smd/hook.hpp>
 #include <smd/trial.hpp>
 
-#include "hook/hook_impl.hpp"
+#include "hook/src/hook_impl.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>

@@ -2,7 +2,7 @@
 #include <smd/error.hpp>
 #include <smd/reduction_config.hpp>
 
-#include "hook/reduction_list.hpp"
+#include "reduce/reduction_list.hpp"
 
 #include <doctest/doctest.h>
 
@@ -38,9 +38,9 @@ TEST_CASE("names that cannot be saved") {
 
 // The order and spelling in FORMAT's example: "max,l2_norm,abs_mean".
 TEST_CASE("as the reference writes them") {
-  CHECK(detail::hook::reference_reduction_list({"abs_mean", "l2", "max"}) == "max,l2_norm,abs_mean");
-  CHECK(detail::hook::reference_reduction_list({"abs_l1_norm", "median", "min"}) == "min,abs_l1_norm");
-  CHECK(detail::hook::reference_reduction_list({}).empty());
+  CHECK(detail::reduce::reference_reduction_list({"abs_mean", "l2", "max"}) == "max,l2_norm,abs_mean");
+  CHECK(detail::reduce::reference_reduction_list({"abs_l1_norm", "median", "min"}) == "min,abs_l1_norm");
+  CHECK(detail::reduce::reference_reduction_list({}).empty());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hook/write_queue.hpp"
+#include "hook/src/write_queue.hpp"
 
 #include <doctest/doctest.h>
 

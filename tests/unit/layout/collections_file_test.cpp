@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/collections_file.hpp"
-#include "layout/collections_union.hpp"
+#include "layout/debugger/collections_file.hpp"
+#include "layout/debugger/collections_union.hpp"
 
 #include <smd/limits.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/index_parser.hpp"
+#include "layout/debugger/index_parser.hpp"
 
 #include "base/buffer.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/trial_paths.hpp"
+#include "layout/debugger/trial_paths.hpp"
 
 #include <doctest/doctest.h>
 

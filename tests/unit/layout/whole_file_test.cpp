@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/whole_file.hpp"
+#include "layout/debugger/whole_file.hpp"
 
 #include "storage/too_long.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a result says of a rule that evaluated nothing, and of tensors that only one of two trials has.
-#include "rules/nothing_evaluated.hpp"
+#include "framework/nothing_evaluated.hpp"
 
 #include "rule_support.hpp"
 

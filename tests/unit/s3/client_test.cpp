@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "s3/client.hpp"
 #include "s3_server.hpp"
-#include "storage/s3/client.hpp"
 
 using namespace smd;
 using namespace smd::test;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/s3/credentials.hpp"
+#include "s3/credentials.hpp"
 
 #include <doctest/doctest.h>
 

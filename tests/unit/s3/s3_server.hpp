@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/s3/client.hpp"
-#include "storage/s3/settings.hpp"
+#include "s3/client.hpp"
+#include "s3/settings.hpp"
 #include "support/temp_dir.hpp"
 
 namespace smd::test {

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "s3/client.hpp"
 #include "s3_server.hpp"
-#include "storage/s3/client.hpp"
 
 using namespace smd;
 using namespace smd::test;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/s3/signing.hpp"
+#include "s3/signing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/s3/digest.hpp"
-#include "storage/s3/uri.hpp"
+#include "s3/digest.hpp"
+#include "s3/uri.hpp"
 
 using namespace smd::detail::storage::s3;
 

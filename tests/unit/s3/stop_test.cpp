@@ -6,9 +6,9 @@
 #include <future>
 #include <string>
 
+#include "s3/client.hpp"
+#include "s3/s3_storage.hpp"
 #include "s3_server.hpp"
-#include "storage/s3/client.hpp"
-#include "storage/s3/s3_storage.hpp"
 
 using namespace smd;
 using namespace smd::test;

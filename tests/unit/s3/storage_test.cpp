@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "s3/s3_storage.hpp"
 #include "s3_server.hpp"
-#include "storage/s3/s3_storage.hpp"
 
 using namespace smd;
 using namespace smd::test;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "s3/s3_writer.hpp"
 #include "s3_server.hpp"
-#include "storage/s3/s3_writer.hpp"
 
 using namespace smd;
 using namespace smd::test;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "output.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace smd::detail::hook {
+
+/// A file that stands under its name only once it is whole. Small pieces are gathered. What was not published is
+/// removed.
+class AtomicFile {
+ public:
+  AtomicFile(Output& output, std::string name) : output_(output), name_(std::move(name)) {}
+
+  Status open();
+  Status write(std::string_view bytes);
+  /// Before `finish`: appends all bytes given so far to another file.
+  Status copy_to(AtomicFile& to);
+  /// All bytes are given. With `sync`, they are on disk when this returns.
+  Status finish(bool sync);
+  /// After `finish`: puts the file in its place. With `sync`, its name is on disk when this returns.
+  Status publish(bool sync);
+  /// `finish` and `publish`.
+  Status commit(bool sync);
+
+  [[nodiscard]] bool is_open() const noexcept { return file_ != nullptr; }
+  /// Bytes given so far.
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+
+ private:
+  Status flush();
+
+  Output& output_;
+  std::string name_;
+  std::string gathered_;
+  std::unique_ptr<PendingFile> file_;
+  std::uint64_t size_ = 0;
+};
+
+/// Appends `size` bytes that `read` gives, some at a time; it says how many it gave, 0 at the end.
+Status append_blocks(AtomicFile& to, std::uint64_t size,
+                     const std::function<Outcome<std::size_t>(std::uint64_t, std::span<std::byte>)>& read);
+
+/// A whole small file.
+Status write_atomically(Output& output, const std::string& name, std::string_view content, bool sync);
+
+}  // namespace smd::detail::hook

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config_section.hpp"
+
+#include <smd/error.hpp>
+
+#include "text/escape.hpp"
+#include "text/json.hpp"
+#include "text/nearest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace smd::detail::hook {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::string_view, 4> step_keys = {"save_interval", "save_steps", "start_step", "end_step"};
+constexpr std::array<std::string_view, 4> prefixes = {"train.", "eval.", "predict.", "global."};
+
+bool is_step_key(std::string_view key) {
+  const std::size_t dot = key.find('.');
+  const std::string_view prefix = dot == key.npos ? std::string_view{} : key.substr(0, dot + 1);
+  const std::string_view rest = dot == key.npos ? key : key.substr(dot + 1);
+  return (prefix.empty() || std::find(prefixes.begin(), prefixes.end(), prefix) != prefixes.end()) &&
+         std::find(step_keys.begin(), step_keys.end(), rest) != step_keys.end();
+}
+
+std::string trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  return first == text.npos ? std::string()
+                            : std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
+}
+
+void split(std::string_view text, std::vector<std::string>& list) {
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    if (std::string part = trimmed(text.substr(0, comma)); !part.empty()) {
+      list.push_back(std::move(part));
+    }
+    if (comma == text.npos) {
+      return;
+    }
+    text.remove_prefix(comma + 1);
+  }
+}
+
+std::string shown(const json& value) { return printable(text::json_excerpt(value)); }
+
+}  // namespace
+
+HookConfig default_config(Framework framework) {
+  HookConfig config;
+  config.framework = framework;
+  if (framework == Framework::xgboost) {
+    config.save_config = SaveConfigMode{.save_interval = 10};
+  }
+  return config;
+}
+
+std::span<const std::string_view> mode_prefixes() noexcept { return prefixes; }
+
+Section::Section(const json& object, std::string where) : object_(object), where_(std::move(where)) {
+  if (!object_.is_object()) {
+    throw InvalidArgument(where_ + ": not a JSON object");
+  }
+}
+
+void Section::check_keys(Keys keys, bool steps) const {
+  for (const auto& [key, value] : object_.items()) {
+    if (std::find(keys.begin(), keys.end(), key) != keys.end() || (steps && is_step_key(key))) {
+      continue;
+    }
+    std::vector<std::string> known(keys.begin(), keys.end());
+    for (const std::string_view step_key : steps ? std::span(step_keys) : std::span<const std::string_view>()) {
+      known.emplace_back(step_key);
+      for (const std::string_view prefix : prefixes) {
+        known.push_back(std::string(prefix) + std::string(step_key));
+      }
+    }
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    const std::vector<std::string> near = nearest(key, names, 1);
+    throw InvalidArgument(where_ + ": unknown key '" + printable(key) + "'" +
+                          (near.empty() ? "" : "; did you mean '" + near.front() + "'?"));
+  }
+}
+
+bool Section::has_steps() const {
+  for (const auto& [key, value] : object_.items()) {
+    if (is_step_key(key) && !value.is_null()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+const json* Section::find(const std::string& key) const {
+  const auto at = object_.find(key);
+  return at == object_.end() || at->is_null() ? nullptr : &*at;
+}
+
+std::optional<std::string> Section::text(const std::string& key) const {
+  const json* const value = find(key);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  if (!value->is_string()) {
+    throw InvalidArgument(named(key) + " is not a text");
+  }
+  return value->get<std::string>();
+}
+
+std::optional<bool> Section::truth(const std::string& key) const {
+  const json* const value = find(key);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  if (value->is_boolean()) {
+    return value->get<bool>();
+  }
+  std::string word = value->is_string() ? value->get<std::string>() : text::json_excerpt(*value);
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  if (word == "true" || word == "1") {
+    return true;
+  }
+  if (word == "false" || word == "0") {
+    return false;
+  }
+  throw InvalidArgument(named(key) + " is neither true nor false: " + shown(*value));
+}
+
+std::optional<std::int64_t> Section::number(const std::string& key, std::int64_t least) const {
+  const json* const value = find(key);
+  return value == nullptr ? std::nullopt : std::optional(number_of(*value, key, least));
+}
+
+std::optional<std::vector<std::string>> Section::texts(const std::string& key) const {
+  const json* const value = find(key);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  std::vector<std::string> list;
+  if (value->is_string()) {
+    split(value->get_ref<const std::string&>(), list);
+  } else if (value->is_array() &&
+             std::all_of(value->begin(), value->end(), [](const json& item) { return item.is_string(); })) {
+    list = value->get<std::vector<std::string>>();
+  } else {
+    throw InvalidArgument(named(key) + " is neither a text nor a list of texts: " + shown(*value));
+  }
+  return list;
+}
+
+std::optional<std::vector<std::int64_t>> Section::numbers(const std::string& key) const {
+  const json* const value = find(key);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  std::vector<std::int64_t> list;
+  if (value->is_array()) {
+    for (const json& item : *value) {
+      list.push_back(number_of(item, key, 0));
+    }
+  } else if (value->is_string()) {
+    std::vector<std::string> parts;
+    split(value->get_ref<const std::string&>(), parts);
+    for (const std::string& part : parts) {
+      list.push_back(number_of(json(part), key, 0));
+    }
+  } else {
+    list.push_back(number_of(*value, key, 0));
+  }
+  return list;
+}
+
+std::int64_t Section::number_of(const json& value, const std::string& key, std::int64_t least) const {
+  const std::string text = value.is_string() ? trimmed(value.get_ref<const std::string&>()) : text::json_excerpt(value);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    throw InvalidArgument(named(key) + " is not a whole number: " + shown(value));
+  }
+  if (number < least) {
+    throw InvalidArgument(named(key) + " is " + text + ", not " + std::to_string(least) + " or more");
+  }
+  return number;
+}
+
+}  // namespace smd::detail::hook

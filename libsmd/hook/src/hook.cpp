@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/hook.hpp>
+
+#include "atomic_file.hpp"
+#include "hook_impl.hpp"
+#include "layout/debugger/trial_paths.hpp"
+#include "text/escape.hpp"
+
+#include <strings.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace smd {
+namespace {
+
+std::unique_ptr<detail::hook::Output> value_or_throw(detail::Outcome<std::unique_ptr<detail::hook::Output>> output) {
+  if (!output) {
+    throw WriteError(std::move(output.problem()));
+  }
+  return std::move(*output);
+}
+
+std::unique_ptr<detail::hook::Output> open_or_throw(const std::string& path, const RemoteOptions& remote) {
+  if (path.empty()) {
+    throw InvalidArgument("the trial's folder has no name");
+  }
+  return value_or_throw(is_remote_path(path) ? detail::hook::open_remote_output(path, remote)
+                                             : detail::hook::open_local_output(path));
+}
+
+/// The folder `tensorboard` in the trial.
+std::unique_ptr<detail::hook::Output> open_tensorboard_beneath(std::string path, const RemoteOptions& remote) {
+  if (!is_remote_path(path)) {
+    return value_or_throw(detail::hook::open_local_output_beneath(path, "tensorboard"));
+  }
+  return open_or_throw(path.append(path.ends_with('/') ? "" : "/").append("tensorboard"), remote);
+}
+
+/// As the reference reads USE_SMDEBUG.
+bool switched_off() {
+  const char* const value = std::getenv("USE_SMDEBUG");
+  constexpr std::array<const char*, 5> off = {"off", "0", "no", "false", "n"};
+  return value != nullptr &&
+         std::any_of(off.begin(), off.end(), [value](const char* word) { return strcasecmp(value, word) == 0; });
+}
+
+/// Of a job's workers. SageMaker's hosts count from 1.
+bool is_first_worker(std::string_view name) { return name == "algo-1" || name.find_first_of("123456789") == name.npos; }
+
+/// Whether a hook may save something.
+bool is_enabled(const HookConfig& config) {
+  return config.enabled && !switched_off() &&
+         (config.include_workers == IncludeWorkers::all || is_first_worker(config.worker));
+}
+
+std::unique_ptr<Hook::Impl> make_impl(HookConfig config) {
+  detail::hook::check_config(config);  // before there are folders: one that is refused leaves none
+  config.enabled = is_enabled(config);
+  std::unique_ptr<detail::hook::Output> output;
+  std::unique_ptr<detail::hook::Output> tensorboard;
+  if (config.enabled && !config.dry_run) {
+    output = open_or_throw(config.out_dir, config.remote);
+    if (!config.tensorboard_dir.empty()) {
+      tensorboard = open_or_throw(config.tensorboard_dir, config.remote);
+    } else if (config.export_tensorboard) {
+      tensorboard = open_tensorboard_beneath(config.out_dir, config.remote);
+    }
+  }
+  return std::make_unique<Hook::Impl>(std::move(config), std::move(output), std::move(tensorboard),
+                                      detail::system_clock());
+}
+
+}  // namespace
+
+Hook::Hook(HookConfig config) : impl_(make_impl(std::move(config))) {}
+Hook::Hook(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Hook::Hook(Hook&&) noexcept = default;
+
+Hook::~Hook() {
+  if (impl_) {
+    try {
+      impl_->close();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): who wants to know calls `close`
+    }
+  }
+}
+
+bool Hook::enabled() const noexcept { return impl_->config.enabled; }
+
+std::map<std::string, Collection> Hook::collections() const { return impl_->collections.content(); }
+
+Collection Hook::get_collection(const std::string& name) const {
+  std::map<std::string, Collection> all = collections();
+  const auto at = all.find(name);
+  return at == all.end() ? Collection{.name = name} : std::move(at->second);
+}
+
+void Hook::add_collection(CollectionConfig collection) {
+  impl_->throw_failure();
+  if (impl_->ever_offered) {
+    throw InvalidArgument("collection '" + detail::printable(collection.name) +
+                          "' cannot be added any more: tensors were saved by the collections as they were");
+  }
+  impl_->collections.replace(std::move(collection));
+}
+
+Mode Hook::mode() const noexcept { return impl_->mode; }
+GlobalStep Hook::step() const noexcept { return GlobalStep(impl_->step); }
+ModeStep Hook::mode_step() const noexcept {
+  return ModeStep(impl_->mode_steps.at(static_cast<std::size_t>(impl_->mode)));
+}
+
+void Hook::set_mode(Mode mode) {
+  impl_->throw_failure();
+  if (mode == impl_->mode) {
+    return;
+  }
+  if (impl_->offered) {
+    next_step();
+  }
+  const std::int64_t mode_step =
+      mode == Mode::global ? impl_->step : impl_->mode_steps.at(static_cast<std::size_t>(mode));
+  impl_->go_to(impl_->step, mode, mode_step);
+}
+
+void Hook::next_step() {
+  impl_->throw_failure();
+  impl_->end_step();
+  const Mode mode = impl_->mode;
+  const std::int64_t mode_step = impl_->mode_steps.at(static_cast<std::size_t>(mode)) + 1;
+  impl_->go_to(impl_->step + 1, mode, mode == Mode::global ? impl_->step + 1 : mode_step);
+}
+
+void Hook::set_step(GlobalStep step, Mode mode, ModeStep mode_step) {
+  impl_->throw_failure();
+  if (step.value < 0 || mode_step.value < 0) {
+    throw InvalidArgument("steps count from 0");
+  }
+  if (mode == Mode::global && mode_step.value != step.value) {
+    throw InvalidArgument("in mode GLOBAL the mode step is the step: " + std::to_string(step.value) + ", not " +
+                          std::to_string(mode_step.value));
+  }
+  impl_->end_step();
+  impl_->go_to(step.value, mode, mode_step.value);
+}
+
+bool Hook::wants(std::string_view name, const std::vector<std::string>& collections) {
+  return enabled() && !impl_->collections.plan(name, collections).nothing();
+}
+
+bool Hook::save_tensor(std::string_view name, const TensorView& value, const std::vector<std::string>& collections) {
+  return impl_->save_planned(name, value, nullptr, collections);
+}
+
+bool Hook::save_tensor(std::string_view name, const TensorValue& value, const std::vector<std::string>& collections) {
+  return impl_->save_planned(name, value.view(), &value, collections);
+}
+
+void Hook::save_scalar(std::string_view name, double value) {
+  impl_->throw_failure();
+  const std::string stored = "scalar/" + std::string(name);
+  detail::hook::check_name(stored);
+  if (!enabled()) {
+    return;
+  }
+  impl_->offered = impl_->ever_offered = true;
+  if (!impl_->writes()) {
+    return;
+  }
+  const TensorView view(Dtype::float64, {}, std::as_bytes(std::span(&value, 1)));
+  impl_->save(stored, view);
+  detail::hook::Plan plan;
+  plan.scalar = true;
+  impl_->export_value(stored, view, plan);
+}
+
+void Hook::save_shape(std::string_view name, const Shape& shape, std::string_view original_name) {
+  impl_->throw_failure();
+  if (!enabled()) {
+    return;
+  }
+  impl_->offered = impl_->ever_offered = true;
+  impl_->save_shape(name, shape, original_name);
+}
+
+void Hook::flush() {
+  impl_->throw_failure();
+  if (impl_->offered) {
+    next_step();
+  }
+  impl_->queue.drain();
+  impl_->throw_failure();
+  impl_->throw_refused();
+}
+
+void Hook::close() { impl_->close(); }
+
+void mark_job_ended(const HookConfig& config) {
+  detail::hook::check_config(config);
+  if (!is_enabled(config) || config.dry_run) {
+    return;
+  }
+  const auto output = open_or_throw(config.out_dir, config.remote);
+  const std::string name(detail::layout::end_marker);
+  if (auto written = detail::hook::write_atomically(*output, name, {}, config.sync == SyncPolicy::files); !written) {
+    throw WriteError(std::move(written.problem()));
+  }
+}
+
+bool job_marked_ended(const std::string& trial, const RemoteOptions& remote) {
+  auto there = open_or_throw(trial, remote)->exists(std::string(detail::layout::end_marker));
+  if (!there) {
+    throw ReadError(std::move(there.problem()));
+  }
+  return *there;
+}
+
+}  // namespace smd

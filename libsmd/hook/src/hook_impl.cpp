@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hook_impl.hpp"
+
+#include <smd/limits.hpp>
+#include <smd/trial.hpp>
+
+#include "layout/debugger/trial_paths.hpp"
+#include "tensorboard.hpp"
+#include "text/escape.hpp"
+#include "wire/encode.hpp"
+#include "wire/framing.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace smd {
+namespace {
+
+namespace hook = detail::hook;
+namespace layout = detail::layout;
+namespace wire = detail::wire;
+using detail::Status;
+
+/// What a step takes until its files are written, besides its records: else steps of few bytes would pile up without
+/// bound where writing is slow.
+constexpr std::size_t bytes_of_step = std::size_t{4} << 10;
+
+/// Elements of a value that owns them are kept rather than copied from this size on.
+constexpr std::size_t worth_keeping = std::size_t{64} << 10;
+
+std::string_view chars_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Elements, whole strings included, fill the bytes to the last one.
+bool fits(const TensorView& value) {
+  const auto count = element_count(Shape(value.shape().begin(), value.shape().end()));
+  if (!count) {
+    return false;
+  }
+  if (value.dtype() != Dtype::string) {
+    return value.bytes().size() / item_size(value.dtype()) == *count &&
+           value.bytes().size() % item_size(value.dtype()) == 0;
+  }
+  std::span<const std::byte> rest = value.bytes();
+  for (std::uint64_t i = 0; i < *count; ++i) {
+    std::uint32_t size = 0;
+    if (rest.size() < sizeof size) {
+      return false;
+    }
+    std::memcpy(&size, rest.data(), sizeof size);
+    rest = rest.subspan(sizeof size);
+    if (rest.size() < size) {
+      return false;
+    }
+    rest = rest.subspan(size);
+  }
+  return rest.empty();
+}
+
+/// What of a record is not elements: names of dimensions, plugin data. Generous.
+std::size_t bytes_around(std::string_view name, const TensorView& value) {
+  return 1024 + (value.shape().size() + 2) * (name.size() + 64);
+}
+
+std::string checked_worker_part(const HookConfig& config) {
+  const std::string& worker = config.worker;
+  std::string part = layout::worker_part(worker);
+  const bool unusable = worker.empty() || worker.size() > 200 || !detail::valid_utf8(worker) ||
+                        part.find_first_of(std::string_view("/\0", 2)) != std::string::npos ||
+                        layout::worker_name(part) != worker;
+  if (unusable) {
+    throw InvalidArgument("'" + detail::printable(worker) +
+                          "' cannot be a worker's name: it would not read back from a file's name");
+  }
+  if (config.num_workers == 0) {
+    throw InvalidArgument("the number of workers is 0");
+  }
+  return part;
+}
+
+/// About how much memory they take.
+std::size_t bytes_of(const hook::CollectionMap& collections) {
+  std::size_t bytes = 0;
+  for (const auto& [name, collection] : collections) {
+    bytes += sizeof(Collection) + 2 * name.size();
+    for (const std::string& tensor : collection.tensor_names) {
+      bytes += sizeof(std::string) + tensor.size();
+    }
+  }
+  return bytes;
+}
+
+/// A result of `reduce` as a tensor of no dimensions: float64, int64 where that holds it, complex128.
+struct ReducedTensor {
+  explicit ReducedTensor(const ReducedValue& value) {
+    if (value.kind == ReducedValue::Kind::integer &&
+        value.high == (static_cast<std::int64_t>(value.low) < 0 ? -1 : 0)) {
+      dtype = Dtype::int64;
+      std::memcpy(bytes.data(), &value.low, sizeof value.low);
+      size = sizeof value.low;
+    } else {
+      std::memcpy(bytes.data(), &value.real, sizeof value.real);
+      size = sizeof value.real;
+      if (value.kind == ReducedValue::Kind::complex) {
+        dtype = Dtype::complex128;
+        std::memcpy(bytes.data() + size, &value.imaginary, sizeof value.imaginary);
+        size += sizeof value.imaginary;
+      }
+    }
+  }
+  [[nodiscard]] TensorView view() const { return {dtype, {}, std::span(bytes).first(size)}; }
+
+  Dtype dtype = Dtype::float64;
+  std::array<std::byte, 16> bytes{};
+  std::size_t size = 0;
+};
+
+}  // namespace
+
+void detail::hook::check_value(std::string_view name, const TensorView& value) {
+  hook::check_name(name);
+  if (value.shape().size() > limits::dimensions) {
+    throw InvalidArgument("'" + detail::printable(name) + "' has more than 64 dimensions");
+  }
+  if (!fits(value)) {
+    throw InvalidArgument("'" + detail::printable(name) + "': " + std::to_string(value.bytes().size()) +
+                          " bytes do not make " + std::string(to_string(value.dtype())) + " " +
+                          to_string(Shape(value.shape().begin(), value.shape().end())));
+  }
+  if (value.bytes().size() + bytes_around(name, value) > limits::record_bytes) {
+    throw InvalidArgument("'" + detail::printable(name) + "' is too large: a record holds 2 GiB at most");
+  }
+}
+
+void detail::hook::check_config(const HookConfig& config) {
+  (void)checked_worker_part(config);
+  const Collections collections(config);
+}
+
+Hook::Impl::Impl(HookConfig in_config, std::unique_ptr<hook::Output> in_output,
+                 std::unique_ptr<hook::Output> in_tensorboard, const detail::Clock& in_clock)
+    : config(std::move(in_config)),
+      clock(in_clock),
+      output(std::move(in_output)),
+      tensorboard(std::move(in_tensorboard)),
+      worker_part(checked_worker_part(config)),
+      collections(config),
+      queue(config.queue_bytes) {
+  if (writes()) {
+    if (auto problem = hook::missing_lock(config, *output)) {
+      throw WriteError(std::move(*problem));
+    }
+    auto earlier = hook::read_collections(*output, worker_part);
+    if (!earlier) {
+      throw ReadError(std::move(earlier.problem()));
+    }
+    collections.merge(*earlier);
+    publisher.emplace(*output, config, worker_part);
+  }
+  go_to(0, Mode::global, 0);
+}
+
+void Hook::Impl::throw_failure() const {
+  if (auto problem = queue.failure()) {
+    throw WriteError(std::move(*problem));
+  }
+  if (closed) {
+    throw InvalidArgument("the hook is closed");
+  }
+}
+
+void Hook::Impl::begin_file() {
+  if (file) {
+    return;
+  }
+  if (step <= last_saved) {
+    queue.drain();  // its files may still be on their way
+  }
+  auto begun = std::make_shared<hook::StepFile>(
+      *output, hook::StepOfWorker{step, mode, mode_steps.at(static_cast<std::size_t>(mode)), worker_part},
+      config.existing_step, config.sync == SyncPolicy::files);
+  // Now, so that what is there already is refused before anything is done; the publisher asks again.
+  if (Status existing = begun->check_existing(); !existing) {
+    if (existing.problem().kind == ProblemKind::warning) {
+      throw StepAlreadySaved(existing.problem().text, config.worker, GlobalStep(step));
+    }
+    throw ReadError(std::move(existing.problem()));
+  }
+  file = std::move(begun);
+}
+
+bool Hook::Impl::save_planned(std::string_view name, const TensorView& value, const TensorValue* owned,
+                              const std::vector<std::string>& also) {
+  throw_failure();
+  if (!config.enabled) {
+    return false;
+  }
+  offered = ever_offered = true;
+  const hook::Plan& plan = collections.plan(name, also);
+  if (plan.nothing()) {
+    return false;
+  }
+  hook::check_value(name, value);  // all of it, before any of it is saved
+  if (!writes()) {
+    return true;
+  }
+  if (plan.shape) {
+    save_shape(name, Shape(value.shape().begin(), value.shape().end()), {});
+  }
+  if (!plan.reductions.empty()) {
+    save_reductions(name, value, plan.reductions);
+  }
+  if (plan.raw) {
+    save(name, value, owned);
+  }
+  export_value(name, value, plan);
+  return true;
+}
+
+void Hook::Impl::save(std::string_view name, const TensorView& value, const TensorValue* owned) {
+  hook::check_value(name, value);
+  begin_file();
+  const wire::EventHeader header = {.tag = name,
+                                    .wall_time = clock.wall_seconds(),
+                                    .step = step,
+                                    .mode_step = mode_steps.at(static_cast<std::size_t>(mode)),
+                                    .mode = static_cast<std::int64_t>(mode)};
+  // Checksums are the queue's business: a pass over the elements that the caller need not wait for.
+  const auto protection = config.checksum ? wire::Protection::checksum : wire::Protection::unprotected;
+  const bool keep = owned != nullptr && value.bytes().size() >= worth_keeping && value.dtype() != Dtype::string;
+  std::string record = queue.take_buffer(bytes_around(name, value) + (keep ? 0 : value.bytes().size()));
+  record.append(wire::header_bytes, '\0');
+  if (keep) {
+    std::string back;
+    wire::append_event_around(record, back, header, value);
+    const std::size_t bytes = record.size() + value.bytes().size() + back.size() + name.size();
+    queue.push(bytes, [this, protection, to = file, tensor = std::string(name), front = std::move(record),
+                       kept = *owned, back = std::move(back)]() mutable {
+      wire::frame_around(front, kept.bytes(), back, protection);
+      Status added = to->add_record(std::move(tensor), {front, chars_of(kept.bytes()), back});
+      queue.give_back(std::move(front));
+      return added;
+    });
+    return;
+  }
+  wire::append_event(record, header, value);
+  const std::size_t bytes = record.size() + wire::footer_bytes + name.size();
+  queue.push(bytes, [this, protection, to = file, tensor = std::string(name), record = std::move(record)]() mutable {
+    wire::frame_in_place(record, 0, protection);
+    Status added = to->add_record(std::move(tensor), {record});
+    queue.give_back(std::move(record));
+    return added;
+  });
+}
+
+void Hook::Impl::save_reductions(std::string_view name, const TensorView& value,
+                                 const std::vector<std::string>& reductions) {
+  hook::check_value(name, value);
+  if (value.dtype() == Dtype::string) {
+    return;
+  }
+  std::vector<Reduction> wanted;
+  wanted.reserve(reductions.size());
+  for (const std::string& reduction : reductions) {
+    wanted.push_back(*parse_reduction(reduction));  // names were checked with the configuration
+  }
+  const std::vector<ReducedValue> results = reduce(value, wanted);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].kind != ReducedValue::Kind::undefined) {
+      const ReducedTensor result(results[i]);
+      save(reduction_tensor_name(reductions[i], name), result.view());
+    }
+  }
+}
+
+void Hook::Impl::save_shape(std::string_view name, const Shape& shape, std::string_view original_name) {
+  hook::check_name(name);
+  hook::check_name(original_name);
+  if (!element_count(shape) || shape.size() > limits::dimensions) {
+    throw InvalidArgument("'" + detail::printable(name) + "': not a shape");
+  }
+  if (!writes()) {
+    return;
+  }
+  begin_file();
+  queue.push(name.size(), [to = file, entry = hook::ShapeEntry{
+                                          std::string(name), std::string(original_name.empty() ? name : original_name),
+                                          shape}]() mutable {
+    to->add_shape(std::move(entry));
+    return detail::ok();
+  });
+}
+
+void Hook::Impl::export_value(std::string_view name, const TensorView& value, const hook::Plan& plan) {
+  if (!tensorboard) {
+    return;
+  }
+  const auto header = [&](const std::string& tag) {
+    return wire::SummaryHeader{.tag = tag, .wall_time = clock.wall_seconds(), .step = step};
+  };
+  std::string event(wire::header_bytes, '\0');
+  if (plan.scalar) {
+    if (const auto number = hook::single_number(value)) {
+      const std::string tag = hook::tensorboard_tag(name);
+      wire::append_scalar_summary(event, header(tag), static_cast<float>(*number));
+      export_event(std::move(event));
+    }
+  } else if (value.dtype() == Dtype::string) {
+    const std::string tag = hook::tensorboard_tag(name);
+    wire::append_text_summary(event, header(tag), strings(value));
+    export_event(std::move(event));
+  } else if (!plan.histogram_collection.empty()) {
+    if (const auto histogram = hook::tensorboard_histogram(value)) {
+      const std::string tag = hook::tensorboard_tag(plan.histogram_collection + "/" + std::string(name));
+      wire::append_histogram_summary(event, header(tag), *histogram);
+      export_event(std::move(event));
+    }
+  }
+}
+
+void Hook::Impl::export_event(std::string event) {
+  wire::frame_in_place(event, 0, wire::Protection::checksum);
+  if (!tensorboard_file) {
+    tensorboard_file = std::make_shared<hook::AtomicFile>(*tensorboard, hook::tensorboard_file(mode, step));
+  }
+  const std::size_t bytes = event.size();
+  queue.push(bytes, [to = tensorboard_file, event = std::move(event)] {
+    if (!to->is_open()) {
+      if (Status opened = to->open(); !opened) {
+        return opened;
+      }
+    }
+    return to->write(event);
+  });
+}
+
+void Hook::Impl::end_step() {
+  offered = false;
+  const bool sync = config.sync == SyncPolicy::files;
+  if (file) {
+    last_saved = std::max(last_saved, step);
+    std::optional<hook::CollectionMap> changed;
+    if (collections.changed()) {
+      changed = collections.content();
+    }
+    const std::size_t bytes = bytes_of_step + (changed ? bytes_of(*changed) : 0);
+    queue.push(bytes, [this, number = step, to = std::move(file), changed = std::move(changed)]() mutable {
+      return publisher->publish(*to, number, std::move(changed));
+    });
+    file.reset();
+  }
+  if (tensorboard_file) {
+    queue.push(0, [to = std::move(tensorboard_file), sync] { return to->commit(sync); });
+    tensorboard_file.reset();
+  }
+  queue.start();
+}
+
+void Hook::Impl::go_to(std::int64_t in_step, Mode in_mode, std::int64_t mode_step) {
+  step = in_step;
+  mode = in_mode;
+  mode_steps.at(static_cast<std::size_t>(mode)) = mode_step;
+  collections.set_step(mode, mode_step);
+}
+
+void Hook::Impl::throw_refused() {
+  if (auto refused = publisher ? publisher->take_refused() : std::nullopt) {
+    throw StepAlreadySaved(*refused);
+  }
+}
+
+void Hook::Impl::close() {
+  if (closed) {
+    if (auto problem = queue.failure()) {
+      throw WriteError(std::move(*problem));
+    }
+    return;
+  }
+  if (writes() && !queue.failure()) {
+    end_step();
+    queue.drain();  // what is asked of the folder below is asked of its last state
+    // Where nothing was saved, an earlier run's file stays as it is.
+    auto there = output->exists(hook::collections_name(worker_part));
+    if (!there) {
+      throw ReadError(std::move(there.problem()));
+    }
+    if ((last_saved >= 0 && collections.changed()) || !*there) {
+      hook::CollectionMap content = collections.content();
+      const std::size_t bytes = bytes_of(content);
+      queue.push(bytes, [this, content = std::move(content)]() mutable {
+        return publisher->publish_collections(std::move(content));
+      });
+    }
+    if (config.end_marker.value_or(std::getenv("TRAINING_JOB_NAME") == nullptr)) {
+      queue.push(0, [this] { return publisher->publish_end_marker(); });
+    }
+  }
+  file.reset();
+  tensorboard_file.reset();
+  closed = true;
+  queue.drain();
+  if (auto problem = queue.failure()) {
+    throw WriteError(std::move(*problem));
+  }
+  throw_refused();
+}
+
+}  // namespace smd

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hook's configuration as JSON: the reference's json_config and SageMaker's CreateTrainingJob.
+#include <smd/error.hpp>
+#include <smd/hook_config.hpp>
+#include <smd/limits.hpp>
+
+#include "all_modes.hpp"
+#include "config_section.hpp"
+#include "layout/debugger/json_text.hpp"
+#include "text/escape.hpp"
+#include "text/json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace smd {
+namespace {
+
+using detail::hook::Section;
+using nlohmann::json;
+
+constexpr std::array<std::string_view, 10> top_keys = {
+    "LocalPath",          "S3OutputPath",    "S3Path", "HookParameters", "CollectionConfigurations",
+    "export_tensorboard", "tensorboard_dir", "worker", "num_workers",    "TensorBoardOutputConfig"};
+constexpr std::array<std::string_view, 13> hook_keys = {"reductions",      "save_raw_tensor", "save_shape",
+                                                        "save_all",        "include_regex",   "include_collections",
+                                                        "include_workers", "save_histogram",  "export_tensorboard",
+                                                        "tensorboard_dir", "worker",          "num_workers",
+                                                        "dry_run"};
+constexpr std::array<std::string_view, 6> collection_keys = {"reductions",    "save_raw_tensor", "save_shape",
+                                                             "include_regex", "tensor_names",    "save_histogram"};
+constexpr std::array<std::string_view, 2> configuration_keys = {"CollectionName", "CollectionParameters"};
+constexpr std::array<std::string_view, 2> tensorboard_keys = {"LocalPath", "S3OutputPath"};
+
+/// What a section says of one mode: `prefix` empty for all modes.
+void apply_steps(SaveConfigMode& config, const Section& section, const std::string& prefix) {
+  config.save_interval = section.number(prefix + "save_interval", 1).value_or(config.save_interval);
+  config.start_step = section.number(prefix + "start_step", 0).value_or(config.start_step);
+  if (const auto end = section.number(prefix + "end_step", 0)) {
+    config.end_step = end;
+  }
+  if (auto steps = section.numbers(prefix + "save_steps")) {
+    config.save_steps = std::move(*steps);
+  }
+}
+
+std::map<Mode, SaveConfigMode> steps_of(const Section& section, const SaveConfig& base) {
+  std::map<Mode, SaveConfigMode> configs;
+  for (std::size_t i = 0; i < detail::all_modes.size(); ++i) {
+    SaveConfigMode config = base.mode(detail::all_modes[i]);
+    apply_steps(config, section, "");
+    apply_steps(config, section, std::string(detail::hook::mode_prefixes()[i]));
+    configs.emplace(detail::all_modes[i], std::move(config));
+  }
+  return configs;
+}
+
+/// As the reference: without `reductions` the tensor itself is saved, with them only if that is asked for.
+std::optional<ReductionConfig> reductions_of(const Section& section) {
+  const auto raw = section.truth("save_raw_tensor");
+  const auto shape = section.truth("save_shape");
+  const auto list = section.texts("reductions");
+  if (!raw && !shape && !list) {
+    return std::nullopt;
+  }
+  std::string joined;
+  for (const std::string& name : list.value_or(std::vector<std::string>{})) {
+    joined += name + ",";
+  }
+  try {
+    ReductionConfig config = ReductionConfig::parse(joined, false, shape.value_or(false));
+    config.save_raw_tensor = raw.value_or(config.reductions.empty() && !config.save_shape);
+    return config;
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(section.named("reductions") + ": " + error.what());
+  }
+}
+
+void apply_place(HookConfig& config, const Section& section) {
+  config.export_tensorboard = section.truth("export_tensorboard").value_or(config.export_tensorboard);
+  config.tensorboard_dir = section.text("tensorboard_dir").value_or(config.tensorboard_dir);
+  config.worker = section.text("worker").value_or(config.worker);
+  if (const auto workers = section.number("num_workers", 1)) {
+    config.num_workers = static_cast<std::size_t>(*workers);
+  }
+}
+
+void apply_tensorboard(HookConfig& config, const json& object, const std::string& where) {
+  const Section section(object, where);
+  section.check_keys(tensorboard_keys, false);
+  config.export_tensorboard = true;
+  config.tensorboard_dir = section.text("LocalPath").value_or("/opt/ml/output/tensorboard");
+}
+
+CollectionConfig collection_of(const json& object, const std::string& where, const SaveConfig& hook_steps) {
+  const Section outer(object, where);
+  outer.check_keys(configuration_keys, false);
+  const auto name = outer.text("CollectionName");
+  if (!name || name->empty()) {
+    throw InvalidArgument(where + ": there is no CollectionName");
+  }
+  CollectionConfig collection{.name = *name};
+  const json* const parameters = outer.find("CollectionParameters");
+  const json none = json::object();
+  const Section section(parameters == nullptr ? none : *parameters, where + ": '" + detail::printable(*name) + "'");
+  section.check_keys(collection_keys, true);
+  collection.include_regex = section.texts("include_regex").value_or(std::vector<std::string>{});
+  collection.tensor_names = section.texts("tensor_names").value_or(std::vector<std::string>{});
+  collection.reduction_config = reductions_of(section);
+  collection.save_histogram = section.truth("save_histogram");
+  if (section.has_steps()) {
+    collection.save_config = steps_of(section, hook_steps);
+  }
+  return collection;
+}
+
+/// A text that names a place on S3; an older key too.
+std::optional<std::string> s3_output_path(const Section& top) {
+  for (const char* const key : {"S3OutputPath", "S3Path"}) {
+    auto uri = top.text(key);
+    if (uri && !uri->empty()) {
+      return uri;
+    }
+  }
+  return std::nullopt;
+}
+
+IncludeWorkers include_workers(const Section& section) {
+  const std::string which = section.text("include_workers").value_or("all");
+  if (which != "all" && which != "one") {
+    throw InvalidArgument(section.named("include_workers") + " is neither one nor all: '" + detail::printable(which) +
+                          "'");
+  }
+  return which == "one" ? IncludeWorkers::one : IncludeWorkers::all;
+}
+
+void apply_collections(HookConfig& config, const json& list, const std::string& where) {
+  if (!list.is_array()) {
+    throw InvalidArgument(where + " is not a list");
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    config.add_collection(collection_of(list[i], where + "[" + std::to_string(i) + "]", config.save_config));
+  }
+}
+
+void apply_hook(HookConfig& config, const json& object, const std::string& where) {
+  const Section top(object, where);
+  top.check_keys(top_keys, false);
+  if (auto path = top.text("LocalPath")) {
+    config.out_dir = std::move(*path);
+  } else if (auto uri = s3_output_path(top)) {
+    config.out_dir = std::move(*uri);  // where SageMaker would bring it
+  }
+  apply_place(config, top);
+  if (const json* const parameters = top.find("HookParameters")) {
+    const Section section(*parameters, where + ": HookParameters");
+    section.check_keys(hook_keys, true);
+    apply_place(config, section);
+    config.save_config = SaveConfig(steps_of(section, config.save_config));
+    config.reduction_config = reductions_of(section);
+    config.save_all = section.truth("save_all").value_or(false);
+    config.dry_run = section.truth("dry_run").value_or(false);
+    config.save_histogram = section.truth("save_histogram");
+    config.include_workers = include_workers(section);
+    config.include_regex = section.texts("include_regex").value_or(std::vector<std::string>{});
+    config.include_collections = section.texts("include_collections").value_or(std::vector<std::string>{});
+  }
+  if (const json* const list = top.find("CollectionConfigurations")) {
+    apply_collections(config, *list, top.named("CollectionConfigurations"));
+  }
+  if (const json* const tensorboard = top.find("TensorBoardOutputConfig")) {
+    apply_tensorboard(config, *tensorboard, where + ": TensorBoardOutputConfig");
+  }
+}
+
+/// Whether it is a rule's configuration, with nothing beside it.
+bool is_bare_rule(const json& value) { return value.is_object() && value.contains("RuleConfigurationName"); }
+
+/// The collections that stand beside rules, as in SageMaker's published configurations: of one rule, of a list, or of
+/// an object of rules by name. Whether there are such rules.
+bool apply_rules(HookConfig& config, const json& document, const std::string& where) {
+  if (document.is_object() && document.contains("DebugRuleConfiguration")) {
+    const Section rule(document, where);
+    if (const json* const list = rule.find("CollectionConfigurations")) {
+      apply_collections(config, *list, rule.named("CollectionConfigurations"));
+    }
+    return true;
+  }
+  bool any = is_bare_rule(document);
+  if (document.is_array()) {
+    for (std::size_t i = 0; i < document.size(); ++i) {
+      any = apply_rules(config, document[i], where + "[" + std::to_string(i) + "]") || any;
+    }
+  } else if (document.is_object()) {
+    for (const auto& [name, rule] : document.items()) {
+      if (rule.is_object() && rule.contains("DebugRuleConfiguration")) {
+        any = apply_rules(config, rule, where + ": " + detail::printable(name)) || any;
+      }
+    }
+  }
+  return any;
+}
+
+/// A CreateTrainingJob request or the reply that describes a job: much of it is not for the hook.
+bool is_job(const json& document) {
+  constexpr std::array<const char*, 5> keys = {"DebugHookConfig", "DebugRuleConfigurations", "TrainingJobName",
+                                               "TrainingJobArn", "AlgorithmSpecification"};
+  return document.is_object() &&
+         std::any_of(keys.begin(), keys.end(), [&](const char* key) { return document.contains(key); });
+}
+
+void apply_job(HookConfig& config, const json& job, const std::string& where) {
+  const Section top(job, where);
+  const json* const hook = top.find("DebugHookConfig");
+  config.enabled = hook != nullptr && *hook != json(false);
+  if (config.enabled) {
+    apply_hook(config, *hook, top.named("DebugHookConfig"));
+  }
+  if (const json* const tensorboard = top.find("TensorBoardOutputConfig")) {
+    apply_tensorboard(config, *tensorboard, top.named("TensorBoardOutputConfig"));
+  }
+  if (const json* const rules = top.find("DebugRuleConfigurations")) {
+    static_cast<void>(apply_rules(config, *rules, top.named("DebugRuleConfigurations")));
+    config.enabled = config.enabled || !config.collections.empty();
+  }
+}
+
+}  // namespace
+
+HookConfig HookConfig::parse(std::string_view text, std::string_view where_view, Framework framework) {
+  const std::string where(where_view);
+  if (text.size() > limits::json_bytes) {
+    throw InvalidArgument(where + ": the JSON document is larger than a configuration may be");
+  }
+  text::JsonDocument<json> parsed;
+  if (const auto error = text::parse_json(text, parsed)) {
+    const Problem problem = detail::layout::damaged_json(*error);
+    throw InvalidArgument(where + (problem.offset ? ": byte " + std::to_string(*problem.offset) : "") + ": " +
+                          problem.text);
+  }
+  const json& document = *parsed;
+  HookConfig config = detail::hook::default_config(framework);
+  if (is_job(document)) {
+    apply_job(config, document, where);
+  } else if (!apply_rules(config, document, where)) {
+    apply_hook(config, document, where);
+  } else if (config.collections.empty()) {
+    throw InvalidArgument(where + ": rules that do not say what to save; smd-rule --hook-config -C FILE does");
+  }
+  return config;
+}
+
+}  // namespace smd

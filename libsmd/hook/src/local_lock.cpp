@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local_lock.hpp"
+
+#include "layout/debugger/trial_paths.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace smd::detail::hook {
+namespace {
+
+using storage::Descriptor;
+using storage::uninterrupted;
+using Clock = std::chrono::steady_clock;
+
+constexpr mode_t lock_file_mode = 0666;  // The user's mask takes from it.
+constexpr std::chrono::milliseconds shortest_pause(1);
+constexpr std::chrono::milliseconds longest_pause(20);
+
+class HeldLock final : public OutputLock {
+ public:
+  explicit HeldLock(int descriptor) : descriptor_(descriptor) {}
+  ~HeldLock() override {
+    uninterrupted([&] { return ::flock(descriptor_, LOCK_UN); });
+  }
+
+ private:
+  int descriptor_;
+};
+
+bool try_lock(int descriptor) {
+  return uninterrupted([&] { return ::flock(descriptor, LOCK_EX | LOCK_NB); }) == 0;
+}
+
+/// 0, or why not. A lock that another process holds is one that can be taken.
+int can_be_locked(int descriptor) {
+  if (try_lock(descriptor)) {
+    const HeldLock at_once_released(descriptor);
+    return 0;
+  }
+  return errno == EWOULDBLOCK ? 0 : errno;
+}
+
+/// O_NONBLOCK: a FIFO in its place must not hold us up.
+Descriptor open_lock_file(int root) {
+  const std::string name(layout::lock_file);
+  Descriptor file(uninterrupted([&] {
+    return ::openat(root, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY,
+                    lock_file_mode);
+  }));
+  struct stat status = {};
+  if (file && (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))) {
+    errno = EINVAL;
+    return {};
+  }
+  return file;
+}
+
+}  // namespace
+
+LocalLock::LocalLock(int root, std::string path, LockPlace best) : root_(root), path_(std::move(path)) {
+  int error = best == LockPlace::folder ? can_be_locked(root_) : ENOLCK;
+  if (error != 0 && best != LockPlace::none) {
+    file_ = open_lock_file(root_);
+    error = file_ ? can_be_locked(file_.get()) : errno;
+    if (file_ && error != 0) {
+      ::unlinkat(root_, std::string(layout::lock_file).c_str(), 0);
+    }
+  }
+  if (error != 0) {
+    file_ = Descriptor();
+    why_not_ = std::generic_category().message(error);
+  }
+}
+
+Outcome<std::unique_ptr<OutputLock>> LocalLock::take(std::chrono::nanoseconds timeout) {
+  const Clock::time_point begun = Clock::now();
+  std::chrono::milliseconds pause = shortest_pause;
+  while (!try_lock(descriptor())) {
+    if (errno != EWOULDBLOCK) {
+      return Problem{ProblemKind::io, path_, {}, "cannot be locked: " + std::generic_category().message(errno)};
+    }
+    if (Clock::now() - begun >= timeout) {
+      return Problem{ProblemKind::io,
+                     path_,
+                     {},
+                     fmt::format("cannot be written: another process has held the trial's lock for longer than {} s",
+                                 std::chrono::duration<double>(timeout).count())};
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, longest_pause);
+  }
+  return std::unique_ptr<OutputLock>(std::make_unique<HeldLock>(descriptor()));
+}
+
+}  // namespace smd::detail::hook

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "output.hpp"
+#include "storage/descriptor.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace smd::detail::hook {
+
+/// The lock of a local trial, by flock(2): of the folder itself, which leaves nothing behind; of a file in it where the
+/// file system locks files only. A process that dies gives it up.
+class LocalLock {
+ public:
+  /// Finds out what can be locked. `root` is open for reading and stays so; `path` is for messages.
+  LocalLock(int root, std::string path, LockPlace best);
+
+  /// Waits up to `timeout`.
+  Outcome<std::unique_ptr<OutputLock>> take(std::chrono::nanoseconds timeout);
+  /// Why there are no locks; empty if there are.
+  [[nodiscard]] const std::string& why_not() const noexcept { return why_not_; }
+
+ private:
+  [[nodiscard]] int descriptor() const noexcept { return file_ ? file_.get() : root_; }
+
+  int root_;
+  std::string path_;
+  storage::Descriptor file_;  // none: the folder is locked
+  std::string why_not_;
+};
+
+}  // namespace smd::detail::hook

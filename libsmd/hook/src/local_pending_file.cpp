@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local_pending_file.hpp"
+
+#include "write_problem.hpp"
+
+#include <smd/temporary_file.hpp>
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <utility>
+
+namespace smd::detail::hook {
+namespace {
+
+using storage::Descriptor;
+using storage::uninterrupted;
+
+constexpr mode_t file_mode = 0666;  // The user's mask takes from it.
+
+constinit TemporaryFileObserver observer;
+
+class LocalPendingFile final : public PendingFile {
+ public:
+  LocalPendingFile(Descriptor folder, std::string leaf, std::string full_name)
+      : folder_(std::move(folder)), leaf_(std::move(leaf)), full_name_(std::move(full_name)) {}
+
+  ~LocalPendingFile() override {
+    if (there_) {
+      ::unlinkat(folder_.get(), temporary_.c_str(), 0);
+      observed_gone();
+    }
+  }
+
+  /// What stands under the temporary's name already is never opened: a link would lead elsewhere, a FIFO would block.
+  Status open() {
+    std::uint64_t own = 0;
+    if (uninterrupted([&] { return ::getrandom(&own, sizeof own, 0); }) != static_cast<ssize_t>(sizeof own)) {
+      return problem();
+    }
+    temporary_ = fmt::format("{}.{:016x}.tmp", leaf_, own);
+    observed_ = full_name_.substr(0, full_name_.size() - leaf_.size()) + temporary_;
+    ::unlinkat(folder_.get(), (leaf_ + ".tmp").c_str(), 0);
+    if (observer.making != nullptr) {
+      observer.making(observed_.c_str());
+    }
+    file_ = Descriptor(uninterrupted([&] {
+      return ::openat(folder_.get(), temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
+                      file_mode);
+    }));
+    there_ = static_cast<bool>(file_);
+    if (there_) {
+      return ok();
+    }
+    Status failed = problem();
+    observed_gone();
+    return failed;
+  }
+
+  Status write(std::span<const std::byte> bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t written = uninterrupted([&] { return ::write(file_.get(), bytes.data(), bytes.size()); });
+      if (written < 0) {
+        return problem();
+      }
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+    return ok();
+  }
+
+  Outcome<std::size_t> read_back(std::uint64_t offset, std::span<std::byte> into) override {
+    std::size_t done = 0;
+    while (done < into.size()) {
+      const ssize_t got = uninterrupted([&] {
+        return ::pread(file_.get(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+      });
+      if (got < 0) {
+        return std::move(problem().problem());
+      }
+      if (got == 0) {
+        break;
+      }
+      done += static_cast<std::size_t>(got);
+    }
+    return done;
+  }
+
+  Status sync() override {
+    return uninterrupted([&] { return ::fsync(file_.get()); }) == 0 ? ok() : problem();
+  }
+
+  Status close() override {
+    // Not repeated after EINTR: the number is free by then.
+    return ::close(file_.release()) == 0 || errno == EINTR ? ok() : problem();
+  }
+
+  Status publish() override {
+    if (::renameat(folder_.get(), temporary_.c_str(), folder_.get(), leaf_.c_str()) != 0) {
+      return problem();
+    }
+    there_ = false;
+    observed_gone();
+    return ok();
+  }
+
+  Status sync_name() override {
+    const Descriptor opened(
+        uninterrupted([&] { return ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+    return opened && uninterrupted([&] { return ::fsync(opened.get()); }) == 0 ? ok() : problem();
+  }
+
+ private:
+  [[nodiscard]] Status problem() const { return write_problem(errno, full_name_); }
+
+  void observed_gone() const noexcept {
+    if (observer.gone != nullptr) {
+      observer.gone(observed_.c_str());
+    }
+  }
+
+  Descriptor folder_;
+  std::string leaf_;
+  std::string full_name_;
+  std::string temporary_;
+  std::string observed_;  // its path
+  Descriptor file_;
+  bool there_ = false;  // the temporary file
+};
+
+}  // namespace
+
+Outcome<std::unique_ptr<PendingFile>> create_local_file(Descriptor folder, std::string leaf, std::string full_name) {
+  auto file = std::make_unique<LocalPendingFile>(std::move(folder), std::move(leaf), std::move(full_name));
+  if (Status opened = file->open(); !opened) {
+    return std::move(opened.problem());
+  }
+  return std::unique_ptr<PendingFile>(std::move(file));
+}
+
+}  // namespace smd::detail::hook
+
+namespace smd {
+
+void observe_temporary_files(TemporaryFileObserver observer) noexcept { detail::hook::observer = observer; }
+
+}  // namespace smd

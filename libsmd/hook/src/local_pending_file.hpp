@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "output.hpp"
+#include "storage/descriptor.hpp"
+
+#include <memory>
+#include <string>
+
+namespace smd::detail::hook {
+
+/// A file that is written in `folder` (opened by O_PATH) as a temporary file of a name that no other writer uses:
+/// `LEAF.0123456789abcdef.tmp`. `full_name` is for messages. A temporary `LEAF.tmp` that another writer left there is
+/// removed: the reference's hook would append to it.
+[[nodiscard]] Outcome<std::unique_ptr<PendingFile>> create_local_file(storage::Descriptor folder, std::string leaf,
+                                                                      std::string full_name);
+
+}  // namespace smd::detail::hook

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saving_plan.hpp"
+
+#include <smd/error.hpp>
+#include <smd/limits.hpp>
+
+#include "reduce/reduction_list.hpp"
+#include "stock_collections.hpp"
+#include "text/escape.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace smd::detail::hook {
+namespace {
+
+constexpr const char* without_members =
+    "' is not built in and has neither patterns (include_regex) nor names of tensors";
+
+void check_interval(const SaveConfigMode& config, const std::string& whose) {
+  if (config.save_interval < 1) {
+    throw InvalidArgument(whose + ": save_interval " + std::to_string(config.save_interval) + " is not 1 or more");
+  }
+}
+
+void check_reductions(const ReductionConfig& config, const std::string& whose) {
+  if (!config.save_raw_tensor && !config.save_shape && config.reductions.empty()) {
+    throw InvalidArgument(whose + ": neither reductions, nor the tensor itself, nor its shape would be saved");
+  }
+  for (const std::string& name : config.reductions) {
+    if (!reduce::can_be_saved(reduce::plain_reduction_name(name))) {
+      (void)ReductionConfig::parse(name);  // throws, with the nearest name
+    }
+  }
+}
+
+void check_collection_name(const std::string& name) {
+  if (name.empty() || name.size() > limits::name_bytes || !valid_utf8(name)) {
+    throw InvalidArgument("a collection's name is empty, longer than 64 KiB, or not UTF-8");
+  }
+}
+
+}  // namespace
+
+void check_name(std::string_view name) {
+  if (name.size() > limits::name_bytes) {
+    throw InvalidArgument("a tensor's name is longer than 64 KiB");
+  }
+  if (!valid_utf8(name)) {
+    throw InvalidArgument("the tensor's name '" + printable(name) + "' is not UTF-8");
+  }
+  // The reference looks for the prefix anywhere in the name, and fails to open a trial where this is not so.
+  constexpr std::string_view prefix = "smdebug/reductions/";
+  if (const auto at = name.find(prefix); at != name.npos && name.find('/', at + prefix.size()) == name.npos) {
+    throw InvalidArgument("'" + printable(name) + "' cannot be a tensor's name: after '" + std::string(prefix) +
+                          "' the reference needs REDUCTION/TENSOR, else it cannot open the trial");
+  }
+}
+
+Collections::Collections(const HookConfig& config)
+    : save_config_(config.save_config),
+      save_histogram_(config.save_histogram.value_or(true)),
+      reduction_config_(config.reduction_config.value_or(ReductionConfig{.save_raw_tensor = true})) {
+  for (const auto& [mode, of_mode] : save_config_.modes()) {
+    check_interval(of_mode, "the hook");
+  }
+  check_reductions(reduction_config_, "the hook");
+  const auto stock = stock_collections(config.framework);
+  for (const auto& [name, collection] : stock) {
+    entries_[find_or_add(name)].config = collection;
+  }
+  for (const std::string_view name : collections_always_saved(config.framework)) {
+    entries_[find_or_add(std::string(name))].included = true;
+  }
+  for (const CollectionConfig& own : config.collections) {
+    check_collection_name(own.name);
+    const bool known = by_name_.contains(own.name);
+    Entry& entry = entries_[find_or_add(own.name)];
+    entry.included = true;
+    for (const std::string& pattern : own.include_regex) {
+      entry.config.include_regex.push_back(pattern);
+    }
+    for (const std::string& name : own.tensor_names) {
+      check_name(name);
+      entry.config.tensor_names.push_back(name);
+    }
+    entry.config.reduction_config = own.reduction_config;
+    entry.own_reductions = own.reduction_config.has_value();
+    entry.config.save_config = own.save_config;
+    entry.config.save_histogram = own.save_histogram;
+    if (!known && entry.config.include_regex.empty() && entry.config.tensor_names.empty()) {
+      throw InvalidArgument("collection '" + printable(own.name) + without_members);
+    }
+  }
+  for (const std::string& name : config.include_collections) {
+    if (!by_name_.contains(name)) {
+      throw InvalidArgument("there is no collection '" + printable(name) + "' to include: configure it first");
+    }
+    entries_[find_or_add(name)].included = true;
+  }
+  if (!config.include_regex.empty()) {
+    Entry& entry = entries_[find_or_add("default")];
+    entry.included = true;
+    entry.config.include_regex.insert(entry.config.include_regex.end(), config.include_regex.begin(),
+                                      config.include_regex.end());
+  }
+  told_nothing_ = !config.save_all && config.include_regex.empty() && config.include_collections.empty() &&
+                  config.collections.empty();
+  if (config.save_all || told_nothing_) {
+    Entry& entry = entries_[find_or_add("all")];
+    entry.included = true;
+    entry.config.include_regex.emplace_back(".*");
+  }
+  everything_ = entries_[find_or_add("all")].included;
+  for (Entry& entry : entries_) {
+    resolve(entry);
+  }
+  index_entries();
+  set_step(Mode::global, 0);
+}
+
+void Collections::replace(CollectionConfig own) {
+  check_collection_name(own.name);
+  std::for_each(own.tensor_names.begin(), own.tensor_names.end(), check_name);
+  const auto before = by_name_.find(own.name);
+  if (before == by_name_.end() && own.include_regex.empty() && own.tensor_names.empty()) {
+    throw InvalidArgument("collection '" + printable(own.name) + without_members);
+  }
+  Entry entry;
+  entry.included = true;
+  // What was taken over from `content` is as it was: still the hook's, if it was that.
+  entry.own_reductions =
+      own.reduction_config &&
+      (before == by_name_.end() || own.reduction_config != entries_[before->second].config.reduction_config ||
+       entries_[before->second].own_reductions);
+  entry.config = std::move(own);
+  resolve(entry);  // throws before anything is changed
+  if (told_nothing_) {
+    Entry& all = entries_[by_name_.at("all")];
+    all.included = false;
+    all.config.include_regex.clear();
+    all.patterns.clear();
+    told_nothing_ = false;
+  }
+  entries_[find_or_add(entry.config.name)] = std::move(entry);
+  everything_ = entries_[by_name_.at("all")].included;
+  index_entries();
+  members_.clear();
+  changed_ = true;
+  set_step(mode_, mode_step_);
+}
+
+std::size_t Collections::find_or_add(const std::string& name) {
+  const auto [at, added] = by_name_.try_emplace(name, entries_.size());
+  if (added) {
+    entries_.emplace_back().config.name = name;
+  }
+  return at->second;
+}
+
+void Collections::resolve(Entry& entry) const {
+  Collection& config = entry.config;
+  const std::string whose = "collection '" + printable(config.name) + "'";
+  for (const auto& [mode, of_mode] : config.save_config) {
+    check_interval(of_mode, whose);
+  }
+  auto modes = save_config_.modes();
+  for (auto& [mode, of_mode] : config.save_config) {
+    modes[mode] = of_mode;
+  }
+  config.save_config = std::move(modes);
+  if (is_scalar_collection(config.name)) {
+    config.reduction_config = ReductionConfig{.save_raw_tensor = true};
+    config.save_histogram = false;
+  } else {
+    config.reduction_config = config.reduction_config ? *config.reduction_config : reduction_config_;
+    config.save_histogram = config.save_histogram.value_or(save_histogram_);
+  }
+  check_reductions(*config.reduction_config, whose);
+  entry.names.insert(std::make_move_iterator(config.tensor_names.begin()),
+                     std::make_move_iterator(config.tensor_names.end()));
+  config.tensor_names.clear();
+  entry.patterns.clear();
+  for (const std::string& text : config.include_regex) {
+    Pattern pattern;
+    if (const auto error = pattern.compile(text)) {
+      throw InvalidArgument(whose + ": pattern '" + printable(text) + "' does not compile: " + *error);
+    }
+    entry.patterns.push_back(std::move(pattern));
+  }
+}
+
+void Collections::update(Entry& entry) const {
+  const bool barred = (mode_ == Mode::eval || mode_ == Mode::predict) && is_training_only(entry.config.name);
+  const SaveConfigMode& config = entry.config.save_config.at(mode_);
+  entry.saved_now = !barred && config.should_save_step(mode_step_);
+}
+
+void Collections::set_step(Mode mode, std::int64_t mode_step) {
+  mode_ = mode;
+  mode_step_ = mode_step;
+  some_saved_now_ = false;
+  for (Entry& entry : entries_) {
+    update(entry);
+    some_saved_now_ = some_saved_now_ || (entry.saved_now && (entry.included || everything_));
+  }
+}
+
+void Collections::index_entries() {
+  named_.clear();
+  with_patterns_.clear();
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    for (const std::string& name : entries_[i].names) {
+      named_[name].push_back(i);
+    }
+    if (!entries_[i].patterns.empty()) {
+      with_patterns_.push_back(i);
+    }
+  }
+}
+
+bool Collections::matches(Entry& entry, std::string_view name, MatchBudget& budget) const {
+  return std::any_of(entry.patterns.begin(), entry.patterns.end(), [&](Pattern& pattern) {
+    const Pattern::Answer answer = pattern.search(name, budget);
+    if (answer == Pattern::Answer::limit || answer == Pattern::Answer::spent) {
+      throw MatchLimit("pattern '" + printable(pattern.text()) + "' takes too long on '" + printable(name) + "'",
+                       pattern.text());
+    }
+    return answer == Pattern::Answer::yes;
+  });
+}
+
+std::vector<std::size_t>& Collections::members(std::string_view name) {
+  if (const auto at = members_.find(name); at != members_.end()) {
+    return at->second;
+  }
+  check_name(name);  // before it becomes a member of anything: it would spoil the collections file
+  std::vector<std::size_t> found;
+  const auto counts = [this](std::size_t id) { return entries_[id].included || everything_; };
+  if (const auto at = named_.find(name); at != named_.end()) {
+    std::copy_if(at->second.begin(), at->second.end(), std::back_inserter(found), counts);
+  }
+  const std::size_t by_name = found.size();
+  MatchBudget budget;
+  for (const std::size_t id : with_patterns_) {
+    const auto end = found.begin() + static_cast<std::ptrdiff_t>(by_name);
+    if (counts(id) && std::find(found.begin(), end, id) == end && matches(entries_[id], name, budget)) {
+      found.push_back(id);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return members_.emplace(name, std::move(found)).first->second;
+}
+
+const Plan& Collections::plan(std::string_view name, const std::vector<std::string>& also) {
+  plan_ = Plan{};
+  if (!some_saved_now_ && also.empty()) {
+    return plan_;
+  }
+  std::vector<std::size_t>& found = members(name);
+  for (const std::string& explicitly : also) {
+    check_collection_name(explicitly);
+    const bool known = by_name_.contains(explicitly);
+    const std::size_t id = find_or_add(explicitly);
+    Entry& entry = entries_[id];
+    if (!known) {
+      resolve(entry);
+      changed_ = true;
+    }
+    entry.included = true;
+    update(entry);
+    some_saved_now_ = some_saved_now_ || entry.saved_now;
+    if (std::find(found.begin(), found.end(), id) == found.end()) {
+      found.push_back(id);
+    }
+  }
+  plan_.scalar = std::any_of(found.begin(), found.end(), [this](std::size_t id) {
+    return entries_[id].saved_now && is_scalar_collection(entries_[id].config.name);
+  });
+  for (const std::size_t id : found) {
+    Entry& entry = entries_[id];
+    if (!entry.saved_now) {
+      continue;
+    }
+    const ReductionConfig& config = *entry.config.reduction_config;
+    plan_.raw = plan_.raw || config.save_raw_tensor;
+    plan_.shape = plan_.shape || config.save_shape;
+    for (const std::string& reduction : config.reductions) {
+      if (plan_.scalar && !entry.own_reductions) {
+        break;  // the hook's are not for numbers, though the collection `all` carries them to every tensor
+      }
+      std::string plain = reduce::plain_reduction_name(reduction);
+      if (std::find(plan_.reductions.begin(), plan_.reductions.end(), plain) == plan_.reductions.end()) {
+        plan_.reductions.push_back(std::move(plain));
+      }
+    }
+    if (plan_.histogram_collection.empty() && *entry.config.save_histogram) {
+      plan_.histogram_collection = entry.config.name;
+    }
+    if (!entry.names.contains(name)) {
+      entry.names.emplace(name);
+      named_[std::string(name)].push_back(id);
+      changed_ = true;
+    }
+  }
+  return plan_;
+}
+
+void Collections::merge(const std::map<std::string, Collection>& earlier) {
+  for (const auto& [name, collection] : earlier) {
+    const bool known = by_name_.contains(name);
+    Entry& entry = entries_[find_or_add(name)];
+    if (!known) {
+      entry.config = collection;
+      if (entry.config.reduction_config && entry.config.reduction_config->reductions.empty() &&
+          !entry.config.reduction_config->save_raw_tensor && !entry.config.reduction_config->save_shape) {
+        entry.config.reduction_config.reset();
+      }
+      resolve(entry);
+      update(entry);
+      continue;
+    }
+    entry.names.insert(collection.tensor_names.begin(), collection.tensor_names.end());
+    auto& patterns = entry.config.include_regex;
+    std::set<std::string> there(patterns.begin(), patterns.end());
+    for (const std::string& pattern : collection.include_regex) {
+      if (there.insert(pattern).second) {
+        patterns.push_back(pattern);  // For the file only: what this run saves is as this run was told.
+      }
+    }
+  }
+  index_entries();
+}
+
+std::map<std::string, Collection> Collections::content() const {
+  std::map<std::string, Collection> all;
+  for (const Entry& entry : entries_) {
+    all.emplace(entry.config.name, entry.config)
+        .first->second.tensor_names.assign(entry.names.begin(), entry.names.end());
+  }
+  return all;
+}
+
+bool Collections::changed() noexcept { return std::exchange(changed_, false); }
+
+}  // namespace smd::detail::hook

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "step_file.hpp"
+
+#include "layout/debugger/json_text.hpp"
+#include "layout/debugger/trial_paths.hpp"
+#include "text/escape.hpp"
+#include "text/json.hpp"
+
+#include <smd/limits.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace smd::detail::hook {
+namespace {
+
+using nlohmann::json;
+
+Outcome<std::string> read_whole(storage::Storage& trial, const std::string& name) {
+  auto file = trial.open(name);
+  if (!file) {
+    return std::move(file.problem());
+  }
+  if ((*file)->size() > limits::json_bytes) {
+    return Problem{ProblemKind::damaged, name, {}, "longer than the limit (json_bytes)"};
+  }
+  std::string text((*file)->size(), '\0');
+  auto got = (*file)->read_at(0, std::as_writable_bytes(std::span(text)));
+  if (!got) {
+    return std::move(got.problem());
+  }
+  text.resize(*got);
+  return text;
+}
+
+/// @throws nlohmann::json::exception where it is not of an index file's form.
+IndexContent parse_index(const json& document) {
+  IndexContent content;
+  const json& meta = document.at("meta");
+  const auto mode = parse_mode(meta.at("mode").get_ref<const std::string&>());
+  if (!mode) {
+    throw json::other_error::create(501, "mode", &meta);
+  }
+  content.mode = *mode;
+  content.mode_step = meta.at("mode_step").get<std::int64_t>();
+  content.event_file = meta.value("event_file_name", "");
+  const json none = json::array();
+  const auto list = [&](const char* key) -> const json& {
+    const auto found = document.find(key);
+    return found == document.end() ? none : *found;
+  };
+  for (const json& entry : list("tensor_payload")) {
+    content.records.push_back({entry.at("tensorname").get<std::string>(), entry.at("start_idx").get<std::uint64_t>(),
+                               entry.at("length").get<std::uint64_t>()});
+  }
+  for (const json& entry : list("shape_payload")) {
+    const auto name = entry.at("tensorname").get<std::string>();
+    content.shapes.push_back({name, entry.value("originalname", name), entry.at("shape").get<Shape>()});
+  }
+  return content;
+}
+
+}  // namespace
+
+StepFile::StepFile(Output& output, StepOfWorker step, ExistingStep existing, bool sync)
+    : output_(output),
+      step_(std::move(step)),
+      append_(existing == ExistingStep::append),
+      sync_(sync),
+      event_name_(layout::event_path(step_.step, step_.worker_part)),
+      index_name_(layout::index_path(step_.step, step_.worker_part)) {
+  content_.mode = step_.mode;
+  content_.mode_step = step_.mode_step;
+}
+
+Outcome<IndexContent> StepFile::existing(storage::Storage& trial) {
+  auto text = read_whole(trial, index_name_);
+  if (!text) {
+    return located(output_, index_name_, std::move(text.problem()));
+  }
+  const auto refused = [this](std::string why) {
+    return located(output_, index_name_, {ProblemKind::damaged, {}, {}, std::move(why)});
+  };
+  text::JsonDocument<json> document;
+  IndexContent there;
+  try {
+    if (text::parse_json(*text, document)) {
+      return refused("not an index file that more can be appended to");
+    }
+    there = parse_index(*document);
+  } catch (const json::exception&) {
+    return refused("not an index file that more can be appended to");
+  }
+  if (there.mode != step_.mode || there.mode_step != step_.mode_step) {
+    return Problem{ProblemKind::warning,
+                   {},
+                   {},
+                   "step " + std::to_string(step_.step) + " is there as " + std::string(to_string(there.mode)) +
+                       " step " + std::to_string(there.mode_step) + ", not " + std::string(to_string(step_.mode)) +
+                       " step " + std::to_string(step_.mode_step)};
+  }
+  if (!there.records.empty() && there.event_file != event_name_) {
+    return refused("its event file has an unusual name, which appending would change");
+  }
+  return there;
+}
+
+Outcome<std::unique_ptr<storage::Storage>> StepFile::look() {
+  auto there = output_.exists(index_name_);
+  if (!there) {
+    return std::move(there.problem());
+  }
+  if (!*there) {
+    return std::unique_ptr<storage::Storage>();
+  }
+  if (!append_) {
+    return Problem{ProblemKind::warning,
+                   {},
+                   {},
+                   "step " + std::to_string(step_.step) + " of worker '" +
+                       printable(layout::worker_name(step_.worker_part)) +
+                       "' has been saved before; nothing is changed"};
+  }
+  return output_.reader();
+}
+
+Status StepFile::check_existing() {
+  auto trial = look();
+  if (!trial) {
+    return std::move(trial.problem());
+  }
+  if (*trial == nullptr) {
+    return ok();
+  }
+  auto there = existing(**trial);
+  if (!there) {
+    return std::move(there.problem());
+  }
+  if (output_.reads_back()) {
+    return ok();  // joined when it is published, under the lock
+  }
+  joined_ = true;
+  return join(**trial, std::move(*there));
+}
+
+Status StepFile::join(storage::Storage& trial, IndexContent there) {
+  if (!there.records.empty()) {
+    auto events = trial.open(event_name_);
+    if (!events) {
+      return located(output_, event_name_, std::move(events.problem()));
+    }
+    AtomicFile joined(output_, event_name_);
+    if (Status opened = joined.open(); !opened) {
+      return opened;
+    }
+    Status copied = append_blocks(joined, (*events)->size(), [&](std::uint64_t at, std::span<std::byte> into) {
+      auto got = (*events)->read_at(at, into);
+      return got ? got : located(output_, event_name_, std::move(got.problem()));
+    });
+    if (!copied) {
+      return copied;
+    }
+    for (RecordEntry& entry : content_.records) {
+      entry.start += joined.size();
+    }
+    if (events_) {
+      if (Status added = events_->copy_to(joined); !added) {
+        return added;
+      }
+    }
+    events_.emplace(std::move(joined));
+  }
+  // What is saved later counts where a name occurs twice.
+  there.event_file = events_ ? event_name_ : "";
+  std::move(content_.records.begin(), content_.records.end(), std::back_inserter(there.records));
+  std::move(content_.shapes.begin(), content_.shapes.end(), std::back_inserter(there.shapes));
+  content_ = std::move(there);
+  return ok();
+}
+
+Status StepFile::add_record(std::string tensor, std::initializer_list<std::string_view> pieces) {
+  if (!events_) {
+    events_.emplace(output_, event_name_);
+    if (Status opened = events_->open(); !opened) {
+      return opened;
+    }
+  }
+  content_.event_file = event_name_;
+  const std::uint64_t start = events_->size();
+  for (const std::string_view piece : pieces) {
+    if (Status written = events_->write(piece); !written) {
+      return written;
+    }
+  }
+  content_.records.push_back({std::move(tensor), start, events_->size() - start});
+  return ok();
+}
+
+Status StepFile::finish() {
+  // What may be joined is not finished yet.
+  return events_ && !append_ ? events_->finish(sync_) : ok();
+}
+
+Status StepFile::publish_events() {
+  auto trial = joined_ ? Outcome<std::unique_ptr<storage::Storage>>(nullptr) : look();
+  if (!trial) {
+    return std::move(trial.problem());
+  }
+  if (*trial != nullptr) {
+    auto there = existing(**trial);
+    if (!there) {
+      return std::move(there.problem());
+    }
+    if (Status joined = join(**trial, std::move(*there)); !joined) {
+      return joined;
+    }
+  }
+  if (!events_) {
+    return ok();
+  }
+  return append_ ? events_->commit(sync_) : events_->publish(sync_);
+}
+
+Status StepFile::publish_index() { return write_atomically(output_, index_name_, index_text(content_), sync_); }
+
+}  // namespace smd::detail::hook

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stock_collections.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace smd {
+namespace {
+
+constexpr unsigned only(Framework framework) { return 1U << static_cast<unsigned>(framework); }
+constexpr unsigned pytorch = only(Framework::pytorch);
+constexpr unsigned tensorflow = only(Framework::tensorflow);
+constexpr unsigned mxnet = only(Framework::mxnet);
+constexpr unsigned xgboost = only(Framework::xgboost);
+
+struct Stock {
+  std::string_view name;
+  std::string_view pattern;  ///< Empty: none.
+  unsigned frameworks;
+};
+
+// The patterns are the reference's, oddities included ([a-zA-z], [^/bias]): what other tools expect is what counts.
+constexpr std::array<Stock, 26> stock = {{
+    {"all", "", pytorch | tensorflow | mxnet | xgboost},
+    {"default", "", pytorch | tensorflow | mxnet | xgboost},
+    {"weights", "^(?!gradient).*weight", pytorch | mxnet},
+    {"biases", "^(?!gradient).*bias", pytorch | mxnet},
+    {"gradients", "^gradient", pytorch | mxnet},
+    {"losses", "[Ll]oss_(?!input).*output", pytorch},
+    {"losses", ".*loss._(?!input).*output", mxnet},
+    {"weights", "", tensorflow},
+    {"biases", "bias", tensorflow},
+    {"gradients", "", tensorflow},
+    {"losses", "", tensorflow},
+    {"metrics", "", tensorflow},
+    {"inputs", "", tensorflow},
+    {"outputs", "", tensorflow},
+    {"layers", "", tensorflow},
+    {"sm_metrics", "", tensorflow},
+    {"optimizer_variables", "", tensorflow},
+    {"hyperparameters", "^hyperparameters/.*$", xgboost},
+    {"metrics", "^[a-zA-z]+-[a-zA-z0-9]+$", xgboost},
+    {"losses", "^[a-zA-z]+-.+(?<!(auc|map))$", xgboost},
+    {"predictions", "^predictions$", xgboost},
+    {"labels", "^labels$", xgboost},
+    {"feature_importance", "^feature_importance/.*", xgboost},
+    {"average_shap", "^average_shap/.*[^/bias]$", xgboost},
+    {"full_shap", "^full_shap/.*[^/bias]$", xgboost},
+    {"trees", "^trees/.*", xgboost},
+}};
+
+}  // namespace
+
+std::map<std::string, Collection> stock_collections(Framework framework) {
+  std::map<std::string, Collection> collections;
+  for (const Stock& one : stock) {
+    if ((one.frameworks & only(framework)) != 0) {
+      Collection collection{.name = std::string(one.name)};
+      if (!one.pattern.empty()) {
+        collection.include_regex.emplace_back(one.pattern);
+      }
+      collections.emplace(one.name, std::move(collection));
+    }
+  }
+  return collections;
+}
+
+bool is_scalar_collection(std::string_view name) noexcept {
+  static constexpr std::array<std::string_view, 5> names = {"losses", "metrics", "sm_metrics", "feature_importance",
+                                                            "average_shap"};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+namespace detail::hook {
+
+std::span<const std::string_view> collections_always_saved(Framework framework) noexcept {
+  static constexpr std::array<std::string_view, 3> names = {"losses", "metrics", "sm_metrics"};
+  switch (framework) {
+    case Framework::pytorch:
+    case Framework::mxnet:
+      return std::span(names).first(1);
+    case Framework::xgboost:
+      return std::span(names).first(2);
+    case Framework::tensorflow:
+      break;
+  }
+  return names;
+}
+
+bool is_training_only(std::string_view name) noexcept { return name == "gradients" || name == "optimizer_variables"; }
+
+}  // namespace detail::hook
+}  // namespace smd

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/builtin.hpp"
+#include "framework/common.hpp"
+#include "framework/saves.hpp"
+
+#include <array>
+
+namespace smd::detail::rules {
+
+namespace {
+
+constexpr Reduction zeros{.kind = ReductionKind::zero};
+constexpr Reduction elements{.kind = ReductionKind::count};
+
+class AllZero final : public Rule {
+ public:
+  explicit AllZero(const Parameters& parameters)
+      : Rule(parameters),
+        tensors_(select(selection_of(parameters, false))),
+        threshold_(parameters.number("threshold")) {
+    require_selection(parameters);
+  }
+
+  void set_required_tensors(StepNeeds& step) override {
+    for (const Unit& unit : step.units(tensors_)) {
+      if (unit.has_value()) {
+        step.computed(unit, zeros);
+        step.computed(unit, elements);
+      } else if (threshold_ == 100) {
+        for (const std::string_view name : deciding(unit)) {
+          step.saved(unit, name);
+        }
+      }
+    }
+  }
+
+  void invoke_at_step(StepView& step) override {
+    for (const Unit& unit : step.units(tensors_)) {
+      const std::optional<double> percent = unit.has_value() ? of_value(step, unit) : of_reductions(step, unit);
+      if (!percent) {
+        continue;
+      }
+      step.judged();
+      if (*percent >= threshold_) {
+        step.fire(unit, "zero_percent", *percent, ">=", threshold_);
+      }
+    }
+  }
+
+ private:
+  /// The first of the saved reductions that tell whether all is zero; the others can be 0 by underflow.
+  [[nodiscard]] static std::vector<std::string_view> deciding(const Unit& unit) {
+    if (unit.has_reduction("abs_max")) {
+      return {"abs_max"};
+    }
+    if (unit.has_reduction("min") && unit.has_reduction("max")) {
+      return {"min", "max"};
+    }
+    for (const std::string_view name : {"l1", "abs_l1", "abs_sum"}) {
+      if (unit.has_reduction(name)) {
+        return {name};
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] static std::optional<double> of_value(const StepView& step, const Unit& unit) {
+    const std::optional<double> zero = step.computed(unit, zeros);
+    const std::optional<double> count = step.computed(unit, elements);
+    return zero && count ? std::optional(100 * *zero / *count) : std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<double> of_reductions(const StepView& step, const Unit& unit) const {
+    if (threshold_ != 100) {
+      return std::nullopt;
+    }
+    std::optional<double> percent;
+    for (const std::string_view name : deciding(unit)) {
+      const std::optional<double> value = step.saved(unit, name);
+      if (!value) {
+        return std::nullopt;
+      }
+      percent = *value == 0 && percent.value_or(100) == 100 ? 100 : 0;
+    }
+    return percent;
+  }
+
+  SelectionId tensors_;
+  double threshold_;
+};
+
+}  // namespace
+
+RuleDescription all_zero_rule() {
+  return {
+      .name = "AllZero",
+      .alias = "all_zero",
+      .summary = "all values, or a given percentage of them, are zero",
+      .condition =
+          "per tensor and worker: 100 x #{x : x = 0} / #x >= threshold\n"
+          "Where the raw value was not saved and the threshold is 100, the first of these that was saved "
+          "decides: abs_max; min and max; l1; abs_l1; abs_sum.",
+      .frameworks = "all",
+      .parameters = {collection_names_parameter("one of the two is required"),
+                     tensor_regex_parameter("one of the two is required"),
+                     {.name = "threshold",
+                      .type = ParameterType::number,
+                      .default_text = "100",
+                      .help = "percentage of zeros that fires"}},
+      .create = [](const Parameters& parameters) { return std::make_unique<AllZero>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            const bool all = parameters.number("threshold") == 100;
+            return selected(parameters, "all_zero",
+                            all ? std::vector<std::string>{"abs_max"} : std::vector<std::string>{});
+          },
+  };
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/builtin.hpp"
+#include "built_in/classes.hpp"
+#include "framework/saves.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace smd::detail::rules {
+
+namespace {
+
+class ClassImbalance final : public Rule {
+ public:
+  explicit ClassImbalance(const Parameters& parameters)
+      : Rule(parameters),
+        labels_(select({.regex = {parameters.text("labels_regex")}})),
+        predictions_(select({.regex = {parameters.text("predictions_regex")}})),
+        most_imbalance_(parameters.number("threshold_imbalance")),
+        most_wrong_(parameters.number("threshold_misprediction")),
+        samples_(static_cast<std::uint64_t>(parameters.integer("samples"))),
+        arg_max_(parameters.boolean("argmax")) {}
+
+  void set_required_tensors(StepNeeds& step) override {
+    for (const SelectionId selection : {labels_, predictions_}) {
+      for (const Unit& unit : step.units(selection)) {
+        step.value(unit);
+      }
+    }
+  }
+
+  void invoke_at_step(StepView& step) override {
+    std::optional<std::string_view> first_label;
+    std::optional<std::string_view> first_prediction;
+    const auto labels = values(step, labels_, first_label);
+    const auto predictions = values(step, predictions_, first_prediction);
+    if (!first_label) {
+      return;
+    }
+    Counts& counts = counts_[step.mode()];
+    for (const auto& [worker, of_worker] : labels) {
+      const auto other = predictions.find(worker);
+      for (std::size_t i = 0; i < of_worker.size(); ++i) {
+        const bool paired = other != predictions.end() && i < other->second.size();
+        count(counts, of_worker[i], paired ? other->second[i] : nullptr);
+      }
+    }
+    if (counts.labels >= samples_) {
+      judge(step, counts, *first_label, first_prediction.value_or(*first_label));
+    }
+  }
+
+  void summarize(RuleSummary& summary) override {
+    std::uint64_t most = 0;
+    for (const auto& [mode, counts] : counts_) {
+      most = std::max(most, counts.labels);
+    }
+    if (!counts_.empty()) {
+      summary.explain(fmt::format("no mode has samples ({}) labels: at most {}", samples_, most));
+    }
+  }
+
+ private:
+  struct Count {
+    std::uint64_t labels = 0;
+    std::uint64_t paired = 0;  ///< Labels that had a prediction,
+    std::uint64_t wrong = 0;   ///< and those for which it was another class.
+  };
+  struct Counts {
+    std::uint64_t labels = 0;
+    PerClass<Count> classes;
+  };
+  /// Of each worker, in the order of names; null where a value was saved that is of no use.
+  using Values = std::map<std::string_view, std::vector<const TensorValue*>>;
+
+  static Values values(StepView& step, SelectionId selection, std::optional<std::string_view>& first) {
+    Values values;
+    for (const Unit& unit : step.units(selection)) {
+      if (!unit.has_value()) {
+        continue;
+      }
+      const TensorValue* const value = step.value(unit);
+      values[unit.worker()].push_back(value);
+      if (value != nullptr && !first) {
+        first = unit.tensor();
+      }
+    }
+    return values;
+  }
+
+  void count(Counts& counts, const TensorValue* labels, const TensorValue* predictions) const {
+    if (labels == nullptr) {
+      return;
+    }
+    const Classes of_labels = Classes::of_labels(labels->view());
+    if (predictions != nullptr) {
+      const Classes predicted =
+          arg_max_ ? Classes::of_arg_max(predictions->view()) : Classes::of_elements(predictions->view());
+      if (predicted.size() == of_labels.size()) {
+        for_class_pairs(of_labels, predicted, [&](double label, double prediction) {
+          if (!std::isnan(label)) {
+            Count& one = counts.classes[label];
+            ++counts.labels;
+            ++one.labels;
+            ++one.paired;
+            one.wrong += prediction == label ? 0 : 1;
+          }
+        });
+        return;
+      }
+    }
+    for_class_pairs(of_labels, of_labels, [&](double label, double /*same*/) {
+      if (!std::isnan(label)) {
+        ++counts.labels;
+        ++counts.classes[label].labels;
+      }
+    });
+  }
+
+  void judge(StepView& step, const Counts& counts, std::string_view labels, std::string_view predictions) const {
+    std::uint64_t smallest = 0;
+    std::uint64_t largest = 0;
+    double worst = -1;
+    counts.classes.for_each([&](const Count& one) {
+      if (one.labels > 0) {
+        smallest = smallest == 0 ? one.labels : std::min(smallest, one.labels);
+        largest = std::max(largest, one.labels);
+      }
+      if (one.paired > 0) {
+        worst = std::max(worst, static_cast<double>(one.wrong) / static_cast<double>(one.paired));
+      }
+    });
+    step.judged();
+    const double ratio = static_cast<double>(largest) / static_cast<double>(smallest);
+    if (ratio > most_imbalance_) {
+      fire(step, labels, "imbalance", ratio, most_imbalance_);
+    }
+    if (worst >= 0 && worst > most_wrong_) {
+      fire(step, predictions, "misprediction", worst, most_wrong_);
+    }
+  }
+
+  static void fire(StepView& step, std::string_view tensor, const char* check, double value, double threshold) {
+    step.fire({.tensor = std::string(tensor), .check = check, .value = value, .relation = ">", .threshold = threshold});
+  }
+
+  SelectionId labels_;
+  SelectionId predictions_;
+  double most_imbalance_;
+  double most_wrong_;
+  std::uint64_t samples_;
+  bool arg_max_;
+  std::map<Mode, Counts> counts_;
+};
+
+}  // namespace
+
+RuleDescription class_imbalance_rule() {
+  return {
+      .name = "ClassImbalance",
+      .alias = "class_imbalance",
+      .summary = "some classes have far more labels than others, or a class is mostly mispredicted",
+      .condition =
+          "per mode, over all steps so far and all workers, once there were samples labels:\n"
+          "labels of the most frequent class / labels of the least frequent class seen > threshold_imbalance\n"
+          "the largest (labels of a class that are predicted wrong / its labels that have a prediction) > "
+          "threshold_misprediction\n"
+          "A value v is of class floor(v + 1/2), a one-hot row of labels of the one's position. Label and prediction "
+          "tensors are paired by the order of their names. Needs raw values.",
+      .frameworks = "all",
+      .collections = {},
+      .parameters = {{.name = "threshold_imbalance",
+                      .type = ParameterType::number,
+                      .default_text = "10",
+                      .help = "greatest tolerated ratio of the largest class to the smallest"},
+                     {.name = "threshold_misprediction",
+                      .type = ParameterType::number,
+                      .default_text = "0.7",
+                      .help = "greatest tolerated fraction of a class that is mispredicted"},
+                     {.name = "samples",
+                      .type = ParameterType::integer,
+                      .default_text = "500",
+                      .help = "labels to see first",
+                      .at_least = 1},
+                     {.name = "argmax",
+                      .type = ParameterType::boolean,
+                      .default_text = "False",
+                      .help = "predictions are rows of scores, of which the largest counts"},
+                     {.name = "labels_regex",
+                      .type = ParameterType::pattern,
+                      .default_text = ".*labels",
+                      .help = "tensors of labels"},
+                     {.name = "predictions_regex",
+                      .type = ParameterType::pattern,
+                      .default_text = ".*predictions",
+                      .help = "tensors of predictions"}},
+      .create = [](const Parameters& parameters) { return std::make_unique<ClassImbalance>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            return Collections{collection_of("labels", {parameters.text("labels_regex")}),
+                               collection_of("predictions", {parameters.text("predictions_regex")})};
+          },
+  };
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/classes.hpp"
+
+#include "built_in/numbers.hpp"
+#include "reduce/doubles.hpp"
+
+#include <cmath>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace smd::detail::rules {
+
+namespace {
+
+/// Where the one is in each row of zeros and a single one; empty if any row is not like this.
+std::vector<std::uint32_t> ones_of_rows(const TensorView& view) {
+  const auto columns = static_cast<std::size_t>(view.shape().back());
+  std::vector<std::uint32_t> ones;
+  with_elements(view, [&](const auto* x, std::size_t n) {
+    for (std::size_t start = 0; start + columns <= n; start += columns) {
+      std::size_t found = columns;
+      for (std::size_t i = 0; i < columns; ++i) {
+        if (x[start + i] == 1 && found == columns) {
+          found = i;
+        } else if (x[start + i] != 0) {
+          ones.clear();
+          return;
+        }
+      }
+      if (found == columns) {
+        ones.clear();
+        return;
+      }
+      ones.push_back(static_cast<std::uint32_t>(found));
+    }
+  });
+  return ones;
+}
+
+template <class T>
+bool is_nan(T x) noexcept {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::isnan(x);
+  } else {
+    return false;
+  }
+}
+
+}  // namespace
+
+Classes Classes::of_labels(const TensorView& view) {
+  if (view.shape().size() == 2 && view.shape()[1] > 1) {
+    if (std::vector<std::uint32_t> ones = ones_of_rows(view); !ones.empty()) {
+      Classes classes(view, ones.size());
+      classes.by_row_ = true;
+      classes.rows_ = std::move(ones);
+      return classes;
+    }
+  }
+  return of_elements(view);
+}
+
+Classes Classes::of_elements(const TensorView& view) { return {view, view.size()}; }
+
+Classes Classes::of_arg_max(const TensorView& view) {
+  const auto columns = view.shape().empty() ? std::size_t{1} : static_cast<std::size_t>(view.shape().back());
+  Classes classes(view, columns == 0 ? 0 : view.size() / columns);
+  classes.by_row_ = true;
+  classes.rows_.reserve(classes.size_);
+  with_elements(view, [&](const auto* x, std::size_t n) {
+    for (std::size_t start = 0; start + columns <= n; start += columns) {
+      std::size_t best = 0;
+      for (std::size_t i = 1; i < columns; ++i) {
+        if (x[start + i] > x[start + best] || (is_nan(x[start + best]) && !is_nan(x[start + i]))) {
+          best = i;
+        }
+      }
+      classes.rows_.push_back(static_cast<std::uint32_t>(best));
+    }
+  });
+  return classes;
+}
+
+void Classes::read(std::size_t first, std::size_t n, double* classes) const {
+  if (by_row_) {
+    std::copy_n(rows_.begin() + static_cast<std::ptrdiff_t>(first), n, classes);
+    return;
+  }
+  const std::size_t item = item_size(view_.dtype());
+  const std::array<std::int64_t, 1> shape{static_cast<std::int64_t>(n)};
+  reduce::for_doubles(TensorView(view_.dtype(), shape, view_.bytes().subspan(first * item, n * item)),
+                      [&](const double* values, std::size_t count) {
+                        classes = std::transform(values, values + count, classes, class_of);
+                      });
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/builtin.hpp"
+#include "built_in/classes.hpp"
+#include "framework/saves.hpp"
+#include "text/escape.hpp"
+
+#include <smd/trial.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace smd::detail::rules {
+
+namespace {
+
+/// How often label i was predicted as j.
+class Matrix {
+ public:
+  using Cells = std::map<std::pair<double, double>, std::uint64_t>;
+
+  void add(double label, double prediction) {
+    if (label < small && prediction < small) {
+      ++small_[static_cast<std::size_t>(label) * small + static_cast<std::size_t>(prediction)];
+    } else {
+      ++others_[{label, prediction}];
+    }
+  }
+  /// All that are not 0, by label, then prediction.
+  [[nodiscard]] Cells cells() const {
+    Cells cells = others_;
+    for (std::size_t i = 0; i < small_.size(); ++i) {
+      if (small_[i] != 0) {
+        const std::size_t label = i / small;
+        cells.emplace(std::pair(static_cast<double>(label), static_cast<double>(i - label * small)), small_[i]);
+      }
+    }
+    return cells;
+  }
+
+ private:
+  static constexpr std::size_t small = 64;
+  std::vector<std::uint64_t> small_ = std::vector<std::uint64_t>(small * small);
+  Cells others_;
+};
+
+/// Which tensor of a step holds the labels, or the predictions: that of a name, else the first of a collection, else of
+/// the collection that has the name.
+class Source {
+ public:
+  void by_name(SelectionId selection) { choices_.insert(choices_.begin(), selection); }
+  void by_collection(SelectionId selection) { choices_.push_back(selection); }
+
+  [[nodiscard]] std::optional<std::string_view> tensor(const StepTensors& step) const {
+    for (const SelectionId choice : choices_) {
+      for (const Unit& unit : step.units(choice)) {
+        if (unit.has_value()) {
+          return unit.tensor();
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Whether there is such a tensor at any step.
+  [[nodiscard]] bool saved(const RuleSummary& summary) const {
+    return std::any_of(choices_.begin(), choices_.end(),
+                       [&](SelectionId choice) { return !summary.saved(choice).empty(); });
+  }
+
+ private:
+  std::vector<SelectionId> choices_;
+};
+
+class Confusion final : public Rule {
+ public:
+  explicit Confusion(const Parameters& parameters)
+      : Rule(parameters),
+        least_diagonal_(parameters.number("min_diag")),
+        most_off_diagonal_(parameters.number("max_off_diag")) {
+    if (parameters.has("category_no")) {
+      categories_ = static_cast<double>(parameters.integer("category_no"));
+    }
+    labels_.by_name(select({.names = {parameters.text("labels")}}));
+    predictions_.by_name(select({.names = {parameters.text("predictions")}}));
+  }
+
+  void begin() override {
+    add_collections(labels_, "labels_collection", "labels");
+    add_collections(predictions_, "predictions_collection", "predictions");
+  }
+
+  void set_required_tensors(StepNeeds& step) override {
+    for_workers(step, [&](const Unit& labels, const Unit& predictions) {
+      step.value(labels);
+      step.value(predictions);
+    });
+  }
+
+  void invoke_at_step(StepView& step) override {
+    Matrix matrix;
+    std::string_view tensor;
+    for_workers(step, [&](const Unit& labels, const Unit& predictions) {
+      const TensorValue* const true_classes = step.value(labels);
+      const TensorValue* const predicted = step.value(predictions);
+      tensor = predictions.tensor();
+      if (true_classes != nullptr && predicted != nullptr) {
+        count(matrix, true_classes->view(), predicted->view());
+      }
+    });
+    judge(step, matrix.cells(), tensor);
+  }
+
+  void summarize(RuleSummary& summary) override {
+    const bool labels = labels_.saved(summary);
+    const bool predictions = predictions_.saved(summary);
+    if (labels != predictions) {
+      const std::string lacking = labels ? "predictions" : "labels";
+      summary.explain(fmt::format("{} were saved, but no {}: neither a tensor '{}' nor one of the collection '{}'",
+                                  labels ? "labels" : "predictions", lacking, printable(parameters().text(lacking)),
+                                  printable(parameters().text(lacking + "_collection"))));
+    }
+  }
+
+ private:
+  /// Ones that are not there are left out: neither is needed where the other or a tensor of the name exists.
+  void add_collections(Source& source, const char* collection, const char* name) {
+    std::vector<std::string> names = {parameters().text(collection)};
+    if (names.front() != parameters().text(name)) {
+      names.push_back(parameters().text(name));
+    }
+    for (std::string& one : names) {
+      if (base_trial().collection(one)) {
+        source.by_collection(select({.collections = {std::move(one)}}));
+      }
+    }
+  }
+
+  template <class Step, class Use>
+  void for_workers(Step& step, const Use& use) const {
+    const std::optional<std::string_view> labels = labels_.tensor(step);
+    const std::optional<std::string_view> predictions = predictions_.tensor(step);
+    if (!labels || !predictions) {
+      return;
+    }
+    for (const std::string_view worker : step.workers()) {
+      const std::optional<Unit> of_labels = step.unit(*labels, worker);
+      const std::optional<Unit> of_predictions = step.unit(*predictions, worker);
+      if (of_labels && of_predictions) {
+        use(*of_labels, *of_predictions);
+      }
+    }
+  }
+
+  [[nodiscard]] bool in_range(double number) const { return number >= 0 && (!categories_ || number < *categories_); }
+
+  void count(Matrix& matrix, const TensorView& labels, const TensorView& predictions) const {
+    const Classes true_classes = Classes::of_labels(labels);
+    const auto add = [&](const Classes& predicted) {
+      for_class_pairs(true_classes, predicted, [&](double label, double prediction) {
+        if (in_range(label) && in_range(prediction)) {
+          matrix.add(label, prediction);
+        }
+      });
+    };
+    if (predictions.size() == true_classes.size()) {
+      add(Classes::of_elements(predictions));
+    } else if (predictions.shape().size() >= 2) {
+      if (const Classes rows = Classes::of_arg_max(predictions); rows.size() == true_classes.size()) {
+        add(rows);
+      }
+    }
+  }
+
+  void judge(StepView& step, const Matrix::Cells& cells, std::string_view tensor) const {
+    if (cells.empty()) {
+      return;
+    }
+    step.judged();
+    // By class: S. A class that has labels and is never predicted stays 0, and so does its share.
+    std::map<double, std::uint64_t> predicted;
+    for (const auto& [at, n] : cells) {
+      predicted[at.second] += n;
+      predicted.try_emplace(at.first, 0);
+    }
+    double least = std::numeric_limits<double>::infinity();
+    double least_class = 0;
+    for (const auto& [number, all] : predicted) {
+      const auto right = cells.find({number, number});
+      const double share = right == cells.end() ? 0 : static_cast<double>(right->second) / static_cast<double>(all);
+      if (share < least) {
+        least = share;
+        least_class = number;
+      }
+    }
+    double most = 0;
+    std::pair<double, double> most_at;
+    for (const auto& [at, n] : cells) {
+      const double share = static_cast<double>(n) / static_cast<double>(predicted[at.second]);
+      if (at.first != at.second && share > most) {
+        most = share;
+        most_at = at;
+      }
+    }
+    if (least < least_diagonal_) {
+      fire(step, tensor, "diag", least, "<", least_diagonal_, {least_class, least_class});
+    }
+    if (most > most_off_diagonal_) {
+      fire(step, tensor, "off_diag", most, ">", most_off_diagonal_, most_at);
+    }
+  }
+
+  static void fire(StepView& step, std::string_view tensor, const char* check, double value, const char* relation,
+                   double threshold, std::pair<double, double> at) {
+    step.fire(
+        {.tensor = std::string(tensor),
+         .check = check,
+         .value = value,
+         .relation = relation,
+         .threshold = threshold,
+         .details = {{"label", fmt::format("{:.0f}", at.first)}, {"prediction", fmt::format("{:.0f}", at.second)}}});
+  }
+
+  double least_diagonal_;
+  double most_off_diagonal_;
+  std::optional<double> categories_;
+  Source labels_;
+  Source predictions_;
+};
+
+}  // namespace
+
+RuleDescription confusion_rule() {
+  return {
+      .name = "Confusion",
+      .alias = "confusion",
+      .summary = "too few predictions of a class are right, or too many are of one other class",
+      .condition =
+          "per step, with C[i][j] = labels i predicted as j, of all workers, and S[i] = sum over j of C[j][i]:\n"
+          "smallest C[i][i] / S[i] < min_diag; 0 for a class that has labels and is never predicted\n"
+          "largest C[j][i] / S[i], j != i, > max_off_diag\n"
+          "A value v is of class floor(v + 1/2), a one-hot row of labels of the one's position, a row of scores of the "
+          "largest. Needs raw values.",
+      .frameworks = "all",
+      .collections = {"labels", "predictions"},
+      .parameters = {{.name = "category_no",
+                      .type = ParameterType::integer,
+                      .help = "how many classes there are: 0 to one less; not given: any number",
+                      .at_least = 2},
+                     {.name = "labels",
+                      .type = ParameterType::text,
+                      .default_text = "labels",
+                      .help = "tensor of labels, or a collection that has it"},
+                     {.name = "predictions",
+                      .type = ParameterType::text,
+                      .default_text = "predictions",
+                      .help = "tensor of predictions, or a collection that has it"},
+                     {.name = "labels_collection",
+                      .type = ParameterType::text,
+                      .default_text = "labels",
+                      .help = "collection of the labels, if there is no tensor of that name"},
+                     {.name = "predictions_collection",
+                      .type = ParameterType::text,
+                      .default_text = "predictions",
+                      .help = "collection of the predictions, likewise"},
+                     {.name = "min_diag",
+                      .type = ParameterType::number,
+                      .default_text = "0.9",
+                      .help = "least share of right predictions, of all of a class",
+                      .at_least = 0,
+                      .at_most = 1},
+                     {.name = "max_off_diag",
+                      .type = ParameterType::number,
+                      .default_text = "0.1",
+                      .help = "greatest share of one other class in the predictions of a class",
+                      .at_least = 0,
+                      .at_most = 1}},
+      .create = [](const Parameters& parameters) { return std::make_unique<Confusion>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            return Collections{
+                collection_of(parameters.text("labels_collection"), {exactly(parameters.text("labels"))}),
+                collection_of(parameters.text("predictions_collection"), {exactly(parameters.text("predictions"))})};
+          },
+  };
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/builtin.hpp"
+#include "framework/common.hpp"
+#include "framework/saves.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace smd::detail::rules {
+
+namespace {
+
+constexpr Reduction nan_count{.kind = ReductionKind::nan};
+constexpr Reduction inf_count{.kind = ReductionKind::inf};
+
+// Products overflow harmlessly.
+constexpr std::array<std::string_view, 16> telling = {
+    "min",     "max",     "mean",     "std",     "variance",     "sum",     "l1",     "l2",
+    "abs_min", "abs_max", "abs_mean", "abs_std", "abs_variance", "abs_sum", "abs_l1", "abs_l2"};
+// The others turn an infinity into NaN.
+constexpr std::array<std::string_view, 10> telling_nan = {"min",     "max",      "l1",      "l2",     "abs_min",
+                                                          "abs_max", "abs_mean", "abs_sum", "abs_l1", "abs_l2"};
+
+class ExplodingTensor final : public Rule {
+ public:
+  explicit ExplodingTensor(const Parameters& parameters)
+      : Rule(parameters), tensors_(select(selection_of(parameters, true))), only_nan_(parameters.boolean("only_nan")) {}
+
+  void set_required_tensors(StepNeeds& step) override {
+    for (const Unit& unit : step.units(tensors_)) {
+      if (unit.has_value()) {
+        step.computed(unit, nan_count);
+        if (!only_nan_) {
+          step.computed(unit, inf_count);
+        }
+      } else {
+        for (const std::string_view name : unit.reductions()) {
+          if (tells(name)) {
+            step.saved(unit, name);
+          }
+        }
+      }
+    }
+  }
+
+  void invoke_at_step(StepView& step) override {
+    for (const Unit& unit : step.units(tensors_)) {
+      if (unit.has_value()) {
+        judge_value(step, unit);
+      } else {
+        judge_reductions(step, unit);
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] bool tells(std::string_view name) const {
+    return only_nan_ ? std::find(telling_nan.begin(), telling_nan.end(), name) != telling_nan.end()
+                     : std::find(telling.begin(), telling.end(), name) != telling.end();
+  }
+
+  void judge_value(StepView& step, const Unit& unit) const {
+    const std::optional<double> nan = step.computed(unit, nan_count);
+    if (!nan) {
+      return;
+    }
+    step.judged();
+    const double bad = *nan + (only_nan_ ? 0 : step.computed(unit, inf_count).value_or(0));
+    if (bad > 0) {
+      step.fire(unit, "non_finite", bad, ">", 0);
+    }
+  }
+
+  void judge_reductions(StepView& step, const Unit& unit) const {
+    double bad = 0;
+    for (const std::string_view name : unit.reductions()) {
+      const std::optional<double> value = tells(name) ? step.saved(unit, name) : std::nullopt;
+      if (value) {
+        step.judged();
+        bad += std::isnan(*value) || (!only_nan_ && std::isinf(*value)) ? 1 : 0;
+      }
+    }
+    if (bad > 0) {
+      step.fire(unit, "non_finite_reduction", bad, ">", 0);
+    }
+  }
+
+  SelectionId tensors_;
+  bool only_nan_;
+};
+
+}  // namespace
+
+RuleDescription exploding_tensor_rule() {
+  return {
+      .name = "ExplodingTensor",
+      .alias = "exploding_tensor",
+      .summary = "a value holds NaN or an infinity",
+      .condition =
+          "per tensor and worker: #{x : x is NaN or, unless only_nan, infinite} > 0\n"
+          "Where the raw value was not saved: the same of its saved reductions but prod and abs_prod; with "
+          "only_nan only of those that do not turn an infinity into NaN.",
+      .frameworks = "deep learning",
+      .parameters =
+          {collection_names_parameter("neither: every tensor"),
+           tensor_regex_parameter("neither: every tensor"),
+           {.name = "only_nan", .type = ParameterType::boolean, .default_text = "False", .help = "look for NaN only"}},
+      .create = [](const Parameters& parameters) { return std::make_unique<ExplodingTensor>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            // The largest |x| is NaN or infinite exactly if a value is, and cannot overflow.
+            return selected(parameters, "exploding_tensor", {"abs_max"}, "exploding_tensor");
+          },
+  };
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/builtin.hpp"
+#include "built_in/numbers.hpp"
+#include "framework/saves.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+namespace smd::detail::rules {
+
+namespace {
+
+class FeatureImportanceOverweight final : public Rule {
+ public:
+  explicit FeatureImportanceOverweight(const Parameters& parameters)
+      : Rule(parameters),
+        features_(select({.regex = {parameters.text("tensor_regex")}})),
+        most_(parameters.number("threshold")),
+        count_(static_cast<std::uint64_t>(parameters.integer("nfeatures"))) {}
+
+  void set_required_tensors(StepNeeds& step) override {
+    for (const Unit& unit : step.units(features_)) {
+      step.value(unit);
+    }
+  }
+
+  void invoke_at_step(StepView& step) override {
+    std::map<std::string_view, Importances> workers;
+    for (const Unit& unit : step.units(features_)) {
+      if (const TensorValue* const value = step.value(unit)) {
+        workers[unit.worker()].add(unit, to_doubles(value->view()));
+      }
+    }
+    for (auto& [worker, importances] : workers) {
+      const std::optional<double> share = importances.share_of_largest(count_);
+      if (!share) {
+        continue;
+      }
+      step.judged();
+      if (*share > most_) {
+        step.fire(*importances.of_largest, "share", *share, ">", most_);
+      }
+    }
+  }
+
+ private:
+  struct Importances {
+    std::vector<double> all;
+    std::optional<Unit> of_largest;
+    double largest = 0;
+
+    void add(const Unit& unit, const std::vector<double>& values) {
+      for (const double value : values) {
+        if (!of_largest || value > largest) {
+          of_largest = unit;
+          largest = value;
+        }
+      }
+      all.insert(all.end(), values.begin(), values.end());
+    }
+
+    /// Nothing if the total is not above 0, or NaN. Added up from the largest on: few features have exactly all of it.
+    [[nodiscard]] std::optional<double> share_of_largest(std::uint64_t count) {
+      if (std::any_of(all.begin(), all.end(), [](double one) { return std::isnan(one); })) {
+        return std::nullopt;
+      }
+      std::sort(all.begin(), all.end(), std::greater<>());
+      double total = 0;
+      double top = 0;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        total += all[i];
+        top = i < count ? total : top;
+      }
+      return total > 0 ? std::optional(top / total) : std::nullopt;
+    }
+  };
+
+  SelectionId features_;
+  double most_;
+  std::uint64_t count_;
+};
+
+}  // namespace
+
+RuleDescription feature_importance_overweight_rule() {
+  return {
+      .name = "FeatureImportanceOverweight",
+      .alias = "feature_importance_overweight",
+      .summary = "a few features hold most of the importance",
+      .condition =
+          "per worker, over all elements of all matching tensors: sum of the nfeatures largest / sum of all > "
+          "threshold\n"
+          "Needs raw values and a sum above 0.",
+      .frameworks = "XGBoost",
+      .collections = {},
+      .parameters = {{.name = "threshold",
+                      .type = ParameterType::number,
+                      .default_text = "0.8",
+                      .help = "greatest tolerated share of the largest features"},
+                     {.name = "nfeatures",
+                      .type = ParameterType::integer,
+                      .default_text = "3",
+                      .help = "how many of the largest features count",
+                      .at_least = 1},
+                     {.name = "tensor_regex",
+                      .type = ParameterType::pattern,
+                      .default_text = ".*feature_importance/weight",
+                      .help = "tensors of feature importance"}},
+      .create = [](const Parameters& parameters) { return std::make_unique<FeatureImportanceOverweight>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            return Collections{collection_of("feature_importance", {parameters.text("tensor_regex")})};
+          },
+  };
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/builtin.hpp"
+#include "built_in/losses.hpp"
+#include "framework/saves.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace smd::detail::rules {
+
+namespace {
+
+/// Change in percent of the loss before: infinite from 0; none is none, also of an infinity.
+double percent_of(double from, double to, double change) {
+  if (from == to) {
+    return 0;
+  }
+  if (std::isinf(change) || (from == 0 && !std::isnan(change))) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return 100 * change / std::abs(from);
+}
+
+class LossNotDecreasing final : public Rule {
+ public:
+  explicit LossNotDecreasing(const Parameters& parameters)
+      : Rule(parameters),
+        least_distance_(parameters.integer("num_steps")),
+        least_decrease_(parameters.number("diff_percent")),
+        greatest_increase_(parameters.number("increase_threshold_percent")) {
+    if (!parameters.boolean("use_losses_collection") && !has_lists()) {
+      throw ConfigurationError(ConfigurationErrorKind::missing_parameter,
+                               "parameter 'collection_names' or 'tensor_regex' is needed when "
+                               "'use_losses_collection' is False",
+                               "collection_names");
+    }
+    if (parameters.has("mode")) {
+      const std::string& mode = parameters.text("mode");
+      one_row_ = mode == "GLOBAL";
+      only_ = mode == "TRAIN" ? std::optional(Mode::train) : mode == "EVAL" ? std::optional(Mode::eval) : std::nullopt;
+    }
+  }
+
+  void begin() override {
+    std::vector<std::string> collections = parameters().list("collection_names");
+    const std::vector<std::string>& regex = parameters().list("tensor_regex");
+    if (parameters().boolean("use_losses_collection") && knows_losses(base_trial())) {
+      collections.emplace_back("losses");
+    }
+    const bool every = !has_lists() && collections.empty();
+    std::optional<SelectionId> by_collection;
+    std::optional<SelectionId> others;
+    if (!collections.empty()) {
+      by_collection = select({.collections = std::move(collections)});
+    }
+    if (every || !regex.empty()) {
+      others = select({.regex = regex, .all = every});
+    }
+    losses_ = Losses(by_collection, others);
+  }
+
+  void set_required_tensors(StepNeeds& step) override {
+    if (!looks_at(step)) {
+      return;
+    }
+    for (const Unit& unit : losses_.units(step)) {
+      losses_.need(step, unit);
+      std::set<std::int64_t>& asked = asked_[row_of(unit)];
+      if (const std::optional<Unit> before = reference(step, unit)) {
+        if (asked.insert(position(*before)).second) {
+          losses_.need(step, *before);
+        }
+        asked.erase(asked.begin(), asked.find(position(*before)));
+      }
+      asked.insert(position(unit));
+    }
+  }
+
+  void summarize(RuleSummary& summary) override {
+    const bool known =
+        std::any_of(rows_.begin(), rows_.end(), [](const auto& row) { return !row.second.known.empty(); });
+    if (known) {
+      summary.explain(
+          fmt::format("no loss was saved at two steps of one mode that are num_steps ({}) apart", least_distance_));
+    } else if (only_) {
+      summary.explain("no loss was saved at a step of mode " + std::string(to_string(*only_)));
+    }
+  }
+
+  void invoke_at_step(StepView& step) override {
+    if (!looks_at(step)) {
+      return;
+    }
+    for (const Unit& unit : losses_.units(step)) {
+      Row& row = rows_[row_of(unit)];
+      if (!row.first) {
+        row.first = unit.step();
+      }
+      learn_reference(step, unit, row);
+      if (const std::optional<double> loss = losses_.loss(step, unit)) {
+        check(step, unit, row, *loss);
+      }
+    }
+  }
+
+ private:
+  struct Loss {
+    GlobalStep step;
+    double value = 0;
+  };
+  /// Losses of one tensor, worker and mode.
+  struct Row {
+    std::optional<GlobalStep> first;      ///< The rule has seen what was saved from this step on.
+    std::optional<std::int64_t> checked;  ///< Position of the last check.
+    std::optional<Loss> low;              ///< Where the rise began, if the loss rose at the last check.
+    std::map<std::int64_t, Loss> known;   ///< By position; what can no longer be a reference is dropped.
+    std::set<std::int64_t> no_losses;     ///< Of what was saved before `first`: looked at, and none.
+  };
+  using RowKey = std::tuple<std::string, std::string, Mode>;
+
+  [[nodiscard]] bool has_lists() const {
+    return !parameters().list("collection_names").empty() || !parameters().list("tensor_regex").empty();
+  }
+  [[nodiscard]] bool looks_at(const StepTensors& step) const { return !only_ || step.mode() == *only_; }
+  [[nodiscard]] RowKey row_of(const Unit& unit) const {
+    return {std::string(unit.tensor()), std::string(unit.worker()), one_row_ ? Mode::global : unit.mode()};
+  }
+  [[nodiscard]] std::int64_t position(const Unit& unit) const {
+    return one_row_ ? unit.step().value : unit.mode_step().value;
+  }
+
+  /// The units that are far enough back to be the reference, ascending.
+  [[nodiscard]] std::span<const Unit> far_enough(const StepTensors& step, const Unit& unit) const {
+    const std::span<const Unit> series = one_row_ ? step.series_of_all_modes(unit) : step.series(unit);
+    const std::int64_t latest = position(unit) - least_distance_;
+    const auto end = std::partition_point(series.begin(), series.end(),
+                                          [&](const Unit& other) { return position(other) <= latest; });
+    return {series.begin(), end};
+  }
+
+  /// The newest of them that may have a loss.
+  [[nodiscard]] std::optional<Unit> reference(const StepTensors& step, const Unit& unit) const {
+    const std::span<const Unit> before = far_enough(step, unit);
+    const auto found =
+        std::find_if(before.rbegin(), before.rend(), [&](const Unit& other) { return losses_.possible(step, other); });
+    return found == before.rend() ? std::nullopt : std::optional(*found);
+  }
+
+  /// Makes the reference known if it was saved before the rule's first step. What was asked for may turn out to be no
+  /// loss; then those before it are looked at, each once.
+  void learn_reference(StepView& step, const Unit& unit, Row& row) const {
+    const std::span<const Unit> before = far_enough(step, unit);
+    const auto unseen = std::partition_point(before.begin(), before.end(),
+                                             [&](const Unit& other) { return other.step() < *row.first; });
+    const auto known = row.known.upper_bound(position(unit) - least_distance_);
+    if (unseen == before.begin() ||
+        (known != row.known.begin() && std::prev(known)->first > position(*std::prev(unseen)))) {
+      return;
+    }
+    const std::optional<Unit> asked_for = reference(step, unit);
+    for (auto at = unseen; at != before.begin();) {
+      --at;
+      const std::int64_t place = position(*at);
+      if (row.known.contains(place) || row.no_losses.contains(place)) {
+        return;  // and so is what comes before
+      }
+      std::optional<double> loss;
+      if (losses_.possible(step, *at)) {
+        loss = *at == asked_for ? losses_.loss(step, *at) : losses_.look_up(step, *at);
+      }
+      if (loss) {
+        row.known.emplace(place, Loss{at->step(), *loss});
+        return;
+      }
+      row.no_losses.insert(place);
+    }
+  }
+
+  void check(StepView& step, const Unit& unit, Row& row, double loss) {
+    const std::int64_t here = position(unit);
+    row.known.insert_or_assign(here, Loss{unit.step(), loss});
+    auto old = row.known.upper_bound(here - least_distance_);
+    if (old == row.known.begin()) {
+      return;
+    }
+    --old;
+    row.known.erase(row.known.begin(), old);
+    if (row.checked && here < *row.checked + least_distance_) {
+      return;
+    }
+    row.checked = here;
+    step.judged();
+    const Loss before = old->second;
+    if (loss > before.value) {
+      check_rise(step, unit, row, before, loss);
+      return;
+    }
+    row.low.reset();
+    const double decrease = percent_of(before.value, loss, before.value - loss);
+    if (decrease < least_decrease_ || std::isnan(loss)) {
+      fire(step, unit, "decrease_percent", decrease, "<", least_decrease_, before);
+    }
+  }
+
+  /// Rises in succession add up: a loss that creeps upwards is compared with where it began to.
+  void check_rise(StepView& step, const Unit& unit, Row& row, const Loss& before, double loss) const {
+    if (!row.low || before.value < row.low->value) {
+      row.low = before;
+    }
+    const double increase = percent_of(row.low->value, loss, loss - row.low->value);
+    if (increase > greatest_increase_) {
+      fire(step, unit, "increase_percent", increase, ">", greatest_increase_, *row.low);
+    }
+  }
+
+  static void fire(StepView& step, const Unit& unit, const char* check, double value, const char* relation,
+                   double threshold, const Loss& reference) {
+    step.fire({.tensor = std::string(unit.tensor()),
+               .worker = std::string(unit.worker()),
+               .check = check,
+               .value = value,
+               .relation = relation,
+               .threshold = threshold,
+               .details = {{"reference_step", fmt::format("{}", reference.step.value)},
+                           {"reference_loss", fmt::format("{}", reference.value)}}});
+  }
+
+  std::int64_t least_distance_;
+  double least_decrease_;
+  double greatest_increase_;
+  bool one_row_ = false;
+  std::optional<Mode> only_;
+  Losses losses_;
+  std::map<RowKey, std::set<std::int64_t>> asked_;  // positions; of planning, which runs ahead
+  std::map<RowKey, Row> rows_;
+};
+
+}  // namespace
+
+RuleDescription loss_not_decreasing_rule() {
+  return {
+      .name = "LossNotDecreasing",
+      .alias = "loss_not_decreasing",
+      .summary = "the loss does not decrease by enough in a number of steps",
+      .condition =
+          "per tensor, worker and mode, with old = the loss at the newest step <= p - num_steps, and at least "
+          "num_steps after the last check:\n"
+          "new > old: 100 * (new - low) / |low| > increase_threshold_percent, with low = the least old of this check "
+          "and the checks directly before it at which the loss rose too\n"
+          "else: 100 * (old - new) / |old| < diff_percent, or new is NaN\n"
+          "A tensor's loss is its one element; of a collection's tensor, the mean (the saved one is enough). Steps p "
+          "are mode steps; with mode GLOBAL, global steps of all modes in one row.",
+      .frameworks = "all",
+      .collections = {"losses"},
+      .parameters = {{.name = "collection_names",
+                      .type = ParameterType::list,
+                      .help = "collections whose tensors are losses, of any number of elements"},
+                     {.name = "tensor_regex",
+                      .type = ParameterType::pattern_list,
+                      .help = "tensors of one element that are losses too"},
+                     {.name = "use_losses_collection",
+                      .type = ParameterType::boolean,
+                      .default_text = "True",
+                      .help = "look at the collection losses too; if the trial does not define it and no list is "
+                              "given, at every tensor of one element. False needs a list"},
+                     {.name = "num_steps",
+                      .type = ParameterType::integer,
+                      .default_text = "10",
+                      .help = "least distance of the two losses, in steps",
+                      .at_least = 1},
+                     {.name = "diff_percent",
+                      .type = ParameterType::number,
+                      .default_text = "0.1",
+                      .help = "a loss that did not rise fires if it fell by less percent than this",
+                      .at_least = 0,
+                      .at_most = 100,
+                      .exclusive = true},
+                     {.name = "increase_threshold_percent",
+                      .type = ParameterType::number,
+                      .default_text = "5",
+                      .help = "a loss that rose by more percent than this fires; rises in succession add up",
+                      .at_least = 0,
+                      .at_most = 100,
+                      .exclusive = true},
+                     {.name = "mode",
+                      .type = ParameterType::text,
+                      .help = "only steps of this mode; GLOBAL: all modes in one row; not given: each mode by itself",
+                      .choices = {"EVAL", "TRAIN", "GLOBAL"}}},
+      .create = [](const Parameters& parameters) { return std::make_unique<LossNotDecreasing>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            Collections all = selected(parameters, "loss_not_decreasing");
+            if (parameters.boolean("use_losses_collection")) {
+              all.push_back(collection_of("losses"));
+            }
+            const std::string& mode = parameters.text("mode");
+            if (mode == "TRAIN" || mode == "EVAL") {
+              for (CollectionConfig& one : all) {
+                one = only_in({mode == "TRAIN" ? Mode::train : Mode::eval}, std::move(one));
+              }
+            }
+            return all;
+          },
+  };
+}
+
+}  // namespace smd::detail::rules

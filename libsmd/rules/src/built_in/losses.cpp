@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/losses.hpp"
+
+#include "framework/rule_run.hpp"
+
+#include <smd/reduction.hpp>
+#include <smd/trial.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace smd::detail::rules {
+
+namespace {
+
+constexpr Reduction loss_mean{.kind = ReductionKind::mean};
+constexpr Reduction loss_count{.kind = ReductionKind::count};
+
+/// A record of one number is far shorter, whatever its shape: longer ones are not read to see how many elements they
+/// have. Its tag is the tensor's name, which the trial may have decorated.
+bool may_hold_one_number(const Unit& unit) {
+  constexpr std::uint64_t all_but_name = 4096;
+  const std::uint64_t bytes = unit.record_bytes();
+  return bytes > 0 && bytes <= all_but_name + 2 * unit.tensor().size();
+}
+
+}  // namespace
+
+bool knows_losses(const Trial& trial) {
+  const std::optional<Collection> losses = trial.collection("losses");
+  return losses && !(losses->tensor_names.empty() && losses->include_regex.empty());
+}
+
+bool Losses::by_collection(const StepTensors& step, const Unit& unit) const {
+  return collections_ && step.selected(*collections_, unit);
+}
+
+bool Losses::possible(const StepTensors& step, const Unit& unit) const {
+  return by_collection(step, unit) ? unit.has_value() || unit.has_reduction("mean") : may_hold_one_number(unit);
+}
+
+std::vector<Unit> Losses::units(const StepTensors& step) const {
+  std::vector<Unit> units;
+  if (collections_) {
+    for (const Unit& unit : step.units(*collections_)) {
+      if (possible(step, unit)) {
+        units.push_back(unit);
+      }
+    }
+  }
+  if (others_) {
+    for (const Unit& unit : step.units(*others_)) {
+      if (!by_collection(step, unit) && possible(step, unit)) {
+        units.push_back(unit);
+      }
+    }
+  }
+  return units;
+}
+
+void Losses::need(StepNeeds& step, const Unit& unit) const {
+  if (by_collection(step, unit)) {
+    step.measure(unit, loss_mean);
+  } else {
+    step.computed(unit, loss_count);
+    step.computed(unit, loss_mean);
+  }
+}
+
+std::optional<double> Losses::loss(const StepView& step, const Unit& unit) const {
+  if (by_collection(step, unit)) {
+    return step.measure(unit, loss_mean);
+  }
+  const std::optional<double> number = step.computed(unit, loss_count);
+  return number == 1.0 ? step.computed(unit, loss_mean) : std::nullopt;
+}
+
+std::optional<double> Losses::look_up(StepView& step, const Unit& unit) const {
+  ReductionSets sets;
+  KeptValues kept;
+  Window window(sets, kept);
+  StepContext& context = RuleAccess::context(step);
+  StepContext late(context.run(), window, context.step(), context.first());
+  StepNeeds needs(late);
+  need(needs, unit);
+  ReadCounters counters;
+  window.read(1, counters);
+  context.run().note_unread(late, window);
+  return loss(StepView(late), unit);
+}
+
+void Losses::need_all(StepNeeds& step) const {
+  for (const Unit& unit : units(step)) {
+    need(step, unit);
+  }
+}
+
+std::map<std::string, double> Losses::pooled(const StepView& step) const {
+  std::map<std::string, std::pair<double, std::size_t>> sums;
+  for (const Unit& unit : units(step)) {
+    if (const std::optional<double> one = loss(step, unit)) {
+      auto& [sum, workers] = sums[std::string(unit.tensor())];
+      sum += *one;
+      ++workers;
+    }
+  }
+  std::map<std::string, double> means;
+  for (const auto& [tensor, sum] : sums) {
+    means.emplace(tensor, sum.first / static_cast<double>(sum.second));
+  }
+  return means;
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/builtin.hpp"
+#include "built_in/numbers.hpp"
+#include "framework/saves.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace smd::detail::rules {
+
+namespace {
+
+/// Elements that equal a token as doubles, compared in their own type where that is the same. `n` is small.
+template <class T>
+std::uint32_t count_equal(const T* x, std::size_t n, double token) {
+  constexpr double exact = 9007199254740992;  // 2^53: larger integers are rounded as doubles
+  std::uint32_t found = 0;
+  if constexpr (std::is_same_v<T, float>) {
+    const auto narrow = static_cast<float>(token);
+    if (static_cast<double>(narrow) == token) {
+      for (std::size_t i = 0; i < n; ++i) {
+        found += x[i] == narrow ? 1 : 0;
+      }
+    }
+    return found;
+  } else if constexpr (std::is_integral_v<T>) {
+    if (token > -exact && token < exact) {
+      const auto whole = static_cast<std::int64_t>(token);
+      const auto narrow = static_cast<T>(whole);
+      if (static_cast<double>(whole) == token && static_cast<double>(narrow) == token) {
+        for (std::size_t i = 0; i < n; ++i) {
+          found += x[i] == narrow ? 1 : 0;
+        }
+      }
+      return found;
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    found += static_cast<double>(x[i]) == token ? 1 : 0;
+  }
+  return found;
+}
+
+class NlpSequenceRatio final : public Rule {
+ public:
+  explicit NlpSequenceRatio(const Parameters& parameters)
+      : Rule(parameters),
+        sequences_(select({.regex = parameters.list("tensor_regex")})),
+        tokens_(parameters.numbers("token_values")),
+        most_(parameters.numbers("token_thresholds_percent")) {
+    if (tokens_.size() != most_.size()) {
+      throw ConfigurationError(
+          ConfigurationErrorKind::bad_value,
+          fmt::format("parameter 'token_thresholds_percent' has {} numbers for {} in 'token_values'; give as many",
+                      most_.size(), tokens_.size()),
+          "token_thresholds_percent");
+    }
+    if (tokens_.empty()) {
+      throw ConfigurationError(ConfigurationErrorKind::bad_value, "parameter 'token_values' has no number",
+                               "token_values");
+    }
+  }
+
+  void set_required_tensors(StepNeeds& step) override {
+    for (const Unit& unit : step.units(sequences_)) {
+      step.value(unit);
+    }
+  }
+
+  void invoke_at_step(StepView& step) override {
+    for (const Unit& unit : step.units(sequences_)) {
+      const TensorValue* const value = step.value(unit);
+      if (value == nullptr) {
+        continue;
+      }
+      step.judged();
+      const std::vector<std::uint64_t> found = count(value->view());
+      for (std::size_t i = 0; i < tokens_.size(); ++i) {
+        const double percent = 100 * static_cast<double>(found[i]) / static_cast<double>(value->view().size());
+        if (percent > most_[i]) {
+          step.fire(unit, fmt::format("token={:g}", tokens_[i]), percent, ">", most_[i]);
+        }
+      }
+    }
+  }
+
+ private:
+  /// One pass for all tokens: a block stays in the nearest cache.
+  [[nodiscard]] std::vector<std::uint64_t> count(const TensorView& view) const {
+    constexpr std::size_t block = 2048;
+    std::vector<std::uint64_t> found(tokens_.size());
+    with_elements(view, [&](const auto* x, std::size_t n) {
+      for (std::size_t start = 0; start < n; start += block) {
+        for (std::size_t i = 0; i < tokens_.size(); ++i) {
+          found[i] += count_equal(x + start, std::min(block, n - start), tokens_[i]);
+        }
+      }
+    });
+    return found;
+  }
+
+  SelectionId sequences_;
+  std::vector<double> tokens_;
+  std::vector<double> most_;
+};
+
+}  // namespace
+
+RuleDescription nlp_sequence_ratio_rule() {
+  return {
+      .name = "NLPSequenceRatio",
+      .alias = "nlp_sequence_ratio",
+      .summary = "too much of the input sequences is a given token, such as padding",
+      .condition =
+          "per tensor and worker, for each token t: 100 * (elements equal to t) / elements > its threshold\n"
+          "Needs raw values.",
+      .frameworks = "deep learning applications",
+      .collections = {},
+      .parameters = {{.name = "tensor_regex",
+                      .type = ParameterType::pattern_list,
+                      .default_text = ".*embedding0_input_0",
+                      .help = "tensors of token sequences"},
+                     {.name = "token_values",
+                      .type = ParameterType::number_list,
+                      .default_text = "0",
+                      .help = "the tokens to count"},
+                     {.name = "token_thresholds_percent",
+                      .type = ParameterType::number_list,
+                      .default_text = "50",
+                      .help = "greatest tolerated percentage of each token; as many as tokens"}},
+      .create = [](const Parameters& parameters) { return std::make_unique<NlpSequenceRatio>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            return Collections{collection_of("input_sequence", parameters.list("tensor_regex"))};
+          },
+  };
+}
+
+}  // namespace smd::detail::rules

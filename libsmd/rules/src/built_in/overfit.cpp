@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/builtin.hpp"
+#include "built_in/phases.hpp"
+#include "framework/saves.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace smd::detail::rules {
+
+namespace {
+
+/// By how much validation is above training, as a share of the latter.
+double ratio_of(double training, double validation) {
+  const double difference = validation - training;
+  if (training != 0) {
+    return difference / std::abs(training);
+  }
+  const bool without_sign = difference == 0 || std::isnan(difference);
+  return without_sign ? difference : std::copysign(std::numeric_limits<double>::infinity(), difference);
+}
+
+class Overfit final : public PhaseRule {
+ public:
+  explicit Overfit(const Parameters& parameters)
+      : PhaseRule(parameters),
+        patience_(parameters.integer("patience")),
+        threshold_(parameters.number("ratio_threshold")) {
+    ignore_before(GlobalStep(parameters.integer("start_step")));
+  }
+
+  void begin() override {
+    const std::vector<std::string>& regex = parameters().list("tensor_regex");
+    if (regex.empty() && knows_losses(base_trial())) {
+      look_at(Losses(select({.collections = {"losses"}}), std::nullopt));
+    } else {
+      look_at(Losses(std::nullopt, select({.regex = regex, .all = regex.empty()})));
+    }
+  }
+
+ private:
+  std::optional<std::vector<Verdict>> judge(const Phase& phase) override {
+    if (!phase.training) {
+      return std::nullopt;
+    }
+    const double ratio = ratio_of(*phase.training, phase.validation);
+    std::int64_t& exceeded = exceeded_[phase.tensor];
+    exceeded = ratio > threshold_ ? exceeded + 1 : 0;
+    std::vector<Verdict> verdicts;
+    if (exceeded >= patience_) {
+      verdicts.push_back({"ratio", ratio, ">", threshold_});
+    }
+    return verdicts;
+  }
+
+  std::int64_t patience_;
+  double threshold_;
+  std::map<std::string, std::int64_t> exceeded_;  // successive phases, by tensor
+};
+
+}  // namespace
+
+RuleDescription overfit_rule() {
+  return {
+      .name = "Overfit",
+      .alias = "overfit",
+      .summary = "the validation loss is well above the training loss",
+      .condition =
+          "per tensor, when a validation phase closes: (mean validation - mean training) / |mean training| > "
+          "ratio_threshold, patience times in succession\n"
+          "A phase is what EVAL steps there are before the next TRAIN step, or the end; training is what came since "
+          "the "
+          "phase before. Without modes, each step has train-X and validation-X (or valid-, val-, eval-, test-, dev-). "
+          "The loss of a step is the mean over workers.",
+      .frameworks = "all",
+      .collections = {"losses"},
+      .parameters = {{.name = "tensor_regex",
+                      .type = ParameterType::pattern_list,
+                      .help = "tensors of one element to look at instead of the collection losses"},
+                     {.name = "start_step",
+                      .type = ParameterType::integer,
+                      .default_text = "0",
+                      .help = "global step; earlier steps are ignored",
+                      .at_least = 0},
+                     {.name = "patience",
+                      .type = ParameterType::integer,
+                      .default_text = "1",
+                      .help = "so many phases in succession fire",
+                      .at_least = 1},
+                     {.name = "ratio_threshold",
+                      .type = ParameterType::number,
+                      .default_text = "0.1",
+                      .help = "greatest tolerated difference, as a share of the training loss"}},
+      .create = [](const Parameters& parameters) { return std::make_unique<Overfit>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            const std::vector<std::string>& patterns = parameters.list("tensor_regex");
+            return Collections{
+                only_in({Mode::train, Mode::eval, Mode::global},
+                        patterns.empty() ? collection_of("losses") : collection_of("overfit", patterns))};
+          },
+  };
+}
+
+}  // namespace smd::detail::rules

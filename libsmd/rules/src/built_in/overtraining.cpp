@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/builtin.hpp"
+#include "built_in/phases.hpp"
+#include "framework/saves.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace smd::detail::rules {
+
+namespace {
+
+/// How long a loss has not become better.
+class Side {
+ public:
+  void observe(double loss, double delta) {
+    if (!best_) {
+      best_ = std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
+    } else if (loss < *best_ && *best_ - loss >= delta) {
+      best_ = loss;
+      stale_ = 0;
+    } else {
+      ++stale_;
+    }
+  }
+  [[nodiscard]] std::int64_t stale() const noexcept { return stale_; }
+
+ private:
+  std::optional<double> best_;
+  std::int64_t stale_ = 0;
+};
+
+class Overtraining final : public PhaseRule {
+ public:
+  explicit Overtraining(const Parameters& parameters)
+      : PhaseRule(parameters),
+        patience_train_(parameters.integer("patience_train")),
+        patience_validation_(parameters.integer("patience_validation")),
+        delta_(parameters.number("delta")) {
+    look_at(Losses(select({.collections = {"losses"}}), std::nullopt));
+  }
+
+ private:
+  struct Sides {
+    Side training;
+    Side validation;
+  };
+
+  std::optional<std::vector<Verdict>> judge(const Phase& phase) override {
+    std::vector<Verdict> verdicts;
+    const auto observe = [&](Side& side, double loss, std::string_view check, std::int64_t patience) {
+      side.observe(loss, delta_);
+      if (side.stale() >= patience) {
+        verdicts.push_back({check, static_cast<double>(side.stale()), ">=", static_cast<double>(patience)});
+      }
+    };
+    Sides& sides = sides_[phase.tensor];
+    if (phase.training) {
+      observe(sides.training, *phase.training, "train", patience_train_);
+    }
+    observe(sides.validation, phase.validation, "validation", patience_validation_);
+    return verdicts;
+  }
+
+  std::int64_t patience_train_;
+  std::int64_t patience_validation_;
+  double delta_;
+  std::map<std::string, Sides> sides_;  // by tensor
+};
+
+}  // namespace
+
+RuleDescription overtraining_rule() {
+  return {
+      .name = "Overtraining",
+      .alias = "overtraining",
+      .summary = "the training or the validation loss no longer improves",
+      .condition =
+          "per tensor and side, each time a validation phase closes: observations since the best one >= "
+          "patience_train (patience_validation)\n"
+          "An observation is the mean training loss since the phase before, or the mean validation loss of the phase; "
+          "better is loss < best and best - loss >= delta. Phases, and XGBoost's pairs of losses, are those of "
+          "Overfit.",
+      .frameworks = "all",
+      .collections = {"losses"},
+      .parameters = {{.name = "patience_train",
+                      .type = ParameterType::integer,
+                      .default_text = "5",
+                      .help = "so many training losses in succession that are no better fire",
+                      .at_least = 1},
+                     {.name = "patience_validation",
+                      .type = ParameterType::integer,
+                      .default_text = "10",
+                      .help = "so many validation losses in succession that are no better fire",
+                      .at_least = 1},
+                     {.name = "delta",
+                      .type = ParameterType::number,
+                      .default_text = "0.01",
+                      .help = "least improvement",
+                      .at_least = 0}},
+      .create = [](const Parameters& parameters) { return std::make_unique<Overtraining>(parameters); },
+      .saves =
+          [](const Parameters& /*parameters*/) {
+            return Collections{only_in({Mode::train, Mode::eval, Mode::global}, collection_of("losses"))};
+          },
+  };
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/phases.hpp"
+
+#include "framework/nothing_evaluated.hpp"
+
+#include <array>
+#include <utility>
+
+namespace smd::detail::rules {
+
+void Phases::Sum::add(double value) {
+  sum += value;
+  ++count;
+}
+
+double Phases::Sum::mean() const { return sum / static_cast<double>(count); }
+
+namespace {
+
+/// XGBoost's names say what they are of: `train-X` goes with the first there is of these and X.
+std::vector<Phase> pairs_of_one_step(const StepTensors& step, const std::map<std::string, double>& losses) {
+  constexpr std::string_view training = "train-";
+  constexpr std::array<std::string_view, 6> validation = {"validation-", "valid-", "val-", "eval-", "test-", "dev-"};
+  std::vector<Phase> pairs;
+  for (const auto& [name, loss] : losses) {
+    if (!name.starts_with(training)) {
+      continue;
+    }
+    const std::string what = name.substr(training.size());
+    for (const std::string_view prefix : validation) {
+      if (const auto other = losses.find(std::string(prefix) + what); other != losses.end()) {
+        pairs.push_back({other->first, loss, other->second, step.step(), step.mode_step()});
+        break;
+      }
+    }
+  }
+  return pairs;
+}
+
+}  // namespace
+
+std::vector<Phase> Phases::add(const StepTensors& step, const std::map<std::string, double>& losses) {
+  std::vector<Phase> closed;
+  switch (step.mode()) {
+    case Mode::global:
+      return pairs_of_one_step(step, losses);
+    case Mode::train:
+      closed = close();
+      for (const auto& [tensor, loss] : losses) {
+        open_[tensor].training.add(loss);
+      }
+      break;
+    case Mode::eval:
+      for (const auto& [tensor, loss] : losses) {
+        Open& open = open_[tensor];
+        open.validation.add(loss);
+        open.last_step = step.step();
+        open.last_mode_step = step.mode_step();
+      }
+      break;
+    default:
+      break;
+  }
+  return closed;
+}
+
+std::vector<Phase> Phases::close() {
+  std::vector<Phase> closed;
+  for (auto& [tensor, open] : open_) {
+    if (open.validation.count == 0) {
+      continue;
+    }
+    closed.push_back({tensor, std::nullopt, open.validation.mean(), open.last_step, open.last_mode_step});
+    if (open.training.count > 0) {
+      closed.back().training = open.training.mean();
+    }
+    open = {};
+  }
+  return closed;
+}
+
+void PhaseRule::set_required_tensors(StepNeeds& step) {
+  if (step.step() >= start_ && step.mode() != Mode::predict) {
+    losses_.need_all(step);
+  }
+}
+
+void PhaseRule::invoke_at_step(StepView& step) {
+  if (step.step() < start_ || step.mode() == Mode::predict) {
+    return;
+  }
+  const std::map<std::string, double> losses = losses_.pooled(step);
+  if (!losses.empty()) {
+    ++(step.mode() == Mode::global  ? steps_without_mode_
+       : step.mode() == Mode::train ? training_steps_
+                                    : validation_steps_);
+  }
+  for (const Phase& phase : phases_.add(step, losses)) {
+    const std::optional<std::vector<Verdict>> verdicts = judge(phase);
+    if (!verdicts) {
+      continue;
+    }
+    step.judged();
+    for (const Verdict& verdict : *verdicts) {
+      step.fire({.tensor = phase.tensor,
+                 .check = std::string(verdict.check),
+                 .value = verdict.value,
+                 .relation = std::string(verdict.relation),
+                 .threshold = verdict.threshold});
+    }
+  }
+}
+
+void PhaseRule::at_end(RuleEnd& end) {
+  if (!end.ended()) {
+    return;
+  }
+  for (const Phase& phase : phases_.close()) {
+    const std::optional<std::vector<Verdict>> verdicts = judge(phase);
+    if (!verdicts) {
+      continue;
+    }
+    end.judged();
+    for (const Verdict& verdict : *verdicts) {
+      end.fire({.step = phase.last_step,
+                .mode = Mode::eval,
+                .mode_step = phase.last_mode_step,
+                .tensor = phase.tensor,
+                .check = std::string(verdict.check),
+                .value = verdict.value,
+                .relation = std::string(verdict.relation),
+                .threshold = verdict.threshold});
+    }
+  }
+}
+
+/// Training must be there beside validation.
+void PhaseRule::summarize(RuleSummary& summary) {
+  const auto saved = [](std::size_t steps, std::string_view mode) {
+    return "losses were saved at " + counted(steps, "step") + " of mode " + std::string(mode);
+  };
+  if (training_steps_ > 0 && validation_steps_ == 0) {
+    summary.explain("no validation loss: " + saved(training_steps_, "TRAIN") + ", and at none of mode EVAL");
+  } else if (validation_steps_ > 0 && training_steps_ == 0) {
+    summary.explain("no training loss: " + saved(validation_steps_, "EVAL") + ", and at none of mode TRAIN");
+  } else if (validation_steps_ > 0) {
+    summary.explain(
+        "no validation phase has ended after a training phase of the same loss: " + saved(training_steps_, "TRAIN") +
+        ", and at " + std::to_string(validation_steps_) + " of mode EVAL");
+  } else if (steps_without_mode_ > 0) {
+    summary.explain("no validation loss: losses were saved at " + counted(steps_without_mode_, "step") +
+                    " without a mode, and at none a loss named train-X beside validation-X (or valid-, val-, eval-, "
+                    "test-, dev-)");
+  }
+}
+
+}  // namespace smd::detail::rules

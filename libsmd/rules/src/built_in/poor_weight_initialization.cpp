@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/builtin.hpp"
+#include "built_in/losses.hpp"
+#include "framework/common.hpp"
+#include "framework/saves.hpp"
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace smd::detail::rules {
+
+namespace {
+
+constexpr Reduction gradient_count{.kind = ReductionKind::count};
+constexpr Reduction gradient_low{.kind = ReductionKind::percentile, .percent = 5};
+constexpr Reduction gradient_high{.kind = ReductionKind::percentile, .percent = 95};
+
+/// The units with the smallest and the largest measurement of one worker, the first of equals.
+class Extremes {
+ public:
+  void add(const Unit& unit, double value) {
+    if (std::isnan(value)) {
+      return;
+    }
+    ++count_;
+    if (!least_ || value < least_->second) {
+      least_.emplace(unit, value);
+    }
+    if (!most_ || value > most_->second) {
+      most_.emplace(unit, value);
+    }
+  }
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  /// Precondition of both: something was added.
+  [[nodiscard]] const std::pair<Unit, double>& least() const { return *least_; }
+  [[nodiscard]] const std::pair<Unit, double>& most() const { return *most_; }
+
+ private:
+  std::size_t count_ = 0;
+  std::optional<std::pair<Unit, double>> least_;
+  std::optional<std::pair<Unit, double>> most_;
+};
+
+class PoorWeightInitialization final : public Rule {
+ public:
+  explicit PoorWeightInitialization(const Parameters& parameters)
+      : Rule(parameters),
+        inputs_(select({.regex = parameters.list("activation_inputs_regex")})),
+        gradients_(select({.collections = {"gradients"}})),
+        losses_(select({.collections = {"losses"}}), std::nullopt),
+        ratio_(parameters.number("threshold")),
+        range_(parameters.number("distribution_range")),
+        patience_(parameters.integer("patience")),
+        steps_(parameters.number("steps")) {}
+
+  void set_required_tensors(StepNeeds& step) override {
+    if (!looks_at(step)) {
+      return;
+    }
+    for (const Unit& unit : step.units(inputs_)) {
+      need_variance(step, unit);
+    }
+    for (const Unit& unit : step.units(gradients_)) {
+      step.computed(unit, gradient_count);
+      step.computed(unit, gradient_high);
+      step.computed(unit, gradient_low);
+    }
+    losses_.need_all(step);
+  }
+
+  void invoke_at_step(StepView& step) override {
+    if (!looks_at(step)) {
+      return;
+    }
+    const bool variances = judge_variances(step);
+    const bool gradients = judge_gradients(step);
+    const bool losses = judge_losses(step);
+    if (variances || gradients || losses) {
+      step.judged();
+      ++analysed_;
+    }
+    if (static_cast<double>(analysed_) >= steps_) {
+      step.done();
+    }
+  }
+
+ private:
+  struct Stale {
+    double best;
+    std::int64_t steps = 0;
+  };
+
+  [[nodiscard]] static bool looks_at(const StepTensors& step) {
+    return step.mode() == Mode::train || step.mode() == Mode::global;
+  }
+
+  bool judge_variances(StepView& step) {
+    std::map<std::string_view, Extremes> workers;
+    for (const Unit& unit : step.units(inputs_)) {
+      if (const std::optional<double> value = variance_of(step, unit)) {
+        workers[unit.worker()].add(unit, *value);
+      }
+    }
+    bool any = false;
+    for (const auto& [worker, variances] : workers) {
+      if (variances.count() < 2 || variances.most().second == 0) {
+        continue;
+      }
+      any = true;
+      const double least = variances.least().second;
+      const double ratio = least == 0 ? std::numeric_limits<double>::infinity() : variances.most().second / least;
+      if (ratio > ratio_) {
+        step.fire(variances.most().first, "variance_ratio", ratio, ">", ratio_);
+      }
+    }
+    return any;
+  }
+
+  bool judge_gradients(StepView& step) {
+    std::map<std::string_view, Extremes> workers;
+    for (const Unit& unit : step.units(gradients_)) {
+      const std::optional<double> number = step.computed(unit, gradient_count);
+      const std::optional<double> top = step.computed(unit, gradient_high);
+      const std::optional<double> bottom = step.computed(unit, gradient_low);
+      if (number && top && bottom && *number >= 2) {
+        workers[unit.worker()].add(unit, *top - *bottom);
+      }
+    }
+    bool any = false;
+    for (const auto& [worker, spreads] : workers) {
+      if (spreads.count() == 0) {
+        continue;
+      }
+      any = true;
+      if (const auto& [unit, spread] = spreads.least(); spread < range_) {
+        step.fire(unit, "gradient_range", spread, "<", range_);
+      }
+    }
+    return any;
+  }
+
+  bool judge_losses(StepView& step) {
+    bool any = false;
+    for (const Unit& unit : losses_.units(step)) {
+      const std::optional<double> loss = losses_.loss(step, unit);
+      if (!loss) {
+        continue;
+      }
+      any = true;
+      const auto [it, first] =
+          stale_.try_emplace({std::string(unit.tensor()), std::string(unit.worker())}, Stale{*loss});
+      Stale& stale = it->second;
+      if (*loss < stale.best) {
+        stale = {*loss};
+      } else if (!first) {
+        ++stale.steps;
+      }
+      if (stale.steps >= patience_) {
+        step.fire(unit, "loss_not_decreasing", static_cast<double>(stale.steps), ">=", static_cast<double>(patience_));
+      }
+    }
+    return any;
+  }
+
+  SelectionId inputs_;
+  SelectionId gradients_;
+  Losses losses_;
+  double ratio_;
+  double range_;
+  std::int64_t patience_;
+  double steps_;
+  std::int64_t analysed_ = 0;
+  std::map<std::pair<std::string, std::string>, Stale> stale_;  // by tensor and worker
+};
+
+}  // namespace
+
+RuleDescription poor_weight_initialization_rule() {
+  return {
+      .name = "PoorWeightInitialization",
+      .alias = "poor_weight_initialization",
+      .summary = "early in training: uneven activation variances, narrow gradients or a stuck loss",
+      .condition =
+          "per worker, at the first steps (TRAIN or without a mode) that have anything of this:\n"
+          "largest / smallest variance of activation inputs > threshold\n"
+          "smallest (95th - 5th percentile) of gradients of two elements or more < distribution_range\n"
+          "per loss: steps since the best one >= patience\n"
+          "Saved variances (or std) are enough; gradients need raw values; of losses the saved mean is enough.",
+      .frameworks = "deep learning",
+      .collections = {"gradients", "losses"},
+      .parameters = {{.name = "activation_inputs_regex",
+                      .type = ParameterType::pattern_list,
+                      .default_text = ".*relu_input",
+                      .help = "layers whose variances are compared"},
+                     {.name = "threshold",
+                      .type = ParameterType::number,
+                      .default_text = "10.0",
+                      .help = "greatest tolerated ratio of variances"},
+                     {.name = "distribution_range",
+                      .type = ParameterType::number,
+                      .default_text = "0.001",
+                      .help = "least spread of gradients, from the 5th to the 95th percentile"},
+                     {.name = "patience",
+                      .type = ParameterType::integer,
+                      .default_text = "5",
+                      .help = "so many steps without a better loss fire",
+                      .at_least = 1},
+                     {.name = "steps",
+                      .type = ParameterType::number,
+                      .default_text = "10",
+                      .help = "how many steps are analysed",
+                      .at_least = 1}},
+      .create = [](const Parameters& parameters) { return std::make_unique<PoorWeightInitialization>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            const auto training = [](CollectionConfig one) {
+              return only_in({Mode::train, Mode::global}, std::move(one));
+            };
+            return Collections{training(reduced(collection_of("relu_input", parameters.list("activation_inputs_regex")),
+                                                {"variance"})),
+                               training(collection_of("gradients")), training(collection_of("losses"))};
+          },
+  };
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/scans.hpp"
+
+#include "built_in/numbers.hpp"
+#include "reduce/kernels.hpp"
+
+#include <smd/reduction.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace smd::detail::rules {
+
+namespace {
+
+constexpr std::size_t block = reduce::block_size;  // pairs of doubles that stay in the first-level cache
+
+/// `low < x < high` for doubles means the same as `below < x < above` for elements of type T, so that no element need
+/// be converted: of all floats, those above `low` are those above the largest float not above it.
+template <class T>
+struct Bounds {
+  T low;
+  T high;
+  bool has_high;
+};
+
+template <class T>
+Bounds<T> bounds(double low, std::optional<double> high) {
+  if constexpr (std::is_same_v<T, float>) {
+    const auto down = [](double x) {
+      const auto near = static_cast<float>(x);
+      return static_cast<double>(near) > x ? std::nextafter(near, -std::numeric_limits<float>::infinity()) : near;
+    };
+    return {down(low), -down(-high.value_or(0)), high.has_value()};
+  } else {
+    return {static_cast<T>(low), static_cast<T>(high.value_or(0)), high.has_value()};
+  }
+}
+
+/// Adds to each node's count the samples that are active. The inner loop runs along memory.
+template <class T, class Active>
+void count_active(const T* x, const Nodes& shape, std::vector<std::uint32_t>& counts, Active active) {
+  std::uint32_t* const out = counts.data();
+  if (shape.nodes == 1) {
+    std::uint32_t count = 0;
+    for (std::uint64_t i = 0; i < shape.samples; ++i) {
+      count += active(x[i]) ? 1 : 0;
+    }
+    out[0] = count;
+    return;
+  }
+  for (std::uint64_t sample = 0; sample < shape.samples; ++sample, x += shape.nodes) {
+    for (std::uint64_t node = 0; node < shape.nodes; ++node) {
+      out[node] += active(x[node]) ? 1 : 0;
+    }
+  }
+}
+
+template <class T>
+void count_active(const T* x, const Nodes& shape, std::vector<std::uint32_t>& counts, double low,
+                  std::optional<double> high) {
+  using Number = std::conditional_t<std::is_same_v<T, float>, float, double>;
+  const Bounds<Number> limits = bounds<Number>(low, high);
+  if (limits.has_high) {
+    // One & rather than &&: no branch.
+    count_active(x, shape, counts, [limits](T value) {
+      const auto number = static_cast<Number>(value);
+      return (number > limits.low) & (number < limits.high);
+    });
+  } else {
+    count_active(x, shape, counts, [limits](T value) { return static_cast<Number>(value) > limits.low; });
+  }
+}
+
+/// Calls use(a, b, n) with blocks of both values as doubles, copies that it may change, until it returns false.
+template <class Use>
+void for_pairs(const TensorView& a, const TensorView& b, const Use& use) {
+  with_elements(a, [&](const auto* x, std::size_t n) {
+    with_elements(b, [&](const auto* y, std::size_t) {
+      std::array<double, block + reduce::block_padding>
+          left;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled before it is read
+      std::array<double, block + reduce::block_padding>
+          right;  // NOLINT(cppcoreguidelines-pro-type-member-init): likewise
+      for (std::size_t start = 0; start < n; start += block) {
+        const std::size_t size = std::min(block, n - start);
+        std::copy_n(x + start, size, left.begin());
+        std::copy_n(y + start, size, right.begin());
+        if (!use(left.data(), right.data(), size)) {
+          return;
+        }
+      }
+    });
+  });
+}
+
+std::uint64_t count_nan(const TensorView& view) {
+  constexpr Reduction nan{.kind = ReductionKind::nan};
+  return static_cast<std::uint64_t>(smd::reduce(view, std::span(&nan, 1)).front().real);
+}
+
+}  // namespace
+
+Nodes nodes_of(const TensorView& view) noexcept {
+  Nodes shape;
+  if (!view.shape().empty()) {
+    shape.samples = static_cast<std::uint64_t>(view.shape().front());
+    for (const std::int64_t dim : view.shape().subspan(1)) {
+      shape.nodes *= static_cast<std::uint64_t>(dim);
+    }
+  }
+  return shape;
+}
+
+double inactive_percent(const TensorView& view, double low, std::optional<double> high, double percent_of_samples) {
+  const Nodes shape = nodes_of(view);
+  std::vector<std::uint32_t> counts(shape.nodes);
+  with_elements(view, [&](const auto* x, std::size_t) { count_active(x, shape, counts, low, high); });
+  const auto samples = static_cast<double>(shape.samples);
+  const auto inactive = std::count_if(counts.begin(), counts.end(), [&](std::uint32_t active) {
+    return 100 * static_cast<double>(active) / samples < percent_of_samples;
+  });
+  return 100 * static_cast<double>(inactive) / static_cast<double>(shape.nodes);
+}
+
+Difference compare(const TensorView& a, const TensorView& b, const Tolerance& tolerance) {
+  Difference found;
+  if (a.dtype() == b.dtype() && a.bytes().size() == b.bytes().size() &&
+      std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0) {
+    found.far = tolerance.equal_nan ? 0 : count_nan(a);
+    return found;
+  }
+  for_pairs(a, b, [&](double* x, const double* y, std::size_t n) {
+    constexpr double most = std::numeric_limits<double>::max();
+    std::uint64_t far = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double distance = std::abs(x[i] - y[i]);
+      // Not finite unless both are, or they are too far apart for a double.
+      const double size_x = std::abs(x[i]);
+      const double size_y = std::abs(y[i]);
+      const bool both_finite = (size_x <= most) & (size_y <= most);
+      const bool near = both_finite & (distance <= tolerance.atol + tolerance.rtol * size_y);
+      const bool same_nan = tolerance.equal_nan & (x[i] != x[i]) & (y[i] != y[i]);
+      far += ((x[i] == y[i]) | near | same_nan) ? 0 : 1;
+      x[i] = distance <= most ? distance : 0;
+    }
+    found.far += far;
+    found.largest = std::max(found.largest, reduce::kernels().range(x, n).max);
+    return !tolerance.any || found.far == 0;
+  });
+  return found;
+}
+
+UpdateNorms update_norms(const TensorView& a, const TensorView& b) {
+  constexpr Reduction norm{.kind = ReductionKind::l2};
+  Reducer update(std::span(&norm, 1));
+  Reducer reference(std::span(&norm, 1));
+  for_pairs(a, b, [&](double* x, const double* y, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      x[i] -= y[i];
+    }
+    update.add(Dtype::float64, std::as_bytes(std::span(x, n)));
+    return true;
+  });
+  reference.add(b);
+  return {update.result(norm).real, reference.result(norm).real};
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/builtin.hpp"
+#include "built_in/scans.hpp"
+#include "framework/common.hpp"
+#include "framework/nothing_evaluated.hpp"
+#include "framework/saves.hpp"
+#include "text/escape.hpp"
+
+#include <smd/trial.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace smd::detail::rules {
+
+namespace {
+
+constexpr Tolerance tolerance{.rtol = 1e-5, .atol = 1e-8, .equal_nan = true};
+
+class SimilarAcrossRuns final : public Rule {
+ public:
+  explicit SimilarAcrossRuns(const Parameters& parameters)
+      : Rule(parameters), tensors_(select(selection_of(parameters, true))) {}
+
+  void set_required_tensors(StepNeeds& step) override {
+    for_pairs(step, [&](const Unit& unit, const Unit& other) {
+      if (unit.has_value() && other.has_value()) {
+        step.value(unit);
+        step.value(other);
+      } else {
+        for (const std::string_view name : unit.reductions()) {
+          if (other.has_reduction(name)) {
+            step.saved(unit, name);
+            step.saved(other, name);
+          }
+        }
+      }
+    });
+  }
+
+  void invoke_at_step(StepView& step) override {
+    step_in_common_ = step_in_common_ || step.other_has_step();
+    for_pairs(step, [&](const Unit& unit, const Unit& other) {
+      if (unit.has_value() && other.has_value()) {
+        judge_values(step, unit, other);
+      } else {
+        judge_reductions(step, unit, other);
+      }
+    });
+  }
+
+  void summarize(RuleSummary& summary) override {
+    if (other_trials().empty()) {
+      return;
+    }
+    const std::vector<std::string_view> here = summary.saved(tensors_, 0);
+    const std::vector<std::string_view> there = summary.saved(tensors_, 1);
+    const std::string only_here = only_in(here, there, "this trial");
+    const std::string only_there = only_in(there, here, other_trials().front()->path());
+    if (!shares_any(here, there)) {
+      if (here.size() + there.size() > 0) {
+        summary.explain("the trials have no selected tensor in common: " + only_here +
+                        (only_here.empty() || only_there.empty() ? "" : "; ") + only_there);
+      }
+      return;
+    }
+    if (!step_in_common_) {
+      summary.explain("the trials have no step in common that both saved in the same mode; the other trial is " +
+                      printable(other_trials().front()->path()));
+    }
+    for (const std::string& warning : {only_here, only_there}) {
+      if (!warning.empty()) {
+        summary.warn(warning);
+      }
+    }
+  }
+
+ private:
+  /// `2 selected tensors are only in PLACE: a, b`; empty if there are none. Names are sorted.
+  static std::string only_in(const std::vector<std::string_view>& names, const std::vector<std::string_view>& others,
+                             std::string_view place) {
+    std::vector<std::string_view> only;
+    std::set_difference(names.begin(), names.end(), others.begin(), others.end(), std::back_inserter(only));
+    return only.empty() ? std::string()
+                        : counted(only.size(), "selected tensor") + (only.size() == 1 ? " is" : " are") + " only in " +
+                              printable(place) + ": " + first_names(only);
+  }
+
+  static bool shares_any(const std::vector<std::string_view>& here, const std::vector<std::string_view>& there) {
+    return std::any_of(here.begin(), here.end(),
+                       [&](std::string_view name) { return std::binary_search(there.begin(), there.end(), name); });
+  }
+
+  template <class Use>
+  void for_pairs(const StepTensors& step, const Use& use) const {
+    if (other_trials().empty() || !step.other_has_step()) {
+      return;
+    }
+    // One worker on each side: these two, whatever their names.
+    const bool alone = step.workers().size() == 1 && step.other_workers().size() == 1;
+    for (const Unit& unit : step.units(tensors_)) {
+      for (const Unit& other : step.other_units(unit.tensor())) {
+        if (alone || other.worker() == unit.worker()) {
+          use(unit, other);
+        }
+      }
+    }
+  }
+
+  static void judge_values(StepView& step, const Unit& unit, const Unit& other) {
+    const TensorValue* const a = step.value(unit);
+    const TensorValue* const b = step.value(other);
+    if (a == nullptr || b == nullptr) {
+      return;
+    }
+    step.judged();
+    if (a->shape() != b->shape()) {
+      step.fire(unit, "shape", static_cast<double>(a->view().size()), ">", 0);
+    } else if (const Difference difference = compare(a->view(), b->view(), tolerance); difference.far > 0) {
+      step.fire(unit, "value", static_cast<double>(difference.far), ">", 0);
+    }
+  }
+
+  static void judge_reductions(StepView& step, const Unit& unit, const Unit& other) {
+    double far = 0;
+    for (const std::string_view name : unit.reductions()) {
+      if (!other.has_reduction(name)) {
+        continue;
+      }
+      const std::optional<double> a = step.saved(unit, name);
+      const std::optional<double> b = step.saved(other, name);
+      if (a && b) {
+        step.judged();
+        const bool both_nan = std::isnan(*a) && std::isnan(*b);
+        far += both_nan || is_close(*a, *b, tolerance.rtol, tolerance.atol) ? 0 : 1;
+      }
+    }
+    if (far > 0) {
+      step.fire(unit, "reduction", far, ">", 0);
+    }
+  }
+
+  SelectionId tensors_;
+  bool step_in_common_ = false;
+};
+
+}  // namespace
+
+RuleDescription similar_across_runs_rule() {
+  return {
+      .name = "SimilarAcrossRuns",
+      .alias = "similar_across_runs",
+      .summary = "a value differs from the other trial's",
+      .condition =
+          "per tensor and worker at a step that both trials have in the same mode, a here and b there:\n"
+          "shape: the shapes differ; value: #{elements : not |a - b| <= 1e-8 + 1e-5 x |b|} > 0; where one side "
+          "has no raw value, reduction: the same of the reductions saved by both\n"
+          "Equal infinities are close, and so are two NaN. Steps and tensors of one trial alone are no difference; "
+          "such "
+          "tensors are a warning.",
+      .frameworks = "all",
+      .parameters = {{.name = "other_trial",
+                      .help = "path of the trial to compare with",
+                      .required = true,
+                      .other_name = "other_trial_0"},
+                     collection_names_parameter("of this trial; neither: every tensor"),
+                     tensor_regex_parameter("neither: every tensor")},
+      .other_trials = 1,
+      .create = [](const Parameters& parameters) { return std::make_unique<SimilarAcrossRuns>(parameters); },
+      .saves = [](const Parameters& parameters) { return selected(parameters, "similar_across_runs", {}, "all"); },
+  };
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/builtin.hpp"
+
+#include "framework/saves.hpp"
+#include "text/escape.hpp"
+#include "trial/trial_impl.hpp"
+
+#include <smd/error.hpp>
+#include <smd/sagemaker.hpp>
+
+#include <fmt/format.h>
+
+namespace smd::detail::rules {
+
+namespace {
+
+class StalledTrainingRule final : public Rule {
+ public:
+  explicit StalledTrainingRule(const Parameters& parameters)
+      : Rule(parameters), threshold_(static_cast<double>(parameters.integer("threshold"))) {}
+
+  void set_required_tensors(StepNeeds& step) override {
+    if (!step.live()) {
+      step.wall_time();
+    }
+  }
+
+  void invoke_at_step(StepView& step) override {
+    if (step.live()) {
+      if (!step.first()) {
+        step.judged();  // a gap has ended; `tick` watches it
+      }
+      return;
+    }
+    const std::optional<double> time = step.wall_time();
+    if (!time) {
+      return;
+    }
+    if (last_) {
+      step.judged();
+      if (*time - last_->time >= threshold_) {
+        step.fire(finding(*time - last_->time));
+        warn_of_stop(step);
+      }
+    }
+    last_ = {step.step(), step.mode(), step.mode_step(), *time};
+  }
+
+  void at_end(RuleEnd& end) override {
+    if (end.live() || end.ended() || !last_) {
+      return;
+    }
+    end.judged();
+    const double waited = end.now() - last_->time;
+    if (waited >= threshold_) {
+      end.fire(finding(waited));
+      stop_training(end);
+    }
+  }
+
+  void tick(RuleTick& tick) override {
+    if (!waiting_since_ || tick.new_data()) {
+      if (!waiting_since_) {
+        tick.judged();
+      }
+      waiting_since_ = tick.seconds();
+      fired_ = false;
+    }
+    const double waited = tick.seconds() - *waiting_since_;
+    if (!fired_ && waited >= threshold_) {
+      fired_ = true;
+      tick.judged();
+      tick.fire(finding(waited));
+      stop_training(tick);
+    }
+  }
+
+ private:
+  struct Seen {
+    GlobalStep step;
+    Mode mode = Mode::global;
+    ModeStep mode_step;
+    double time = 0;
+  };
+
+  [[nodiscard]] Finding finding(double seconds) const {
+    Finding found;
+    if (last_) {
+      found.step = last_->step;
+      found.mode = last_->mode;
+      found.mode_step = last_->mode_step;
+    }
+    found.check = "seconds";
+    found.value = seconds;
+    found.relation = ">=";
+    found.threshold = threshold_;
+    return found;
+  }
+
+  /// Where the job is still open: stops it, once, if that was asked for and there is exactly one that it can be.
+  template <class Place>
+  void stop_training(Place& place) {
+    if (!parameters().boolean("stop_training_on_fire") || !parameters().has("training_job_name_prefix")) {
+      warn_of_stop(place);
+      return;
+    }
+    if (stop_tried_) {
+      return;
+    }
+    stop_tried_ = true;
+    try {
+      // By the profile and region that the trial was opened with.
+      const RemoteOptions& account = TrialAccess::state(base_trial()).options().remote;
+      place.warn("StopTraining: " + stop_training_job(parameters().text("training_job_name_prefix"), account).text);
+    } catch (const Error& error) {
+      place.warn(std::string("StopTraining was asked for and failed: ") + error.what());
+    }
+  }
+
+  /// Of a gap in the past, after which training went on.
+  template <class Place>
+  void warn_of_stop(Place& place) const {
+    if (!parameters().boolean("stop_training_on_fire")) {
+      return;
+    }
+    place.warn(parameters().has("training_job_name_prefix")
+                   ? fmt::format("StopTraining was asked for, of jobs named {}..., and was not performed: training "
+                                 "went on",
+                                 printable(parameters().text("training_job_name_prefix")))
+                   : "StopTraining was asked for and was not performed: no training_job_name_prefix says which job");
+  }
+
+  double threshold_;
+  std::optional<Seen> last_;
+  std::optional<double> waiting_since_;  // of the steady clock
+  bool fired_ = false;                   // since the last new data
+  bool stop_tried_ = false;
+};
+
+}  // namespace
+
+RuleDescription stalled_training_rule_rule() {
+  return {
+      .name = "StalledTrainingRule",
+      .alias = "stalled_training_rule",
+      .summary = "nothing new was saved for a time",
+      .condition =
+          "following a job: now - (time of the latest index file's appearance, at first the start) >= threshold\n"
+          "after the fact: time(step) - time(step before) >= threshold, with time the latest wall time of the "
+          "step's records; without an end marker also now - time(last step) >= threshold",
+      .frameworks = "all",
+      .parameters = {{.name = "threshold",
+                      .type = ParameterType::integer,
+                      .default_text = "1800",
+                      .help = "seconds without new data that fire",
+                      .at_least = 1},
+                     {.name = "stop_training_on_fire",
+                      .type = ParameterType::boolean,
+                      .default_text = "False",
+                      .help = "stop the training job when it stalls: the only one in progress that "
+                              "training_job_name_prefix names"},
+                     {.name = "training_job_name_prefix",
+                      .help = "how the job's name begins, for stop_training_on_fire"}},
+      .create = [](const Parameters& parameters) { return std::make_unique<StalledTrainingRule>(parameters); },
+      .saves =
+          [](const Parameters& /*parameters*/) {
+            return Collections{collection_of("losses")};  // anything is a sign of life
+          },
+  };
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/builtin.hpp"
+#include "built_in/scans.hpp"
+#include "framework/common.hpp"
+#include "framework/saves.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace smd::detail::rules {
+
+namespace {
+
+class UnchangedTensor final : public Rule {
+ public:
+  explicit UnchangedTensor(const Parameters& parameters)
+      : Rule(parameters),
+        tensors_(select(selection_of(parameters, false))),
+        num_steps_(static_cast<std::size_t>(parameters.integer("num_steps"))),
+        tolerance_{parameters.number("rtol"), parameters.number("atol"), parameters.boolean("equal_nan"), true} {
+    require_selection(parameters);
+  }
+
+  void set_required_tensors(StepNeeds& step) override {
+    for (const Unit& unit : step.units(tensors_)) {
+      for (const Unit& past : window(step, unit)) {
+        step.value(past, StepNeeds::Keep::for_later_steps);
+      }
+    }
+  }
+
+  void invoke_at_step(StepView& step) override {
+    for (const Unit& unit : step.units(tensors_)) {
+      const std::span<const Unit> past = window(step, unit);
+      if (past.size() == num_steps_) {
+        judge(step, unit, past);
+      }
+    }
+  }
+
+  void summarize(RuleSummary& summary) override {
+    if (summary.tensors_asked() > 0) {
+      summary.explain(fmt::format("no tensor has raw values at num_steps ({}) steps of one mode", num_steps_));
+    }
+  }
+
+ private:
+  /// The last `num_steps` at which the tensor was saved, this one last; shorter at first. A rule sees each step once,
+  /// so all of them are asked for even while they are too few: they will be needed.
+  [[nodiscard]] std::span<const Unit> window(const StepTensors& step, const Unit& unit) const {
+    const std::span<const Unit> all = step.series(unit);
+    return all.last(std::min(all.size(), num_steps_));
+  }
+
+  void judge(StepView& step, const Unit& unit, std::span<const Unit> past) const {
+    std::vector<const TensorValue*> values;
+    for (const Unit& one : past) {
+      values.push_back(step.value(one));
+      if (values.back() == nullptr) {
+        return;
+      }
+    }
+    step.judged();
+    const TensorValue& now = *values.back();
+    double largest = 0;
+    for (std::size_t i = 0; i + 1 < values.size(); ++i) {
+      if (values[i]->shape() != now.shape()) {
+        return;
+      }
+      const Difference difference = compare(now.view(), values[i]->view(), tolerance_);
+      if (difference.far > 0) {
+        return;
+      }
+      largest = std::max(largest, difference.largest);
+    }
+    const bool relative = largest > tolerance_.atol;
+    step.fire(unit, "max_abs_change", largest,
+              relative ? fmt::format("within rtol {} x |b| +", tolerance_.rtol) : "<=", tolerance_.atol);
+  }
+
+  SelectionId tensors_;
+  std::size_t num_steps_;
+  Tolerance tolerance_;
+};
+
+}  // namespace
+
+RuleDescription unchanged_tensor_rule() {
+  return {
+      .name = "UnchangedTensor",
+      .alias = "unchanged_tensor",
+      .summary = "the last values of a tensor are close to each other",
+      .condition =
+          "per tensor and worker, a the value now and b each of the num_steps - 1 values saved before in the same "
+          "mode: all |a - b| <= atol + rtol x |b| (numpy.allclose), and the shapes are the same\n"
+          "Needs raw values.",
+      .frameworks = "all",
+      .parameters = {collection_names_parameter("one of the two is required"),
+                     tensor_regex_parameter("one of the two is required"),
+                     {.name = "num_steps",
+                      .type = ParameterType::integer,
+                      .default_text = "3",
+                      .help = "values that must agree, the present one included",
+                      .at_least = 2},
+                     {.name = "rtol",
+                      .type = ParameterType::number,
+                      .default_text = "1e-05",
+                      .help = "relative tolerance",
+                      .at_least = 0},
+                     {.name = "atol",
+                      .type = ParameterType::number,
+                      .default_text = "1e-08",
+                      .help = "absolute tolerance",
+                      .at_least = 0},
+                     {.name = "equal_nan",
+                      .type = ParameterType::boolean,
+                      .default_text = "False",
+                      .help = "NaN is close to NaN"}},
+      .create = [](const Parameters& parameters) { return std::make_unique<UnchangedTensor>(parameters); },
+      .saves = [](const Parameters& parameters) { return selected(parameters, "unchanged_tensor"); },
+  };
+}
+
+}  // namespace smd::detail::rules

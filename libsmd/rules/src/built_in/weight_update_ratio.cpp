@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "built_in/builtin.hpp"
+#include "built_in/scans.hpp"
+#include "framework/common.hpp"
+#include "framework/saves.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd::detail::rules {
+
+namespace {
+
+class WeightUpdateRatio final : public Rule {
+ public:
+  explicit WeightUpdateRatio(const Parameters& parameters)
+      : Rule(parameters),
+        weights_(select({.collections = {"weights"}})),
+        large_(parameters.number("large_threshold")),
+        small_(parameters.number("small_threshold")),
+        epsilon_(parameters.number("epsilon")) {
+    if (parameters.has("num_steps")) {
+      num_steps_ = parameters.integer("num_steps");
+    }
+  }
+
+  void set_required_tensors(StepNeeds& step) override {
+    if (!applies(step)) {
+      return;
+    }
+    for (const Unit& unit : step.units(weights_)) {
+      step.value(unit, StepNeeds::Keep::for_later_steps);
+      if (const std::optional<Unit> before = reference(step, unit)) {
+        step.value(*before, StepNeeds::Keep::for_later_steps);
+      }
+    }
+  }
+
+  void invoke_at_step(StepView& step) override {
+    if (!applies(step)) {
+      return;
+    }
+    for (const Unit& unit : step.units(weights_)) {
+      const TensorValue* const now = step.value(unit);
+      const std::optional<Unit> before = reference(step, unit);
+      const TensorValue* const then = before ? step.value(*before) : nullptr;
+      if (now != nullptr && then != nullptr && now->shape() == then->shape()) {
+        judge(step, unit, *now, *then);
+      }
+    }
+  }
+
+  void summarize(RuleSummary& summary) override {
+    if (summary.tensors_asked() > 0) {
+      summary.explain("no weight has raw values at two steps of training to compare");
+    }
+  }
+
+ private:
+  /// Weights do not move between evaluation steps.
+  [[nodiscard]] static bool applies(const StepTensors& step) noexcept {
+    return step.mode() == Mode::train || step.mode() == Mode::global;
+  }
+
+  /// Without `num_steps` the value saved last before; with it, the earliest saved at most that many mode steps ago.
+  [[nodiscard]] std::optional<Unit> reference(const StepTensors& step, const Unit& unit) const {
+    std::span<const Unit> all = step.series(unit);
+    all = all.first(all.size() - 1);
+    if (!num_steps_) {
+      return all.empty() ? std::nullopt : std::optional(all.back());
+    }
+    const std::int64_t now = unit.mode_step().value;
+    const auto first = std::find_if(all.begin(), all.end(), [&](const Unit& past) {
+      return past.mode_step().value >= now - std::min(*num_steps_, now);
+    });
+    return first == all.end() ? std::nullopt : std::optional(*first);
+  }
+
+  void judge(StepView& step, const Unit& unit, const TensorValue& now, const TensorValue& then) const {
+    step.judged();
+    const UpdateNorms norms = update_norms(now.view(), then.view());
+    const double ratio = norms.update / (norms.reference + epsilon_);
+    if (ratio > large_) {
+      step.fire(unit, "large", ratio, ">", large_);
+    } else if (ratio < small_) {
+      step.fire(unit, "small", ratio, "<", small_);
+    }
+  }
+
+  SelectionId weights_;
+  std::optional<std::int64_t> num_steps_;
+  double large_;
+  double small_;
+  double epsilon_;
+};
+
+}  // namespace
+
+RuleDescription weight_update_ratio_rule() {
+  return {
+      .name = "WeightUpdateRatio",
+      .alias = "weight_update_ratio",
+      .summary = "weights change by too much or too little",
+      .condition =
+          "per tensor and worker at TRAIN and GLOBAL steps, w the value now and r the reference, an earlier one of "
+          "the mode: ratio = ||w - r|| / (||r|| + epsilon), Euclidean norms\n"
+          "large: ratio > large_threshold; else small: ratio < small_threshold\n"
+          "Needs raw values.",
+      .frameworks = "deep learning",
+      .collections = {"weights"},
+      .parameters = {{.name = "num_steps",
+                      .type = ParameterType::integer,
+                      .help = "mode steps to look back at most, to the earliest value saved there; not given: to the "
+                              "value saved last before",
+                      .at_least = 1},
+                     {.name = "large_threshold",
+                      .type = ParameterType::number,
+                      .default_text = "10.0",
+                      .help = "ratios above this fire"},
+                     {.name = "small_threshold",
+                      .type = ParameterType::number,
+                      .default_text = "0.00000001",
+                      .help = "ratios below this fire"},
+                     {.name = "epsilon",
+                      .type = ParameterType::number,
+                      .default_text = "0.000000001",
+                      .help = "added to the divisor",
+                      .at_least = 0}},
+      .create = [](const Parameters& parameters) { return std::make_unique<WeightUpdateRatio>(parameters); },
+      .saves =
+          [](const Parameters& parameters) {
+            CollectionConfig weights = only_in({Mode::train, Mode::global}, collection_of("weights"));
+            if (parameters.has("num_steps")) {  // with wider steps there is nothing to compare with
+              weights.save_config[Mode::train].save_interval = parameters.integer("num_steps");
+              weights.save_config[Mode::global] = weights.save_config[Mode::train];
+            }
+            return Collections{std::move(weights)};
+          },
+  };
+}
+
+}  // namespace smd::detail::rules

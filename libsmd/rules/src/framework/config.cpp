@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/rule_config.hpp>
+
+#include "framework/elsewhere.hpp"
+#include "text/escape.hpp"
+#include "text/json.hpp"
+
+#include <smd/limits.hpp>
+#include <smd/rule_registry.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace smd {
+
+namespace {
+
+using detail::rules::elsewhere;
+using detail::rules::known_rule;
+using Json = nlohmann::ordered_json;
+
+[[nodiscard]] bool is_wrapped(const Json& json) {
+  return json.is_object() && json.contains("DebugRuleConfiguration") && json.at("DebugRuleConfiguration").is_object();
+}
+[[nodiscard]] bool is_configuration(const Json& json) {
+  return json.is_object() && json.contains("RuleConfigurationName");
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const auto it = object.find(key);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
+[[nodiscard]] ConfigurationError bad_config(const std::string& why) {
+  return {ConfigurationErrorKind::bad_config, why};
+}
+
+[[nodiscard]] ConfigurationError not_json(std::string_view text, const text::JsonError& error) {
+  switch (error.fault) {
+    case text::JsonFault::too_deep:
+      return bad_config(fmt::format("objects and lists within each other {} deep and more", limits::json_depth + 1));
+    case text::JsonFault::number:
+      return bad_config("a number in it is beyond what a double can hold");
+    case text::JsonFault::malformed:
+    case text::JsonFault::cut_off:
+      break;
+  }
+  const std::string_view before = text.substr(0, static_cast<std::size_t>(error.offset));
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  return bad_config(fmt::format("line {}, column {}: not JSON", line, before.size() - line_start + 1));
+}
+
+std::string shown(const Json& value) { return detail::printable(text::json_excerpt(value)); }
+
+/// Whether a rule takes a list for a parameter. Of rules and parameters that there are not, something else is said.
+[[nodiscard]] bool takes_list(const std::optional<RuleDescription>& rule, const std::string& name) {
+  if (!rule) {
+    return true;
+  }
+  const auto spec = std::find_if(rule->parameters.begin(), rule->parameters.end(),
+                                 [&](const ParameterSpec& one) { return one.name == name || one.other_name == name; });
+  return spec == rule->parameters.end() || spec->type == ParameterType::list ||
+         spec->type == ParameterType::number_list || spec->type == ParameterType::pattern_list;
+}
+
+/// A JSON list as the text that stands for it.
+[[nodiscard]] std::string list_text(const Json& list, const std::string& name) {
+  const auto bad = [&](const Json& item, const char* why) {
+    return ConfigurationError(ConfigurationErrorKind::bad_value,
+                              fmt::format("parameter {}: {} {}", detail::printable(name), shown(item), why), name);
+  };
+  std::string text;
+  for (const Json& item : list) {
+    if (!item.is_string() && !item.is_number()) {
+      throw bad(item, "is neither text nor a number");
+    }
+    const std::string one = item.is_string() ? item.get<std::string>() : item.dump();
+    if (one.find(',') != std::string::npos) {
+      throw bad(item, "has a comma, which would part it in two; in a pattern write \\x2c");
+    }
+    text += (text.empty() ? "" : ",") + one;
+  }
+  return text;
+}
+
+[[nodiscard]] std::string parameter_text(const Json& value, const std::string& name,
+                                         const std::optional<RuleDescription>& rule) {
+  if (value.is_string()) {
+    return value.get<std::string>();
+  }
+  const bool list = value.is_array();
+  if (list && takes_list(rule, name)) {
+    return list_text(value, name);
+  }
+  throw ConfigurationError(ConfigurationErrorKind::bad_value,
+                           fmt::format("parameter {}: {} {}", detail::printable(name), shown(value),
+                                       list ? "is a list; it takes one value" : "is not text; write it in quotes"),
+                           name);
+}
+
+void read_parameters(const Json& parameters, RuleConfiguration& read) {
+  read.rule_to_invoke = text_of(parameters, "rule_to_invoke");
+  read.source_s3_uri = text_of(parameters, "source_s3_uri");
+  read.action_json = text_of(parameters, "action_json");
+  const std::optional<RuleDescription> rule = known_rule(read.rule_to_invoke);
+  for (const auto& [name, value] : parameters.items()) {
+    try {
+      std::string text = parameter_text(value, name, rule);
+      if (name != "rule_to_invoke" && name != "source_s3_uri" && name != "action_json") {
+        read.parameters[name] = std::move(text);
+      }
+    } catch (const ConfigurationError& error) {
+      if (!read.error) {
+        read.error = error;
+      }
+    }
+  }
+}
+
+RuleConfiguration read_configuration(const Json& json, std::string position) {
+  RuleConfiguration read;
+  read.position = std::move(position);
+  read.name = text_of(json, "RuleConfigurationName");
+  if (read.name.empty()) {
+    read.error.emplace(ConfigurationErrorKind::missing_parameter, "RuleConfigurationName is missing or no text",
+                       "RuleConfigurationName");
+  }
+  if (const auto it = json.find("RuleParameters"); it != json.end() && it->is_object()) {
+    read_parameters(*it, read);
+  } else if (it != json.end() && !it->is_null() && !read.error) {
+    read.error.emplace(ConfigurationErrorKind::bad_value, "RuleParameters is not an object", "RuleParameters");
+  }
+  if (auto why = elsewhere(read, text_of(json, "RuleEvaluatorImage"))) {
+    read.error = std::move(why);
+  } else if (read.rule_to_invoke.empty() && !read.error) {
+    read.error.emplace(ConfigurationErrorKind::missing_parameter, "RuleParameters has no rule_to_invoke",
+                       "rule_to_invoke");
+  }
+  return read;
+}
+
+/// In the place of an entry that is none: the others are good all the same.
+RuleConfiguration no_configuration(std::string position, const std::string& why) {
+  RuleConfiguration read;
+  read.position = std::move(position);
+  read.error = bad_config(why);
+  return read;
+}
+
+/// One entry of a list.
+RuleConfiguration read_entry(const Json& json, const std::string& position) {
+  if (is_wrapped(json)) {
+    RuleConfiguration read =
+        read_configuration(json.at("DebugRuleConfiguration"),
+                           position.empty() ? "DebugRuleConfiguration" : position + ".DebugRuleConfiguration");
+    if (const auto beside = json.find("CollectionConfigurations"); beside != json.end() && !beside->is_null()) {
+      read.collection_configurations = beside->dump(-1, ' ', false, Json::error_handler_t::replace);
+    }
+    return read;
+  }
+  if (json.is_object()) {
+    return read_configuration(json, position);
+  }
+  return no_configuration(position, "a rule configuration is an object");
+}
+
+std::vector<RuleConfiguration> read_list(const Json& list, const std::string& position) {
+  std::vector<RuleConfiguration> all;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    all.push_back(read_entry(list[i], fmt::format("{}[{}]", position, i)));
+  }
+  return all;
+}
+
+/// An entry of ProfilerRuleConfigurations, whatever rule it names.
+RuleConfiguration read_profiler_entry(const Json& json, const std::string& position) {
+  RuleConfiguration read = read_entry(json, position);
+  if (json.is_object()) {
+    read.error.emplace(ConfigurationErrorKind::unsupported_rule,
+                       "a rule of SageMaker's profiler, which is not evaluated here");
+  }
+  return read;
+}
+
+/// The rules of a training job, in the order of its two lists.
+std::vector<RuleConfiguration> read_job(const Json& job) {
+  std::vector<RuleConfiguration> all;
+  for (const auto& [key, list] : job.items()) {
+    const bool profiler = key == "ProfilerRuleConfigurations";
+    if ((!profiler && key != "DebugRuleConfigurations") || list.is_null()) {
+      continue;
+    }
+    if (!list.is_array()) {
+      all.push_back(no_configuration(key, "not a list"));
+    }
+    for (std::size_t i = 0; list.is_array() && i < list.size(); ++i) {
+      const std::string position = fmt::format("{}[{}]", key, i);
+      all.push_back(profiler ? read_profiler_entry(list[i], position) : read_entry(list[i], position));
+    }
+  }
+  return all;
+}
+
+/// Whether it is known to be a job, which may have no rules.
+[[nodiscard]] bool is_job(const Json& json) {
+  constexpr std::array<const char*, 4> keys = {"TrainingJobName", "TrainingJobArn", "AlgorithmSpecification",
+                                               "DebugHookConfig"};
+  return json.is_object() && std::any_of(keys.begin(), keys.end(), [&](const char* key) { return json.contains(key); });
+}
+
+std::vector<RuleConfiguration> read_document(const Json& json) {
+  if (json.is_array()) {
+    return read_list(json, {});
+  }
+  if (!json.is_object()) {
+    return {};
+  }
+  if (is_job(json) || json.contains("DebugRuleConfigurations") || json.contains("ProfilerRuleConfigurations")) {
+    return read_job(json);
+  }
+  if (is_configuration(json) || is_wrapped(json)) {
+    return {read_entry(json, {})};
+  }
+  std::vector<RuleConfiguration> all;
+  if (std::any_of(json.begin(), json.end(), is_wrapped)) {
+    for (const auto& [name, entry] : json.items()) {
+      const std::string position = text::excerpt(name);
+      all.push_back(is_wrapped(entry) ? read_entry(entry, position)
+                                      : no_configuration(position, "it has no object DebugRuleConfiguration"));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<RuleConfiguration> parse_rule_configurations(std::string_view json) {
+  text::JsonDocument<Json> parsed;
+  if (const auto error = text::parse_json(json, parsed)) {
+    throw not_json(json, *error);
+  }
+  const Json& document = *parsed;
+  std::vector<RuleConfiguration> all = read_document(document);
+  if (all.empty() && !is_job(document)) {
+    throw bad_config(
+        "no rule configurations: give one, a list of them, or an object with DebugRuleConfigurations, as "
+        "describe-training-job prints");
+  }
+  return all;
+}
+
+std::unique_ptr<Rule> make_rule(const RuleConfiguration& configuration) {
+  const std::string where = configuration.position.empty() ? std::string() : configuration.position + ": ";
+  const auto placed = [&](const ConfigurationError& error) {
+    return ConfigurationError(error.kind, where + error.what(), error.parameter, error.nearest);
+  };
+  if (configuration.error) {
+    throw placed(*configuration.error);
+  }
+  if (const auto why = elsewhere(configuration, {})) {
+    throw placed(*why);
+  }
+  try {
+    return make_rule(configuration.rule_to_invoke, configuration.parameters);
+  } catch (const ConfigurationError& error) {
+    throw placed(error);
+  }
+}
+
+}  // namespace smd

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/custom_rule.hpp>
+
+#include "framework/class_name.hpp"
+#include "framework/condition_met.hpp"
+#include "trial/trial_impl.hpp"
+
+#include <smd/error.hpp>
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <typeinfo>
+#include <utility>
+
+namespace smd {
+
+using detail::TrialAccess;
+using detail::trial::HoldStill;
+using detail::trial::Snapshot;
+using detail::trial::TrialState;
+
+/// Hidden: else it would be exported with its class.
+struct __attribute__((visibility("hidden"))) RequiredTensors::Impl {
+  struct Required {
+    const Trial* trial;
+    Tensor tensor;
+    std::vector<GlobalStep> steps;
+  };
+
+  [[nodiscard]] const Trial* of(const Trial* trial) const noexcept { return trial == nullptr ? base : trial; }
+  void add(const Trial& trial, std::string_view name, const std::vector<GlobalStep>& steps);
+  void fetch(const std::optional<WaitOptions>& wait) const;
+
+  const Trial* base = nullptr;
+  std::vector<Required> all;
+  std::map<std::pair<const Trial*, std::string>, std::size_t> places;  // in `all`
+};
+
+RequiredTensors::RequiredTensors() : impl_(std::make_unique<Impl>()) {}
+RequiredTensors::~RequiredTensors() = default;
+
+void RequiredTensors::Impl::add(const Trial& trial, std::string_view name, const std::vector<GlobalStep>& steps) {
+  const auto known = places.find({&trial, std::string(name)});
+  if (known == places.end()) {
+    all.push_back({&trial, trial.tensor(name), steps});
+    places.emplace(std::pair(&trial, std::string(name)), all.size() - 1);
+  } else {
+    std::vector<GlobalStep>& there = all[known->second].steps;
+    there.insert(there.end(), steps.begin(), steps.end());
+  }
+}
+
+void RequiredTensors::add(std::string_view name, const std::vector<GlobalStep>& steps, const Trial* trial,
+                          bool should_match_regex) {
+  const Trial& where = *impl_->of(trial);
+  if (!should_match_regex) {
+    impl_->add(where, name, steps);
+    return;
+  }
+  for (const std::string& found : where.tensor_names({.regex = {std::string(name)}})) {
+    impl_->add(where, found, steps);
+  }
+}
+
+std::vector<Tensor> RequiredTensors::get(const Trial* trial) const {
+  std::vector<Tensor> tensors;
+  for (const Impl::Required& required : impl_->all) {
+    if (required.trial == impl_->of(trial)) {
+      tensors.push_back(required.tensor);
+    }
+  }
+  return tensors;
+}
+
+std::vector<std::string> RequiredTensors::get_names(const Trial* trial) const {
+  std::vector<std::string> names;
+  for (const Tensor& tensor : get(trial)) {
+    names.push_back(tensor.name());
+  }
+  return names;
+}
+
+std::vector<GlobalStep> RequiredTensors::get_tensor_steps(std::string_view name, const Trial* trial) const {
+  for (const Impl::Required& required : impl_->all) {
+    if (required.trial == impl_->of(trial) && required.tensor.name() == name) {
+      return required.steps;
+    }
+  }
+  return {};
+}
+
+namespace {
+
+/// Returns once a step can be read. @throws StepUnavailable, NoMoreData, StepNotYetAvailable.
+void require_step(const Trial& trial, GlobalStep step, const std::optional<WaitOptions>& wait) {
+  const TrialState& state = TrialAccess::state(trial);
+  const std::shared_ptr<const Snapshot> snapshot = state.current();
+  const StepKey key(step);
+  if (snapshot->state(key) == StepState::available) {
+    return;
+  }
+  if (snapshot->ended) {
+    detail::trial::throw_unavailable(*snapshot, key, true);
+  }
+  if (!wait) {
+    detail::trial::throw_no_step(*snapshot, key);
+  }
+  if (trial.wait_for_steps({&key, 1}, *wait) != WaitOutcome::reached) {
+    throw StepNotYetAvailable(detail::trial::describe(key) + " is not there yet; the job is still running", key);
+  }
+}
+
+}  // namespace
+
+/// All steps first: waiting for one may let another be skipped.
+void RequiredTensors::Impl::fetch(const std::optional<WaitOptions>& wait) const {
+  for (const Required& required : all) {
+    for (const GlobalStep step : required.steps) {
+      require_step(*required.trial, step, wait);
+    }
+  }
+  for (const Required& required : all) {
+    for (const GlobalStep step : required.steps) {
+      static_cast<void>(required.tensor.workers(step));  // throws if nothing of it was saved then
+    }
+  }
+}
+
+struct __attribute__((visibility("hidden"))) CustomRule::Impl {
+  bool evaluate(CustomRule& rule, GlobalStep step, const std::optional<WaitOptions>& wait);
+
+  const Trial* base = nullptr;
+  std::vector<const Trial*> others;
+  std::string action;
+  RequiredTensors required;
+  std::unique_ptr<Rule> bridge;  // made when it is first asked for: then the class of the rule is known
+};
+
+namespace {
+
+/// A custom rule as the evaluator sees it.
+class Bridge final : public Rule {
+ public:
+  Bridge(CustomRule& rule, CustomRule::Impl& impl, std::unique_ptr<CustomRule> owned = {})
+      : custom_(rule), impl_(impl), owned_(std::move(owned)) {
+    set_name(rule.rule_name());
+    set_action(impl.action);
+    if (impl.base != nullptr) {
+      set_trials(*impl.base, impl.others);
+    }
+  }
+
+  void begin() override {
+    impl_.base = &base_trial();
+    impl_.others.assign(other_trials().begin(), other_trials().end());
+  }
+
+  void invoke_at_step(StepView& step) override {
+    if (!impl_.evaluate(custom_, step.step(), step.wait())) {
+      step.judged();
+      return;
+    }
+    Finding finding;
+    finding.check = "condition";
+    finding.value = 1;
+    finding.relation = ">";
+    finding.message = "the condition is met";
+    step.fire(std::move(finding));
+  }
+
+ private:
+  CustomRule& custom_;
+  CustomRule::Impl& impl_;
+  std::unique_ptr<CustomRule> owned_;
+};
+
+}  // namespace
+
+bool CustomRule::Impl::evaluate(CustomRule& rule, GlobalStep step, const std::optional<WaitOptions>& wait) {
+  std::vector<const TrialState*> states = {&TrialAccess::state(*base)};
+  for (const Trial* const other : others) {
+    states.push_back(&TrialAccess::state(*other));
+  }
+  const HoldStill still(std::move(states));
+  required.impl_->base = base;
+  required.impl_->all.clear();
+  required.impl_->places.clear();
+  rule.set_required_tensors(step);
+  required.impl_->fetch(wait);
+  return rule.invoke_at_step(step);
+}
+
+CustomRule::CustomRule(const Trial& base_trial, std::string action_str, std::vector<const Trial*> other_trials)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->base = &base_trial;
+  impl_->others = std::move(other_trials);
+  impl_->action = std::move(action_str);
+}
+CustomRule::CustomRule() : impl_(std::make_unique<Impl>()) {}
+CustomRule::~CustomRule() = default;
+
+void CustomRule::set_required_tensors(GlobalStep /*step*/) {}
+
+void CustomRule::invoke(GlobalStep step, const WaitOptions& wait) {
+  require_step(base_trial(), step, wait);
+  if (impl_->evaluate(*this, step, wait)) {
+    detail::rules::throw_condition_met(rule_name(), step);
+  }
+}
+
+const Trial& CustomRule::base_trial() const noexcept { return *impl_->base; }
+std::span<const Trial* const> CustomRule::other_trials() const noexcept { return impl_->others; }
+RequiredTensors& CustomRule::req_tensors() noexcept { return impl_->required; }
+const std::string& CustomRule::action_str() const noexcept { return impl_->action; }
+std::string CustomRule::rule_name() const { return detail::rules::class_name(typeid(*this)); }
+
+CustomRule::operator Rule&() {
+  if (!impl_->bridge) {
+    impl_->bridge = std::make_unique<Bridge>(*this, *impl_);
+  }
+  return *impl_->bridge;
+}
+
+std::unique_ptr<Rule> to_rule(std::unique_ptr<CustomRule> rule) {
+  CustomRule& custom = *rule;
+  CustomRule::Impl& impl = *custom.impl_;
+  return std::make_unique<Bridge>(custom, impl, std::move(rule));
+}
+
+}  // namespace smd

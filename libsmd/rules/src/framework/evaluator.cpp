@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/evaluator.hpp>
+
+#include "base/parallel.hpp"
+#include "framework/rule_run.hpp"
+#include "framework/trial_view.hpp"
+#include "framework/window.hpp"
+
+#include <smd/error.hpp>
+#include <smd/trial.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <utility>
+
+namespace smd {
+
+using detail::rules::KeptValues;
+using detail::rules::ReductionSets;
+using detail::rules::RuleRun;
+using detail::rules::StepContext;
+using detail::rules::TrialView;
+using detail::rules::Window;
+
+namespace {
+
+/// Steps planned and read at once: few at first, so that a rule that fires at once has read little in vain, then more,
+/// so that threads and files are used well.
+constexpr std::size_t most_steps = 64;
+constexpr std::size_t most_records = 16384;
+constexpr std::uint64_t most_held_bytes = std::uint64_t{64} << 20;
+
+}  // namespace
+
+/// Hidden: else it would be exported with its class.
+struct __attribute__((visibility("hidden"))) Evaluator::Impl {
+  Impl(const Trial& trial, EvaluationOptions in_options)
+      : base(trial), options(std::move(in_options)), jobs(options.jobs == 0 ? detail::default_jobs() : options.jobs) {}
+
+  void start();
+  void freeze();
+  void judge_available(std::optional<GlobalStep> last);
+  std::size_t plan_window(const std::vector<const detail::trial::Step*>& steps, std::size_t first);
+  void judge_window();
+  void report_new();
+  void settle();
+
+  const Trial& base;
+  EvaluationOptions options;
+  unsigned jobs;
+  bool started = false;
+  std::deque<TrialView> views;  // the base trial first; addresses stay
+  std::map<const Trial*, TrialView*> view_of;
+  std::deque<RuleRun> runs;
+  std::vector<std::vector<const Trial*>> others;  // by rule
+  std::vector<Rule*> rules;                       // null: none
+  std::vector<std::size_t> reported;              // findings given to `on_finding`, by rule
+  std::vector<RuleResult> results;                // copies, as of the last call
+  bool changed = true;                            // since then
+  ReductionSets sets;
+  KeptValues kept;
+  Window window{sets, kept};
+  ReadCounters counters;
+  std::size_t window_steps = 1;
+  std::optional<std::int64_t> last_judged;
+  std::uint64_t steps_done = 0;
+};
+
+/// Views of all trials, and `begin` of all rules.
+void Evaluator::Impl::start() {
+  if (started) {
+    return;
+  }
+  started = true;
+  const auto view = [&](const Trial& trial) {
+    TrialView*& known = view_of[&trial];
+    if (known == nullptr) {
+      known = &views.emplace_back(trial, views.size(), options.workers);
+    }
+    return known;
+  };
+  const TrialView* const base_view = view(base);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::vector<const TrialView*> other_views;
+    for (const Trial* const other : others[i]) {
+      other_views.push_back(view(*other));
+    }
+    runs[i].begin(*base_view, std::move(other_views));
+    runs[i].resolve();
+  }
+}
+
+void Evaluator::Impl::freeze() {
+  start();
+  for (TrialView& view : views) {
+    view.freeze();
+  }
+  for (RuleRun& run : runs) {
+    run.resolve();
+  }
+}
+
+/// Plans steps from `first` on; returns how many.
+std::size_t Evaluator::Impl::plan_window(const std::vector<const detail::trial::Step*>& steps, std::size_t first) {
+  window.clear();
+  std::size_t count = 0;
+  while (first + count < steps.size() && count < window_steps &&
+         (count == 0 || (window.size() < most_records && window.held_bytes() < most_held_bytes))) {
+    for (RuleRun& run : runs) {
+      if (run.active() && run.wants(*steps[first + count])) {
+        run.plan(window, *steps[first + count]);
+      }
+    }
+    ++count;
+  }
+  window_steps = std::min(window_steps * 2, most_steps);
+  return count;
+}
+
+void Evaluator::Impl::judge_window() {
+  window.read(options.jobs, counters);  // by default as the trial: on a remote store many more than there are CPUs
+  detail::parallel_for(jobs, runs.size(), 1, [&](std::size_t begin, std::size_t end, unsigned) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (runs[i].active()) {
+        runs[i].judge(window);
+      }
+    }
+  });
+  for (RuleRun& run : runs) {
+    run.drop_plans();
+  }
+  window.keep_values();
+}
+
+/// Findings of all rules since the last call, by step, then rule.
+void Evaluator::Impl::report_new() {
+  struct New {
+    std::size_t rule;
+    const Finding* finding;
+  };
+  std::vector<New> news;
+  reported.resize(runs.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::vector<Finding>& findings = runs[i].result().findings;
+    for (; reported[i] < findings.size(); ++reported[i]) {
+      news.push_back({i, &findings[reported[i]]});
+    }
+  }
+  if (options.on_finding) {
+    std::stable_sort(news.begin(), news.end(),
+                     [](const New& a, const New& b) { return a.finding->step < b.finding->step; });
+    for (const New& one : news) {
+      options.on_finding(one.rule, *one.finding);
+    }
+  }
+}
+
+/// Results of rules that want to see nothing more are final before the others' are.
+void Evaluator::Impl::settle() {
+  for (RuleRun& run : runs) {
+    if (run.result().status == RuleStatus::in_progress && !run.active()) {
+      run.finish(false, views.front().snapshot().ended);
+    }
+  }
+}
+
+void Evaluator::Impl::judge_available(std::optional<GlobalStep> last) {
+  freeze();
+  const detail::trial::Snapshot& snapshot = views.front().snapshot();
+  std::vector<const detail::trial::Step*> steps;
+  for (auto step = snapshot.steps.partition_point(
+           [&](const detail::trial::Step& other) { return last_judged && other.number <= *last_judged; });
+       step != snapshot.steps.end() && snapshot.complete(step->number) && (!last || step->number <= last->value);
+       ++step) {
+    steps.push_back(&*step);
+  }
+  const std::uint64_t total = steps_done + steps.size();
+  const auto busy = [&] {
+    return std::any_of(runs.begin(), runs.end(), [](const RuleRun& run) { return run.active(); });
+  };
+  for (std::size_t first = 0; first < steps.size() && busy();) {
+    const std::size_t count = plan_window(steps, first);
+    try {
+      judge_window();
+    } catch (...) {  // of a rule, to be rethrown, or a stop: what was found before stays found
+      for (RuleRun& run : runs) {
+        run.drop_plans();
+      }
+      report_new();
+      throw;
+    }
+    first += count;
+    steps_done += count;
+    last_judged = steps[first - 1]->number;
+    report_new();
+    if (options.progress) {
+      options.progress(steps_done, total);
+    }
+  }
+}
+
+Evaluator::Evaluator(const Trial& trial, EvaluationOptions options)
+    : impl_(std::make_unique<Impl>(trial, std::move(options))) {}
+Evaluator::~Evaluator() = default;
+
+namespace {
+
+void require_not_started(bool started) {
+  if (started) {
+    throw InvalidArgument("rules must be added before the evaluation starts");
+  }
+}
+
+}  // namespace
+
+std::size_t Evaluator::add(Rule& rule, std::string name, std::vector<const Trial*> others) {
+  require_not_started(impl_->started);
+  if (others.empty()) {
+    others.assign(rule.other_trials().begin(), rule.other_trials().end());
+  }
+  rule.set_trials(impl_->base, others);
+  impl_->others.push_back(std::move(others));
+  impl_->runs.emplace_back(impl_->runs.size(), &rule, nullptr, std::move(name), impl_->options);
+  return impl_->runs.size() - 1;
+}
+
+std::size_t Evaluator::add(std::unique_ptr<Rule> rule, std::string name, std::vector<const Trial*> others) {
+  require_not_started(impl_->started);
+  rule->set_trials(impl_->base, others);
+  impl_->others.push_back(std::move(others));
+  Rule* const borrowed = rule.get();
+  impl_->runs.emplace_back(impl_->runs.size(), borrowed, std::move(rule), std::move(name), impl_->options);
+  return impl_->runs.size() - 1;
+}
+
+std::size_t Evaluator::add_error(std::string name, std::string rule, const ConfigurationError& error) {
+  require_not_started(impl_->started);
+  impl_->others.emplace_back();
+  impl_->runs.emplace_back(impl_->runs.size(), std::move(name), std::move(rule), error);
+  return impl_->runs.size() - 1;
+}
+
+void Evaluator::run() {
+  offer();
+  finish();
+}
+
+void Evaluator::offer(std::optional<GlobalStep> last) {
+  impl_->changed = true;
+  impl_->judge_available(last);
+  impl_->settle();
+}
+
+void Evaluator::tick(double seconds, bool new_data) {
+  impl_->start();
+  impl_->changed = true;
+  for (RuleRun& run : impl_->runs) {
+    run.tick(seconds, new_data);
+  }
+  impl_->report_new();
+  impl_->settle();
+}
+
+void Evaluator::finish(bool complete) {
+  impl_->start();
+  impl_->changed = true;
+  for (RuleRun& run : impl_->runs) {
+    run.finish(complete, impl_->views.front().snapshot().ended);
+  }
+  impl_->report_new();
+}
+
+bool Evaluator::all_done() const noexcept {
+  return std::none_of(impl_->runs.begin(), impl_->runs.end(), [](const RuleRun& run) { return run.active(); });
+}
+
+const std::vector<RuleResult>& Evaluator::results() const {
+  if (impl_->changed || impl_->results.size() != impl_->runs.size()) {
+    impl_->results.clear();
+    for (const RuleRun& run : impl_->runs) {
+      impl_->results.push_back(run.result());
+    }
+    impl_->changed = false;
+  }
+  return impl_->results;
+}
+ReadCounters Evaluator::counters() const noexcept { return impl_->counters; }
+
+namespace {
+
+std::string what_is_read(const StepContext::Ask& ask, std::string_view reduction) {
+  switch (ask.kind) {
+    case StepContext::Ask::Kind::computed:
+      return to_string(ask.reduction) + " of value";
+    case StepContext::Ask::Kind::saved:
+      return "saved " + std::string(reduction);
+    case StepContext::Ask::Kind::wall_time:
+      return "wall time";
+    case StepContext::Ask::Kind::value:
+      break;
+  }
+  return "value";
+}
+
+}  // namespace
+
+void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
+  impl_->changed = true;
+  impl_->freeze();
+  const detail::trial::Snapshot& snapshot = impl_->views.front().snapshot();
+  for (const detail::trial::Step& step : snapshot.steps) {
+    if (!snapshot.complete(step.number)) {
+      break;
+    }
+    impl_->window.clear();
+    for (RuleRun& run : impl_->runs) {
+      if (!run.active() || !run.wants(step)) {
+        continue;
+      }
+      run.plan(impl_->window, step);
+      for (const StepContext::Ask& ask : run.plans().back().asks()) {
+        const detail::rules::Slot& slot = impl_->window[ask.slot];
+        const auto& catalog = slot.view->snapshot().catalog;
+        std::string_view reduction;
+        for (const detail::trial::Item& item : catalog.items(*slot.row).of(ask.tensor)) {
+          if (item.position == slot.position && item.reduction != detail::trial::no_id) {
+            reduction = catalog.reductions()[item.reduction];
+          }
+        }
+        visit({run.number(), GlobalStep(step.number), GlobalStep(slot.row->file.step), slot.view->number(),
+               catalog.tensors()[ask.tensor], slot.view->snapshot().worker(*slot.row), what_is_read(ask, reduction)});
+      }
+      run.drop_plans();
+    }
+  }
+}
+
+}  // namespace smd

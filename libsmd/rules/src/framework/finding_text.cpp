@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "framework/finding_text.hpp"
+
+#include <fmt/format.h>
+
+namespace smd::detail::rules {
+
+std::string finding_text(const Finding& finding) {
+  return fmt::format("{}{}{} {} {} threshold {}", finding.tensor.value_or(""), finding.tensor ? ": " : "",
+                     finding.check, finding.value, finding.relation, finding.threshold);
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// hook_config_for: from rules to what must be saved for them.
+#include <smd/rule_config.hpp>
+#include <smd/rule_registry.hpp>
+
+#include "framework/elsewhere.hpp"
+#include "text/escape.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace smd {
+
+namespace {
+
+using Collections = std::vector<CollectionConfig>;
+
+std::string placed(const RuleConfiguration& rule, const std::string& text) {
+  return rule.position.empty() ? text : rule.position + ": " + text;
+}
+
+/// The collections that the document has beside a rule.
+Collections beside(const RuleConfiguration& rule) {
+  if (rule.collection_configurations.empty()) {
+    return {};
+  }
+  try {
+    return HookConfig::parse("{\"CollectionConfigurations\": " + rule.collection_configurations + "}",
+                             rule.position.empty() ? detail::printable(rule.name) : rule.position)
+        .collections;
+  } catch (const InvalidArgument& error) {
+    throw ConfigurationError(ConfigurationErrorKind::bad_value, error.what(), "CollectionConfigurations");
+  }
+}
+
+Collections needs_of(const RuleConfiguration& rule, const Collections& own) {
+  try {
+    static_cast<void>(make_rule(rule));
+  } catch (const ConfigurationError& error) {
+    if (!evaluated_elsewhere(error.kind)) {
+      throw;
+    }
+    return own;  // only the document knows
+  }
+  const RuleDescription description = describe_rule(rule.rule_to_invoke);
+  if (description.saves) {
+    return description.saves(Parameters(description.parameters, rule.parameters));
+  }
+  if (own.empty()) {
+    throw ConfigurationError(
+        ConfigurationErrorKind::bad_config,
+        placed(rule, fmt::format("rule {} does not say what must be saved for it, and has no CollectionConfigurations",
+                                 detail::printable(description.name))));
+  }
+  return own;
+}
+
+/// Adds what a configuration says of a collection of that name: its members, and its steps where the rule has no say.
+bool define(CollectionConfig& need, const Collections& known) {
+  const auto at =
+      std::find_if(known.begin(), known.end(), [&](const CollectionConfig& one) { return one.name == need.name; });
+  if (at == known.end()) {
+    return false;
+  }
+  for (const std::string& pattern : at->include_regex) {
+    if (std::find(need.include_regex.begin(), need.include_regex.end(), pattern) == need.include_regex.end()) {
+      need.include_regex.push_back(pattern);
+    }
+  }
+  need.tensor_names = at->tensor_names;
+  need.save_config.insert(at->save_config.begin(), at->save_config.end());
+  return true;
+}
+
+bool is_built_in(const std::string& name) {
+  constexpr std::array<Framework, 4> frameworks = {Framework::pytorch, Framework::tensorflow, Framework::mxnet,
+                                                   Framework::xgboost};
+  return std::any_of(frameworks.begin(), frameworks.end(),
+                     [&](Framework framework) { return stock_collections(framework).contains(name); });
+}
+
+}  // namespace
+
+HookConfig hook_config_for(std::span<const RuleConfiguration> rules, const HookConfig& job) {
+  HookConfig config;
+  config.out_dir = job.out_dir;
+  config.framework = job.framework;
+  config.save_config = job.save_config;
+  for (const RuleConfiguration& rule : rules) {
+    const Collections own = beside(rule);
+    for (CollectionConfig& need : needs_of(rule, own)) {
+      if (!define(need, own)) {
+        define(need, job.collections);
+      }
+      if (need.include_regex.empty() && need.tensor_names.empty() && !is_built_in(need.name)) {
+        throw ConfigurationError(
+            ConfigurationErrorKind::missing_parameter,
+            placed(rule, fmt::format("collection '{}' is not built in, and no CollectionConfigurations say which "
+                                     "tensors it has; give them, or tensor_regex",
+                                     detail::printable(need.name))),
+            "collection_names");
+      }
+      config.add_collection(std::move(need));
+    }
+  }
+  config.enabled = !config.collections.empty();
+  return config;
+}
+
+}  // namespace smd

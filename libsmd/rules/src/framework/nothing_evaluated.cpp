@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "framework/nothing_evaluated.hpp"
+
+#include "framework/rule_run.hpp"
+#include "text/escape.hpp"
+#include "text/nearest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+namespace smd::detail::rules {
+
+namespace {
+
+constexpr std::size_t names_shown = 3;
+constexpr std::string_view special = "\\^$|?*+()[]{}";
+
+void join(std::string& text, const std::string& more, std::string_view between = "; ") {
+  text += (text.empty() || more.empty() ? "" : std::string(between)) + more;
+}
+
+/// A name as a pattern that matches it. A dot matches itself, and stays readable.
+std::string as_pattern(std::string_view name) {
+  std::string pattern;
+  for (const char c : name) {
+    if (special.find(c) != std::string_view::npos) {
+      pattern += '\\';
+    }
+    pattern += c;
+  }
+  return printable(pattern);
+}
+
+/// The singular of a collection's name: what its tensors are mostly called.
+std::string_view singular(std::string_view name) {
+  if (name.ends_with("sses")) {
+    name.remove_suffix(2);
+  } else if (name.ends_with("s")) {
+    name.remove_suffix(1);
+  }
+  return name;
+}
+
+/// What a rule looked for and did not find.
+class Missing {
+ public:
+  explicit Missing(const RuleRun& run) : run_(run) {
+    const layout::NameTable& tensors = run.base().snapshot().catalog.tensors();
+    for (const std::uint32_t id : run.base().snapshot().catalog.sorted_tensors()) {
+      tensors_.push_back(tensors[id]);
+    }
+    for (const auto& [name, collection] : run.base().snapshot().collections->collections) {
+      collections_.push_back(name);
+    }
+  }
+
+  /// Of a selection without any tensor.
+  [[nodiscard]] std::string text(const TensorSelection& selection) const {
+    std::string text;
+    for (const std::string& pattern : selection.regex) {
+      join(text, "no tensor matches pattern '" + printable(pattern) + "'" + suggestion(pattern));
+    }
+    for (const std::string& name : selection.collections) {
+      join(text, of_collection(name));
+    }
+    for (const std::string& name : selection.names) {
+      std::vector<std::string> near = nearest(name, tensors_);
+      if (near.empty()) {
+        near = nearest_holding(name, tensors_);
+      }
+      join(text, "no tensor '" + printable(name) + "' was saved" + meant(near, parameter_of(name), false));
+    }
+    return text;
+  }
+
+ private:
+  struct Parameter {
+    std::string name;
+    bool list = false;
+  };
+
+  /// The parameter whose value an item of a selection is; no name if it is no parameter's.
+  [[nodiscard]] Parameter parameter_of(const std::string& item) const {
+    const Parameters& parameters = run_.rule().parameters();
+    for (const auto& [name, text] : run_.result().params) {
+      const std::vector<std::string>& items = parameters.list(name);
+      if (std::find(items.begin(), items.end(), item) != items.end()) {
+        return {name, true};
+      }
+      if (text == item) {
+        return {name, false};
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool has_parameter(std::string_view name) const {
+    const auto& params = run_.result().params;
+    return std::any_of(params.begin(), params.end(), [&](const auto& one) { return one.first == name; });
+  }
+
+  /// `; did you mean tensor_regex=a,b?`, or `; similar names: a, b` where no parameter says so.
+  [[nodiscard]] static std::string meant(const std::vector<std::string>& names, const Parameter& parameter,
+                                         bool pattern) {
+    if (names.empty()) {
+      return {};
+    }
+    std::string text;
+    for (const std::string& name : names) {
+      join(text, pattern ? as_pattern(name) : printable(name), parameter.name.empty() ? ", " : ",");
+      if (!parameter.name.empty() && !parameter.list) {
+        break;
+      }
+    }
+    return parameter.name.empty() ? "; similar names: " + text : "; did you mean " + parameter.name + "=" + text + "?";
+  }
+
+  [[nodiscard]] std::string suggestion(const std::string& pattern) const {
+    std::vector<std::string> near;
+    for (const std::string& piece : plain_pieces(pattern)) {
+      for (std::string& name : nearest_holding(piece, tensors_)) {
+        if (near.size() < names_shown && std::find(near.begin(), near.end(), name) == near.end()) {
+          near.push_back(std::move(name));
+        }
+      }
+    }
+    return near.empty() ? no_similar_name() : meant(near, parameter_of(pattern), true);
+  }
+
+  [[nodiscard]] std::string no_similar_name() const {
+    return tensors_.size() == 1
+               ? ", and the name of the only one, '" + printable(tensors_.front()) + "', is not similar"
+               : fmt::format(", and none of {} has a similar name", counted(tensors_.size(), "tensor"));
+  }
+
+  [[nodiscard]] std::string of_collection(const std::string& name) const {
+    const Parameter parameter = parameter_of(name);
+    const bool known = run_.base().snapshot().collections->collections.contains(name);
+    std::string text = known ? "collection '" + printable(name) + "' has no tensor"
+                             : "the trial has no collection '" + printable(name) + "'";
+    if (!known && !parameter.name.empty()) {
+      if (const std::string collections = meant(nearest(name, collections_), parameter, false); !collections.empty()) {
+        return text + collections;
+      }
+    }
+    const Parameter by_pattern = has_parameter("tensor_regex") ? Parameter{"tensor_regex", true} : Parameter{};
+    return text + meant(nearest_holding(singular(name), tensors_), by_pattern, !by_pattern.name.empty());
+  }
+
+  const RuleRun& run_;
+  std::vector<std::string_view> tensors_;
+  std::vector<std::string_view> collections_;
+};
+
+/// Names of the reductions saved of some tensors in range; nothing if a raw value was saved of any.
+std::vector<std::string_view> only_reductions(const RuleRun& run, const TensorSet& tensors) {
+  const trial::Catalog& catalog = run.base().snapshot().catalog;
+  std::set<std::string_view> names;
+  bool value = false;
+  run.for_each_row(0, [&](const StepRow& row) {
+    for (const trial::Item& item : catalog.items(row).items) {
+      if (item.tensor >= tensors.size() || !tensors[item.tensor]) {
+        continue;
+      }
+      value = value || item.reduction == trial::no_id;
+      if (item.reduction != trial::no_id) {
+        names.insert(catalog.reductions()[item.reduction]);
+      }
+    }
+  });
+  return value ? std::vector<std::string_view>() : std::vector<std::string_view>(names.begin(), names.end());
+}
+
+}  // namespace
+
+std::string counted(std::size_t number, std::string_view what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+std::string first_names(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), names_shown); ++i) {
+    join(text, printable(names[i]), ", ");
+  }
+  return names.size() > names_shown ? fmt::format("{} and {} more", text, names.size() - names_shown) : text;
+}
+
+std::vector<std::string> plain_pieces(std::string_view pattern) {
+  std::vector<std::string> pieces(1);
+  std::string piece;
+  const auto end_piece = [&] {
+    if (piece.size() > pieces.back().size()) {
+      pieces.back() = piece;
+    }
+    piece.clear();
+  };
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const char c = pattern[i];
+    if (c == '\\' && i + 1 < pattern.size()) {
+      const char escaped = pattern[++i];
+      if (std::string_view("dDsSwWbBAZ").find(escaped) == std::string_view::npos) {
+        piece += escaped;
+      } else {
+        end_piece();
+      }
+    } else if (c == '[') {
+      end_piece();
+      i = std::min(pattern.find(']', i + 2), pattern.size());
+    } else if (c == '|') {
+      end_piece();
+      pieces.emplace_back();
+    } else if (c == '?' || c == '*' || c == '{') {  // what stands before may be missing
+      if (!piece.empty()) {
+        piece.pop_back();
+      }
+      end_piece();
+    } else if (c == '.' || special.find(c) != std::string_view::npos) {
+      end_piece();
+    } else {
+      piece += c;
+    }
+  }
+  end_piece();
+  std::erase(pieces, std::string());
+  return pieces;
+}
+
+std::string nothing_evaluated(const RuleRun& run, const std::string& reason) {
+  const std::vector<TensorSelection>& selections = RuleAccess::selections(run.rule());
+  const Missing missing(run);
+  std::string lacking;
+  bool any_matched = false;
+  std::vector<std::string_view> saved;
+  TensorSet wanted(run.base().snapshot().catalog.tensors().size());
+  for (std::size_t i = 0; i < selections.size(); ++i) {
+    const TensorSet& set = run.selected(static_cast<SelectionId>(i));
+    if (std::find(set.begin(), set.end(), true) == set.end()) {
+      join(lacking, missing.text(selections[i]));
+      continue;
+    }
+    any_matched = true;
+    for (std::size_t tensor = 0; tensor < std::min(set.size(), wanted.size()); ++tensor) {
+      wanted[tensor] = wanted[tensor] || set[tensor];
+    }
+    const std::vector<std::string_view> more = run.saved_tensors(static_cast<SelectionId>(i), 0);
+    saved.insert(saved.end(), more.begin(), more.end());
+  }
+  if (!reason.empty()) {
+    return any_matched || lacking.empty() ? reason : reason + "; " + lacking;
+  }
+  if (!lacking.empty()) {
+    return lacking;
+  }
+  std::sort(saved.begin(), saved.end());
+  saved.erase(std::unique(saved.begin(), saved.end()), saved.end());
+  if (saved.empty()) {
+    return any_matched ? "what the rule looks for was saved at no step in range"
+                       : "nothing that the rule needs was saved";
+  }
+  const std::string names = counted(saved.size(), "tensor") + " (" + first_names(saved) + ")";
+  if (const std::vector<std::string_view> reductions = only_reductions(run, wanted); !reductions.empty()) {
+    return "of " + names + " only reductions were saved (" + first_names(reductions) +
+           "), not those that the rule needs, " + "nor raw values";
+  }
+  return "what the rule needs of " + names +
+         fmt::format(" is not there at any of {}", counted(run.result().steps_skipped, "step"));
+}
+
+}  // namespace smd::detail::rules

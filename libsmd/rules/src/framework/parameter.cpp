@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/rule_parameter.hpp>
+
+#include "text/escape.hpp"
+#include "text/nearest.hpp"
+#include "text/pattern.hpp"
+
+#include <smd/rule_registry.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace smd {
+
+ConfigurationError::~ConfigurationError() = default;
+
+std::string_view to_string(ConfigurationErrorKind kind) noexcept {
+  switch (kind) {
+    case ConfigurationErrorKind::unknown_rule:
+      return "unknown_rule";
+    case ConfigurationErrorKind::unknown_parameter:
+      return "unknown_parameter";
+    case ConfigurationErrorKind::bad_value:
+      return "bad_value";
+    case ConfigurationErrorKind::missing_parameter:
+      return "missing_parameter";
+    case ConfigurationErrorKind::bad_config:
+      return "bad_config";
+    case ConfigurationErrorKind::bad_trial:
+      return "bad_trial";
+    case ConfigurationErrorKind::unsupported_rule:
+      return "unsupported_rule";
+    case ConfigurationErrorKind::custom_rule:
+      break;
+  }
+  return "custom_rule";
+}
+
+std::string_view to_string(ParameterType type) noexcept {
+  switch (type) {
+    case ParameterType::integer:
+      return "Integer";
+    case ParameterType::number:
+      return "Float";
+    case ParameterType::boolean:
+      return "Boolean";
+    case ParameterType::list:
+      return "List";
+    case ParameterType::number_list:
+      return "List of Float";
+    case ParameterType::pattern_list:
+      return "List of patterns";
+    case ParameterType::pattern:
+      return "Pattern";
+    case ParameterType::text:
+      break;
+  }
+  return "Text";
+}
+
+std::string range_text(const ParameterSpec& spec) {
+  if (!spec.choices.empty()) {
+    const bool words = std::any_of(spec.choices.begin(), spec.choices.end(), [](const std::string& choice) {
+      return choice.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != std::string::npos;
+    });
+    return fmt::format("{}{}", fmt::join(spec.choices, ", "), words ? ", any case" : "");
+  }
+  std::string text;
+  const bool low = std::isfinite(spec.at_least);
+  const bool high = std::isfinite(spec.at_most);
+  const char* const less = spec.exclusive ? "<" : "<=";
+  if (low && high) {
+    text = spec.exclusive ? fmt::format("{} < x < {}", spec.at_least, spec.at_most)
+                          : fmt::format("{} to {}", spec.at_least, spec.at_most);
+  } else if (low) {
+    text = fmt::format("{} {}", spec.exclusive ? ">" : ">=", spec.at_least);
+  } else if (high) {
+    text = fmt::format("{} {}", less, spec.at_most);
+  }
+  if (spec.not_zero) {
+    text += text.empty() ? "not 0" : ", not 0";
+  }
+  return text;
+}
+
+namespace {
+
+bool equal_any_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n\v\f";
+  const std::size_t first = text.find_first_not_of(blanks);
+  return first == std::string_view::npos ? std::string_view()
+                                         : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  text = trim(text);
+  if (text.size() > 1 && text.front() == '+' && text[1] != '-') {
+    text.remove_prefix(1);
+  }
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  text = trim(text);
+  if (text.size() > 1 && text.front() == '+' && text[1] != '-') {
+    text.remove_prefix(1);
+  }
+  const auto parsed = [text](auto& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size();
+  };
+  double value = 0;
+  if (!parsed(value)) {
+    // What a double cannot hold becomes 0 or infinite, as in Python.
+    long double wide = 0;
+    if (!parsed(wide)) {
+      return std::nullopt;
+    }
+    value = static_cast<double>(wide);
+  }
+  return std::isnan(value) ? std::nullopt : std::optional(value);
+}
+
+std::optional<bool> parse_boolean(std::string_view text) {
+  text = trim(text);
+  if (equal_any_case(text, "true") || text == "1") {
+    return true;
+  }
+  if (equal_any_case(text, "false") || text == "0") {
+    return false;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> items;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    if (const std::string_view item = trim(text.substr(0, comma)); !item.empty()) {
+      items.emplace_back(item);
+    }
+    if (comma == std::string_view::npos) {
+      return items;
+    }
+    text.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
+/// Parses one text by its row of the table.
+class ParameterParser {
+ public:
+  explicit ParameterParser(const ParameterSpec& spec) : spec_(spec) {}
+
+  void parse(std::string_view text, Parameters::Value& value) const {
+    value.text = std::string(text);
+    switch (spec_.type) {
+      case ParameterType::integer:
+        value.integer = integer(text);
+        break;
+      case ParameterType::number:
+        value.number = number(text, text);
+        break;
+      case ParameterType::boolean:
+        if (const auto parsed = parse_boolean(text)) {
+          value.boolean = *parsed;
+        } else {
+          refuse(text, "True, False, 1 or 0");
+        }
+        break;
+      case ParameterType::list:
+        value.list = split(text);
+        break;
+      case ParameterType::number_list:
+        value.list = split(text);
+        for (const std::string& item : value.list) {
+          value.numbers.push_back(number(item, text));
+        }
+        break;
+      case ParameterType::pattern_list:
+        value.list = split(text);
+        for (const std::string& item : value.list) {
+          check_pattern(item);
+        }
+        break;
+      case ParameterType::pattern:
+        check_pattern(value.text.value());
+        break;
+      case ParameterType::text:
+        choose(value);
+        break;
+    }
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string_view text, const std::string& valid) const {
+    throw ConfigurationError(
+        ConfigurationErrorKind::bad_value,
+        fmt::format("parameter {}: '{}' is not valid; give {}", spec_.name, detail::printable(text), valid),
+        spec_.name);
+  }
+
+  [[nodiscard]] std::string wanted(std::string_view what) const {
+    const std::string range = range_text(spec_);
+    return range.empty() ? std::string(what) : fmt::format("{} {}", what, range);
+  }
+
+  [[nodiscard]] bool in_range(double value) const {
+    const bool low = spec_.exclusive ? value > spec_.at_least || std::isinf(spec_.at_least) : value >= spec_.at_least;
+    const bool high = spec_.exclusive ? value < spec_.at_most || std::isinf(spec_.at_most) : value <= spec_.at_most;
+    return low && high && !(spec_.not_zero && value == 0);
+  }
+
+  [[nodiscard]] std::int64_t integer(std::string_view text) const {
+    const auto value = parse_integer(text);
+    if (!value || !in_range(static_cast<double>(*value))) {
+      refuse(text, wanted("a whole number"));
+    }
+    return *value;
+  }
+
+  [[nodiscard]] double number(std::string_view item, std::string_view text) const {
+    const auto value = parse_number(item);
+    if (!value || !in_range(*value)) {
+      refuse(text, wanted(spec_.type == ParameterType::number_list ? "numbers" : "a number"));
+    }
+    return *value;
+  }
+
+  void check_pattern(const std::string& text) const {
+    detail::Pattern pattern;
+    if (const auto error = pattern.compile(text)) {
+      refuse(text, fmt::format("a regular expression: {}", *error));
+    }
+  }
+
+  void choose(Parameters::Value& value) const {
+    if (spec_.choices.empty()) {
+      return;
+    }
+    for (const std::string& choice : spec_.choices) {
+      if (equal_any_case(trim(*value.text), choice)) {
+        value.text = choice;
+        return;
+      }
+    }
+    refuse(*value.text, range_text(spec_));
+  }
+
+  const ParameterSpec& spec_;
+};
+
+namespace {
+
+const ParameterSpec* find_spec(std::span<const ParameterSpec> specs, std::string_view name) {
+  const auto it = std::find_if(specs.begin(), specs.end(), [&](const ParameterSpec& spec) {
+    return spec.name == name || (!spec.other_name.empty() && spec.other_name == name);
+  });
+  return it == specs.end() ? nullptr : &*it;
+}
+
+/// Empty text means the default; where that is none, so does `None`.
+bool means_default(const ParameterSpec& spec, std::string_view text) {
+  return text.empty() || (!spec.default_text && text == "None");
+}
+
+[[noreturn]] void refuse_name(std::span<const ParameterSpec> specs, const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const ParameterSpec& spec : specs) {
+    names.push_back(spec.name);
+  }
+  names.insert(names.end(), {"start_step", "end_step"});
+  const std::vector<std::string> nearest = detail::nearest(name, names, 1);
+  throw ConfigurationError(ConfigurationErrorKind::unknown_parameter,
+                           fmt::format("no parameter '{}'; {}", detail::printable(name),
+                                       nearest.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
+                                                       : fmt::format("did you mean {}?", nearest.front())),
+                           name, nearest.empty() ? std::string() : nearest.front());
+}
+
+}  // namespace
+
+Parameters::Parameters(std::span<const ParameterSpec> specs, const ParameterTexts& given) {
+  const std::vector<ParameterSpec> common = common_parameters();
+  for (const auto& [name, text] : given) {
+    if (find_spec(specs, name) == nullptr && find_spec(common, name) == nullptr) {
+      refuse_name(specs, name);
+    }
+  }
+  const auto parse = [&](const ParameterSpec& spec) {
+    Value value;
+    value.name = spec.name;
+    auto it = given.find(spec.name);
+    if ((it == given.end() || means_default(spec, it->second)) && !spec.other_name.empty() &&
+        given.contains(spec.other_name)) {
+      it = given.find(spec.other_name);
+    }
+    const ParameterParser parser(spec);
+    if (it != given.end() && !means_default(spec, it->second)) {
+      parser.parse(it->second, value);
+      value.given = true;
+    } else if (spec.default_text) {
+      parser.parse(*spec.default_text, value);
+    } else if (spec.required) {
+      throw ConfigurationError(ConfigurationErrorKind::missing_parameter,
+                               fmt::format("parameter {} must be given: {}", spec.name, spec.help), spec.name);
+    }
+    return value;
+  };
+  for (const ParameterSpec& spec : specs) {
+    values_.push_back(parse(spec));
+  }
+  for (const ParameterSpec& spec : common) {
+    if (find_spec(specs, spec.name) != nullptr) {
+      continue;  // the rule's own, which means what the rule says
+    }
+    const Value value = parse(spec);
+    if (value.given && spec.name == "start_step") {
+      start_step_ = value.integer;
+    } else if (value.given && spec.name == "end_step") {
+      end_step_ = value.integer;
+    }
+  }
+}
+
+const Parameters::Value& Parameters::value(std::string_view name) const {
+  const auto it = std::find_if(values_.begin(), values_.end(), [&](const Value& value) { return value.name == name; });
+  if (it == values_.end()) {
+    throw InvalidArgument(fmt::format("the rule's table has no parameter '{}'", name));
+  }
+  return *it;
+}
+
+bool Parameters::has(std::string_view name) const noexcept {
+  return std::any_of(values_.begin(), values_.end(),
+                     [&](const Value& value) { return value.name == name && value.text.has_value(); });
+}
+bool Parameters::given(std::string_view name) const noexcept {
+  return std::any_of(values_.begin(), values_.end(),
+                     [&](const Value& value) { return value.name == name && value.given; });
+}
+std::int64_t Parameters::integer(std::string_view name) const { return value(name).integer; }
+double Parameters::number(std::string_view name) const { return value(name).number; }
+bool Parameters::boolean(std::string_view name) const { return value(name).boolean; }
+const std::string& Parameters::text(std::string_view name) const {
+  static const std::string none;
+  const Value& found = value(name);
+  return found.text ? *found.text : none;
+}
+const std::vector<std::string>& Parameters::list(std::string_view name) const { return value(name).list; }
+const std::vector<double>& Parameters::numbers(std::string_view name) const { return value(name).numbers; }
+
+std::vector<std::pair<std::string, std::optional<std::string>>> Parameters::effective() const {
+  std::vector<std::pair<std::string, std::optional<std::string>>> all;
+  for (const Value& value : values_) {
+    all.emplace_back(value.name, value.text);
+  }
+  return all;
+}
+
+}  // namespace smd

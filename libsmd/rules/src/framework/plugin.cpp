@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/rule_plugin.hpp>
+
+#include "text/escape.hpp"
+
+#include <smd/error.hpp>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <set>
+#include <string_view>
+
+namespace smd {
+
+namespace {
+
+constexpr const char* entry_point = "smd_rule_plugin_v1";
+
+[[noreturn]] void refuse(const std::string& path, std::string_view why) {
+  throw InvalidArgument(fmt::format("plug-in {}: {}", detail::printable(path), why));
+}
+
+/// The loader's own words, which name the file once more.
+std::string loader_error(const std::string& path) {
+  const char* const text = dlerror();
+  std::string words = text == nullptr ? "cannot be loaded" : detail::printable(text);
+  if (words.starts_with(path + ": ")) {
+    words.erase(0, path.size() + 2);
+  }
+  return words;
+}
+
+std::string_view major_version(std::string_view version) { return version.substr(0, version.find('.')); }
+
+void check(const std::string& path, const RulePlugin* plugin) {
+  if (plugin == nullptr || plugin->size < sizeof(RulePlugin)) {
+    refuse(path, fmt::format("{} gives no description of a plug-in", entry_point));
+  }
+  if (plugin->plugin_interface != rule_plugin_interface) {
+    refuse(path, fmt::format("was made for interface {} of libsmd; this one has {}; compile it again",
+                             plugin->plugin_interface, rule_plugin_interface));
+  }
+  if (plugin->libsmd_version == nullptr || major_version(plugin->libsmd_version) != major_version(version())) {
+    refuse(path,
+           fmt::format("was made for libsmd {}; this is {}; compile it again",
+                       plugin->libsmd_version == nullptr ? "?" : detail::printable(plugin->libsmd_version), version()));
+  }
+  if (plugin->compiler_abi == nullptr || std::strcmp(plugin->compiler_abi, detail::plugin_compiler_abi) != 0) {
+    refuse(path, "was compiled with another C++ standard library than libsmd; compile it with the same");
+  }
+  if (plugin->register_rules == nullptr) {
+    refuse(path, "has no function that registers rules");
+  }
+}
+
+std::set<std::string> rule_names() {
+  std::set<std::string> names;
+  for (const RuleDescription& rule : rule_descriptions()) {
+    names.insert(rule.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> load_rule_plugin(const std::string& path) {
+  static std::mutex loading;
+  static std::set<const RulePlugin*> loaded;
+  const std::lock_guard lock(loading);
+  if (path.empty()) {
+    throw InvalidArgument("a plug-in's path is empty");
+  }
+  // Without a slash the loader would look in the system's directories.
+  const std::string place = path.find('/') == std::string::npos ? "./" + path : path;
+  struct stat status = {};
+  if (stat(place.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {  // a FIFO would hold the loader for ever
+    refuse(path, S_ISDIR(status.st_mode) ? "is a directory; name the shared object itself"
+                                         : "is no regular file; name a shared object");
+  }
+  void* const library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    refuse(path, loader_error(place));
+  }
+  void* const symbol = dlsym(library, entry_point);
+  if (symbol == nullptr) {
+    dlclose(library);
+    refuse(path, fmt::format("has no {}: it is no plug-in, or one for another libsmd", entry_point));
+  }
+  const auto entry = reinterpret_cast<const RulePlugin* (*)()>(symbol);
+  const RulePlugin* const plugin = entry();
+  check(path, plugin);
+  if (!loaded.insert(plugin).second) {
+    return {};
+  }
+  const std::set<std::string> before = rule_names();
+  try {
+    plugin->register_rules();
+  } catch (const std::exception& error) {
+    refuse(path, detail::printable(error.what()));
+  } catch (...) {
+    refuse(path, "failed to register its rules");
+  }
+  std::vector<std::string> brought;
+  for (const RuleDescription& rule : rule_descriptions()) {
+    if (!before.contains(rule.name)) {
+      brought.push_back(rule.name);
+    }
+  }
+  if (brought.empty()) {
+    refuse(path, "registered no rule");
+  }
+  return brought;
+}
+
+}  // namespace smd

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "framework/rule_run.hpp"
+
+#include "base/log.hpp"
+#include "framework/class_name.hpp"
+#include "framework/finding_text.hpp"
+#include "framework/nothing_evaluated.hpp"
+#include "text/escape.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <tuple>
+#include <typeinfo>
+#include <utility>
+
+namespace smd::detail::rules {
+
+namespace {
+
+/// Adds the time until its end to a sum.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& sum) : sum_(sum), start_(std::chrono::steady_clock::now()) {}
+  ~Stopwatch() { sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& sum_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+std::optional<GlobalStep> bound(const EvaluationOptions& options, std::optional<GlobalStep> option,
+                                std::optional<std::int64_t> parameter) {
+  if (option || !parameter || options.steps || !options.parameter_bounds) {
+    return option;
+  }
+  return GlobalStep(*parameter);
+}
+
+}  // namespace
+
+RuleRun::RuleRun(std::size_t number, Rule* rule, std::unique_ptr<Rule> owned, std::string name,
+                 const EvaluationOptions& options)
+    : number_(number),
+      rule_(rule),
+      owned_(std::move(owned)),
+      options_(&options),
+      start_(bound(options, options.start, rule->parameters().start_step())),
+      end_(bound(options, options.end, rule->parameters().end_step())) {
+  result_.rule = rule->name().empty() ? class_name(typeid(*rule)) : rule->name();
+  result_.name = name.empty() ? result_.rule : std::move(name);
+  result_.action = rule->action();
+  result_.params = rule->parameters().effective();
+}
+
+RuleRun::RuleRun(std::size_t number, std::string name, std::string rule, const ConfigurationError& error)
+    : number_(number), rule_(nullptr) {
+  result_.name = name.empty() ? rule : std::move(name);
+  result_.rule = std::move(rule);
+  result_.status = evaluated_elsewhere(error.kind) ? RuleStatus::not_evaluated : RuleStatus::error;
+  result_.message = error.what();
+  result_.error_kind = error.kind;
+  result_.error_parameter = error.parameter;
+}
+
+template <class Call>
+void RuleRun::guarded(const Call& call) {
+  try {
+    call();
+  } catch (const MatchLimit& error) {
+    refuse(error);
+  } catch (const std::exception& error) {
+    stopped_ = true;
+    if (options_->rethrow) {
+      throw;
+    }
+    if (dynamic_cast<const NoMoreData*>(&error) != nullptr) {
+      warn(error.what());  // a trial that it compares with is shorter
+    } else {
+      failure_ = error.what();
+    }
+  }
+}
+
+bool RuleRun::invoke(StepContext& plan) {
+  bool invoked = false;
+  guarded([&] {
+    try {
+      if (plan.failure) {
+        std::rethrow_exception(plan.failure);
+      }
+      StepView view(plan);
+      rule_->invoke_at_step(view);
+      invoked = true;
+    } catch (const TensorUnavailable& error) {
+      skip(plan, error);
+    } catch (const TensorUnavailableForStep& error) {
+      if (error.missing) {
+        note_unread(*error.missing);
+      }
+      skip(plan, error);
+    } catch (const StepUnavailable& error) {
+      skip(plan, error);
+    } catch (const ReadError& error) {
+      note_unread(error.problem);
+      skip(plan, error);
+    }
+  });
+  return invoked;
+}
+
+void RuleRun::skip(const StepContext& plan, const Error& why) const {
+  log(LogLevel::debug,
+      fmt::format("{} skips step {}: {}: {}", result_.rule, plan.step().number, why.tag(), why.what()));
+}
+
+/// Whether a pattern is too slow shows only on the trial's names. It is the configuration's mistake all the same.
+void RuleRun::refuse(const MatchLimit& error) {
+  stopped_ = true;
+  result_.status = RuleStatus::error;
+  result_.message = error.what();
+  result_.error_kind = ConfigurationErrorKind::bad_value;
+  for (const auto& [name, text] : result_.params) {
+    const std::vector<std::string>& items = rule_->parameters().list(name);
+    if (text == error.pattern || std::find(items.begin(), items.end(), error.pattern) != items.end()) {
+      result_.error_parameter = name;
+      return;
+    }
+  }
+}
+
+void RuleRun::begin(const TrialView& base, std::vector<const TrialView*> others) {
+  base_ = &base;
+  others_ = std::move(others);
+  if (rule_ != nullptr) {
+    guarded([&] { rule_->begin(); });
+  }
+}
+
+void RuleRun::resolve() {
+  if (!active()) {
+    return;
+  }
+  const Snapshot& snapshot = base_->snapshot();
+  if (resolved_.collections == snapshot.collections && resolved_.generation == snapshot.generation &&
+      resolved_.tensors == snapshot.catalog.tensors().size() && sets_.size() == RuleAccess::selections(*rule_).size()) {
+    return;  // the same names in the same collections
+  }
+  resolved_ = {snapshot.collections, snapshot.generation, snapshot.catalog.tensors().size()};
+  sets_.clear();
+  try {
+    for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
+      sets_.push_back(base_->resolve(selection));
+    }
+  } catch (const MatchLimit& error) {
+    refuse(error);
+  }
+  matched_.resize(base_->snapshot().catalog.tensors().size());
+}
+
+bool RuleRun::wants(const trial::Step& step) {
+  const GlobalStep number(step.number);
+  if (end_ && number >= *end_) {
+    cut_ = true;
+    return false;
+  }
+  if (options_->steps && !std::binary_search(options_->steps->begin(), options_->steps->end(), number)) {
+    cut_ = cut_ || options_->steps->empty() || number > options_->steps->back();
+    return false;
+  }
+  return in_range(number) && (!options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode);
+}
+
+/// Whether a step is one of those chosen, as far as its number tells.
+bool RuleRun::in_range(GlobalStep number) const {
+  if (options_->steps && !std::binary_search(options_->steps->begin(), options_->steps->end(), number)) {
+    return false;
+  }
+  // Without a choice of steps they begin at 0; one writer's mistake makes negative ones.
+  return number >= start_.value_or(GlobalStep(options_->steps ? INT64_MIN : 0)) && (!end_ || number < *end_);
+}
+
+void RuleRun::plan(Window& window, const trial::Step& step) {
+  const Stopwatch watch(result_.elapsed);
+  StepContext& plan = plans_.emplace_back(*this, window, step, !planned_any_);
+  planned_any_ = true;
+  StepNeeds needs(plan);
+  try {
+    rule_->set_required_tensors(needs);
+  } catch (const std::exception&) {
+    plan.failure = std::current_exception();  // the steps before are evaluated first
+  }
+  matched(plan);
+}
+
+void RuleRun::matched(const StepContext& plan) {
+  const auto add = [&](std::uint32_t tensor) {
+    if (!matched_[tensor]) {
+      matched_[tensor] = true;
+      ++result_.tensors_matched;
+    }
+  };
+  for (const StepContext::Ask& ask : plan.asks()) {
+    if (plan.window()[ask.slot].view == base_) {
+      add(ask.tensor);
+    }
+  }
+}
+
+void RuleRun::judge(const Window& window) {
+  const Stopwatch watch(result_.elapsed);
+  for (StepContext& plan : plans_) {
+    if (stopped_) {
+      break;
+    }
+    judge_plan(plan, window);
+  }
+}
+
+void RuleRun::judge_plan(StepContext& plan, const Window& window) {
+  last_invoked_ = GlobalStep(plan.step().number);
+  last_mode_ = plan.step().mode;
+  last_mode_step_ = ModeStep(plan.step().mode_step);
+  step_unread_ = false;
+  note_unread(plan, window);
+  if (!invoke(plan)) {
+    plan.judged = false;
+    plan.findings.clear();
+  }
+  if (plan.judged) {
+    ++result_.steps_evaluated;
+    extend_to(last_invoked_);
+  } else {
+    ++result_.steps_skipped;
+    if (step_unread_) {
+      unread_.add_step(last_invoked_->value);
+    }
+  }
+  const std::size_t first = result_.findings.size();
+  for (Finding& finding : plan.findings) {
+    add_finding(std::move(finding));
+  }
+  sort_from(first);
+  stopped_ = stopped_ || plan.done || (!options_->keep_going && !plan.findings.empty());
+}
+
+void RuleRun::note_unread(const StepContext& plan, const Window& window) {
+  for (const StepContext::Ask& ask : plan.asks()) {
+    if (window[ask.slot].problem) {
+      unread_.add_record(window[ask.slot]);
+      step_unread_ = true;
+    }
+  }
+}
+
+void RuleRun::note_unread(const Problem& problem) {
+  if (problem.kind == ProblemKind::stopped) {
+    return;  // nothing is known of the record, and the evaluation ends
+  }
+  unread_.add_record(*base_, problem);
+  step_unread_ = true;
+}
+
+/// A step counts into the range evaluated.
+void RuleRun::extend_to(std::optional<GlobalStep> step) {
+  if (step) {
+    result_.first_step = std::min(result_.first_step.value_or(*step), *step);
+    result_.last_step = std::max(result_.last_step.value_or(*step), *step);
+  }
+}
+
+void RuleRun::drop_plans() { plans_.clear(); }
+
+void RuleRun::add_finding(Finding finding) {
+  if (finding.message.empty()) {
+    finding.message = finding_text(finding);
+  }
+  result_.findings.push_back(std::move(finding));
+}
+
+/// None comes before any name.
+void RuleRun::sort_from(std::size_t first) {
+  std::stable_sort(result_.findings.begin() + static_cast<std::ptrdiff_t>(first), result_.findings.end(),
+                   [](const Finding& a, const Finding& b) {
+                     return std::tie(a.step, a.tensor, a.worker) < std::tie(b.step, b.tensor, b.worker);
+                   });
+}
+
+void RuleRun::place(Finding& finding) const {
+  finding.step = last_invoked_;
+  finding.mode = last_mode_;
+  finding.mode_step = last_mode_step_;
+}
+
+void RuleRun::tick(double seconds, bool new_data) {
+  if (!active()) {
+    return;
+  }
+  const std::size_t before = result_.findings.size();
+  RuleTick tick(*this, seconds, new_data);
+  guarded([&] { rule_->tick(tick); });
+  stopped_ = stopped_ || (!options_->keep_going && result_.findings.size() > before);
+}
+
+/// A rule that stopped early did not look at later steps.
+/// Files that would say which records there are: index files of the steps that the rule looked at, and collections
+/// files, if it chose tensors by collection.
+void RuleRun::note_unread_files() {
+  const auto wanted = [&](std::int64_t number) {
+    const GlobalStep step(number);
+    const bool later = last_invoked_ && step > *last_invoked_;
+    return later ? !stopped_ && in_range(step) : looked_back_ || in_range(step);
+  };
+  const std::vector<TensorSelection>& selections = RuleAccess::selections(*rule_);
+  const bool by_collection = std::any_of(selections.begin(), selections.end(), [](const TensorSelection& selection) {
+    return !selection.collections.empty();
+  });
+  std::vector<const TrialView*> views{base_};
+  views.insert(views.end(), others_.begin(), others_.end());
+  for (const TrialView* const view : views) {
+    unread_.add_index_files(*view, wanted);
+    if (by_collection) {
+      unread_.add_collections_files(*view);
+    }
+  }
+}
+
+void RuleRun::finish(bool complete, bool ended) {
+  if (result_.status != RuleStatus::in_progress) {  // a mistake of the configuration, or over before the others
+    return;
+  }
+  ended_ = ended;
+  note_missing_collections();
+  if (complete && !cut_ && !stopped_) {
+    const Stopwatch watch(result_.elapsed);
+    const std::size_t first = result_.findings.size();
+    RuleEnd end(*this);
+    guarded([&] { rule_->at_end(end); });
+    sort_from(first);
+    if (judged_at_end_) {
+      count_judged();
+    }
+  }
+  note_unread_files();
+  result_.records_unread = unread_.count();
+  result_.problems = unread_.problems();
+  RuleSummary summary(*this);
+  guarded([&] { rule_->summarize(summary); });
+  if (!result_.error_kind) {
+    settle_status();
+  }
+}
+
+/// Health is claimed only if everything was read that the rule asked for.
+void RuleRun::settle_status() {
+  const std::string unread = unread_.count() == 0 ? std::string() : unread_.text(result_.steps_evaluated);
+  if (!failure_.empty()) {
+    result_.status = RuleStatus::error;
+    result_.message = "the rule failed: " + printable(failure_);
+  } else if (!result_.findings.empty()) {
+    result_.status = RuleStatus::issues_found;
+    result_.message = result_.findings.front().message;
+  } else if (!unread.empty()) {
+    result_.status = RuleStatus::error;
+    result_.message = unread;
+    result_.unread = true;
+    return;
+  } else if (result_.steps_evaluated == 0) {
+    result_.status = RuleStatus::not_evaluated;
+    result_.message = why_nothing();
+  } else {
+    result_.status = RuleStatus::no_issues_found;
+  }
+  if (!unread.empty()) {
+    warn(unread);
+  }
+}
+
+void RuleRun::for_each_row(std::size_t trial, const std::function<void(const StepRow&)>& visit) const {
+  const TrialView& view = trial == 0 ? *base_ : *others_.at(trial - 1);
+  for (const trial::Step& step : view.snapshot().steps) {
+    const bool of_mode = !options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode;
+    if (of_mode && in_range(GlobalStep(step.number))) {
+      for (const StepRow* const row : view.rows(step)) {
+        visit(*row);
+      }
+    }
+  }
+}
+
+std::vector<std::string_view> RuleRun::saved_tensors(SelectionId selection, std::size_t trial) const {
+  const TrialView& view = trial == 0 ? *base_ : *others_.at(trial - 1);
+  const trial::Catalog& catalog = view.snapshot().catalog;
+  const TensorSet wanted = trial == 0
+                               ? selected(selection)
+                               : view.resolve(RuleAccess::selections(*rule_)[static_cast<std::size_t>(selection)]);
+  TensorSet saved(catalog.tensors().size());
+  std::vector<bool> seen(catalog.item_lists());  // steps mostly save the same tensors
+  for_each_row(trial, [&](const StepRow& row) {
+    if (seen[catalog.item_list_id(row)]) {
+      return;
+    }
+    seen[catalog.item_list_id(row)] = true;
+    for (const trial::Item& item : catalog.items(row).items) {
+      saved[item.tensor] = item.tensor < wanted.size() && wanted[item.tensor];
+    }
+  });
+  std::vector<std::string_view> names;
+  for (const std::uint32_t tensor : catalog.sorted_tensors()) {
+    if (saved[tensor]) {
+      names.push_back(catalog.tensors()[tensor]);
+    }
+  }
+  return names;
+}
+
+void RuleRun::warn(std::string text) {
+  if (std::find(result_.warnings.begin(), result_.warnings.end(), text) == result_.warnings.end()) {
+    result_.warnings.push_back(std::move(text));
+  }
+}
+
+/// Before other warnings. At the end: a worker's collections file may come after its first steps.
+void RuleRun::note_missing_collections() {
+  std::vector<std::string> others = std::exchange(result_.warnings, {});
+  for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
+    for (const std::string& name : selection.collections) {
+      if (!base_->snapshot().collections->collections.contains(name)) {
+        warn("the trial has no collection '" + printable(name) + "'");
+      }
+    }
+  }
+  for (std::string& text : others) {
+    warn(std::move(text));
+  }
+}
+
+std::string RuleRun::why_nothing() const {
+  const Snapshot& snapshot = base_->snapshot();
+  const std::string nothing = "nothing was evaluated: ";
+  if (snapshot.listing->files.empty()) {
+    return nothing + (ended_ ? "no step was saved" : "no step saved yet");
+  }
+  if (!last_invoked_) {
+    return nothing + "no step of the trial is in range";
+  }
+  return nothing + nothing_evaluated(*this, reason_);
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "framework/step_context.hpp"
+#include "framework/trial_view.hpp"
+#include "framework/unread.hpp"
+
+#include <smd/error.hpp>
+#include <smd/evaluator.hpp>
+#include <smd/rule.hpp>
+#include <smd/rule_result.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace smd::detail::rules {
+
+/// What the evaluator may see of a rule.
+struct RuleAccess {
+  [[nodiscard]] static const std::vector<TensorSelection>& selections(const Rule& rule) { return rule.selections_; }
+  [[nodiscard]] static bool has_trial(const Rule& rule) noexcept { return rule.base_trial_ != nullptr; }
+  [[nodiscard]] static StepContext& context(const StepTensors& step) { return *step.context_; }
+};
+
+/// One rule in an evaluation: its bounds, its place, its result.
+class RuleRun {
+ public:
+  /// `number` is its place among the evaluation's rules.
+  RuleRun(std::size_t number, Rule* rule, std::unique_ptr<Rule> owned, std::string name,
+          const EvaluationOptions& options);
+  /// One that cannot be evaluated.
+  RuleRun(std::size_t number, std::string name, std::string rule, const ConfigurationError& error);
+
+  /// Before the first step.
+  void begin(const TrialView& base, std::vector<const TrialView*> others);
+  /// After the views took new snapshots.
+  void resolve();
+
+  /// Whether it is to be invoked at a step; notes a step that its end cuts off.
+  [[nodiscard]] bool wants(const trial::Step& step);
+  [[nodiscard]] bool active() const noexcept { return rule_ != nullptr && !stopped_; }
+  void plan(Window& window, const trial::Step& step);
+  /// Invokes the rule at the planned steps, in order, until it stops.
+  void judge(const Window& window);
+  void drop_plans();
+  void tick(double seconds, bool new_data);
+  void finish(bool complete, bool ended);
+
+  [[nodiscard]] const std::deque<StepContext>& plans() const noexcept { return plans_; }
+  [[nodiscard]] std::size_t number() const noexcept { return number_; }
+  [[nodiscard]] const RuleResult& result() const noexcept { return result_; }
+  [[nodiscard]] const EvaluationOptions& options() const noexcept { return *options_; }
+  [[nodiscard]] const TrialView& base() const noexcept { return *base_; }
+  [[nodiscard]] const std::vector<const TrialView*>& others() const noexcept { return others_; }
+  [[nodiscard]] const TensorSet& selected(SelectionId selection) const {
+    return sets_.at(static_cast<std::size_t>(selection));
+  }
+  [[nodiscard]] bool ended() const noexcept { return ended_; }
+  [[nodiscard]] const Rule& rule() const noexcept { return *rule_; }
+  [[nodiscard]] std::optional<GlobalStep> last_invoked() const noexcept { return last_invoked_; }
+  /// Calls `visit` with each row of a trial (0: the base trial, n: the other trial n - 1) at steps in range.
+  void for_each_row(std::size_t trial, const std::function<void(const StepRow&)>& visit) const;
+  /// As `RuleSummary::saved`.
+  [[nodiscard]] std::vector<std::string_view> saved_tensors(SelectionId selection, std::size_t trial) const;
+
+  // For StepContext, RuleEnd, RuleTick and RuleSummary:
+  void add_finding(Finding finding);
+  void count_judged() {
+    ++result_.steps_evaluated;
+    extend_to(last_invoked_);
+  }
+  void judged_at_end() noexcept { judged_at_end_ = true; }
+  void warn(std::string text);
+  void explain(std::string reason) { reason_ = std::move(reason); }
+  void note_unread(const StepContext& plan, const Window& window);
+  /// The rule asked for what was saved at earlier steps, which may lie before its range.
+  void note_look_back() noexcept { looked_back_ = true; }
+  void place(Finding& finding) const;
+
+ private:
+  void judge_plan(StepContext& plan, const Window& window);
+  [[nodiscard]] bool in_range(GlobalStep number) const;
+  void extend_to(std::optional<GlobalStep> step);
+  /// A record that the rule asked for by itself could not be read.
+  void note_unread(const Problem& problem);
+  void note_unread_files();
+  void settle_status();
+  /// Calls what a rule does; an exception of it ends only this rule, unless the options say otherwise.
+  template <class Call>
+  void guarded(const Call& call);
+  /// Invokes the rule at a step. Returns false if the step is skipped.
+  bool invoke(StepContext& plan);
+  void skip(const StepContext& plan, const Error& why) const;
+  void refuse(const MatchLimit& error);
+  void matched(const StepContext& plan);
+  [[nodiscard]] std::string why_nothing() const;
+  void note_missing_collections();
+  void sort_from(std::size_t first);
+
+  std::size_t number_;
+  Rule* rule_;
+  std::unique_ptr<Rule> owned_;
+  const EvaluationOptions* options_ = nullptr;
+  std::optional<GlobalStep> start_;
+  std::optional<GlobalStep> end_;
+  const TrialView* base_ = nullptr;
+  std::vector<const TrialView*> others_;
+  std::vector<TensorSet> sets_;
+  /// What `sets_` are of.
+  struct Resolved {
+    std::shared_ptr<const layout::CollectionsInfo> collections;
+    std::uint64_t generation = 0;
+    std::size_t tensors = 0;
+  } resolved_;
+  std::deque<StepContext> plans_;
+  std::vector<bool> matched_;  // by tensor id of the base trial
+  RuleResult result_;
+  Unread unread_;
+  bool looked_back_ = false;
+  bool step_unread_ = false;  // something asked for at the step at hand
+  std::optional<GlobalStep> last_invoked_;
+  Mode last_mode_ = Mode::global;
+  ModeStep last_mode_step_;
+  bool planned_any_ = false;
+  bool stopped_ = false;  // fired, or done
+  bool cut_ = false;      // steps that its end left out
+  bool ended_ = false;
+  bool judged_at_end_ = false;
+  std::string failure_;  // what an exception of the rule said
+  std::string reason_;   // why nothing was evaluated, as the rule has it
+};
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "framework/reduction_sets.hpp"
+#include "framework/trial_view.hpp"
+
+#include <smd/evaluator.hpp>
+#include <smd/problem.hpp>
+#include <smd/tensor_view.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+namespace smd::detail::rules {
+
+/// One record that some rules need, what they need of it, and, once it was read, what it gave.
+struct Slot {
+  const TrialView* view = nullptr;
+  const StepRow* row = nullptr;
+  std::uint32_t position = 0;  ///< Column of the row's payload.
+  bool value_wanted = false;
+  bool keep = false;
+  bool number_wanted = false;  ///< The value as one number: it is a saved reduction.
+  ReductionSets::Id reductions = 0;
+  std::size_t numbers = 0;  ///< Where `Window::numbers` has the reductions' results.
+
+  bool usable = false;  ///< Real numbers, at least one.
+  bool have_value = false;
+  TensorValue value;
+  double number = 0;
+  double wall_time = 0;
+  std::optional<Problem> problem;
+};
+
+/// Values that may be looked back at, the longest unused dropped first.
+class KeptValues {
+ public:
+  /// By trial, step file and column: the same in later snapshots.
+  using Key = std::tuple<std::size_t, layout::StepFile, std::uint32_t>;
+  struct Kept {
+    TensorValue value;
+    double wall_time = 0;
+    bool usable = false;
+  };
+
+  [[nodiscard]] const Kept* find(const Key& key);
+  void put(const Key& key, Kept kept);
+
+ private:
+  struct Entry {
+    Key key;
+    Kept kept;
+  };
+  std::list<Entry> entries_;  // the latest used first
+  std::map<Key, std::list<Entry>::iterator> places_;
+  std::uint64_t bytes_ = 0;
+};
+
+/// The records needed for some successive steps, each once.
+class Window {
+ public:
+  Window(ReductionSets& sets, KeptValues& kept) : sets_(sets), kept_(kept) {}
+
+  void clear();
+  /// The slot of a record. References are void after the next call.
+  [[nodiscard]] std::uint32_t slot(const TrialView& view, const StepRow& row, std::uint32_t position);
+  [[nodiscard]] Slot& operator[](std::uint32_t slot) noexcept { return slots_[slot]; }
+  [[nodiscard]] const Slot& operator[](std::uint32_t slot) const noexcept { return slots_[slot]; }
+  [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
+  /// Bytes of the values to be held in memory.
+  [[nodiscard]] std::uint64_t held_bytes() const noexcept { return held_bytes_; }
+  void want_value(std::uint32_t slot, bool keep);
+  void want_reduction(std::uint32_t slot, const Reduction& reduction);
+
+  /// Reads all slots, those of one file together and in the order of the file.
+  /// @throws ReadError of kind stopped: then some slots hold nothing, and nothing is wrong with their records.
+  void read(unsigned jobs, ReadCounters& counters);
+  /// A computed reduction; nothing if it was not wanted or is not to be had.
+  [[nodiscard]] std::optional<double> number(const Slot& slot, const Reduction& reduction) const noexcept;
+  /// Hands values to be kept over to the kept ones.
+  void keep_values();
+
+ private:
+  class Sink;
+  class Part;
+  [[nodiscard]] bool may_hold(const Slot& slot, std::uint64_t bytes) noexcept;
+  void sort(const TrialView& view, std::vector<std::uint32_t>& slots) const;
+  void read_of(const TrialView& view, const std::vector<std::uint32_t>& slots, unsigned jobs, ReadCounters& counters);
+
+  ReductionSets& sets_;
+  KeptValues& kept_;
+  std::vector<Slot> slots_;
+  std::unordered_map<const StepRow*, std::vector<std::uint32_t>> by_row_;  // 1 + slot by column; 0: none
+  std::vector<double> numbers_;
+  std::uint64_t held_bytes_ = 0;
+  std::atomic<std::uint64_t> repeated_bytes_ =
+      0;  ///< Of values whose elements are repeated from a few that are stored.
+};
+
+}  // namespace smd::detail::rules

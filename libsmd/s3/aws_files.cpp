@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "s3/aws_files.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "storage/descriptor.hpp"
+#include "storage/system_problem.hpp"
+#include "text/escape.hpp"
+
+namespace smd::detail::storage::s3 {
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{1} << 20;
+constexpr std::string_view too_long_text = "longer than 1 MiB";
+
+std::string_view trimmed(std::string_view text) noexcept {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
+}
+
+/// `[default]`, `[profile NAME]` in the config file, `[NAME]` in the credentials file; nothing for other sections.
+std::optional<std::string> section_name(std::string_view line, bool config) {
+  line = trimmed(line.substr(1, std::min(line.find(']'), line.size()) - 1));
+  if (!config || line == "default") {
+    return std::string(line);
+  }
+  constexpr std::string_view word = "profile";
+  if (!line.starts_with(word) || line.size() == word.size() ||
+      (line[word.size()] != ' ' && line[word.size()] != '\t')) {
+    return std::nullopt;
+  }
+  line = trimmed(line.substr(word.size()));
+  if (line.size() >= 2 && (line.front() == '"' || line.front() == '\'') && line.back() == line.front()) {
+    line = line.substr(1, line.size() - 2);
+  }
+  return std::string(line);
+}
+
+void parse(std::string_view text, bool config, std::map<std::string, Profile, std::less<>>& profiles) {
+  Profile* profile = nullptr;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view content = trimmed(line);
+    if (content.empty() || content.front() == '#' || content.front() == ';') {
+      continue;
+    }
+    if (content.front() == '[') {
+      const auto name = section_name(content, config);
+      profile = name ? &profiles[*name] : nullptr;
+      continue;
+    }
+    const std::size_t equals = content.find('=');
+    // What is indented belongs to the setting above (`s3 =`), not to the profile.
+    if (profile == nullptr || equals == content.npos || line.front() == ' ' || line.front() == '\t') {
+      continue;
+    }
+    (*profile)[std::string(trimmed(content.substr(0, equals)))] = std::string(trimmed(content.substr(equals + 1)));
+  }
+}
+
+std::optional<std::string> file_of(const char* variable, const char* leaf) {
+  if (auto path = environment(variable)) {
+    return path;
+  }
+  const auto home = environment("HOME");
+  return home ? std::optional(*home + "/.aws/" + leaf) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
+}
+
+Outcome<std::string> read_small_file(const std::string& path) {
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) {
+    return system_problem(errno, {});
+  }
+  std::string text;
+  char buffer[4096];
+  while (text.size() <= most_bytes) {
+    const ssize_t n = uninterrupted([&] { return ::read(fd.get(), buffer, sizeof buffer); });
+    if (n < 0) {
+      return system_problem(errno, {});
+    }
+    if (n == 0) {
+      return text;
+    }
+    text.append(buffer, static_cast<std::size_t>(n));
+  }
+  return Problem{ProblemKind::damaged, {}, {}, std::string(too_long_text)};
+}
+
+std::string setting(const Profile& profile, std::string_view name) {
+  const auto found = profile.find(name);
+  return found == profile.end() ? std::string() : found->second;
+}
+
+AwsFiles::AwsFiles(std::string_view config, std::string_view credentials) {
+  parse(config, true, profiles_);
+  parse(credentials, false, profiles_);
+}
+
+std::string AwsFiles::content_of(const std::optional<std::string>& path) {
+  auto content = path ? read_small_file(*path) : std::string();
+  if (content) {
+    return std::move(*content);
+  }
+  if (content.problem().kind != ProblemKind::not_found) {
+    (content.problem().text == too_long_text ? too_long_ : unreadable_)
+        .push_back("'" + printable(*path) + "' is not used: " + content.problem().text);
+  }
+  return {};
+}
+
+AwsFiles AwsFiles::load() {
+  AwsFiles files;
+  parse(files.content_of(file_of("AWS_CONFIG_FILE", "config")), true, files.profiles_);
+  parse(files.content_of(file_of("AWS_SHARED_CREDENTIALS_FILE", "credentials")), false, files.profiles_);
+  return files;
+}
+
+std::string AwsFiles::unread() const {
+  std::string text;
+  for (const auto* const list : {&too_long_, &unreadable_}) {
+    for (const std::string& each : *list) {
+      text += "; " + each;
+    }
+  }
+  return text;
+}
+
+std::optional<Profile> AwsFiles::profile(std::string_view name) const {
+  const auto found = profiles_.find(name);
+  return found == profiles_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace smd::detail::storage::s3

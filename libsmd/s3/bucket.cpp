@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/limits.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+#include "s3/s3_storage.hpp"
+#include "text/escape.hpp"
+
+namespace smd::detail::storage::s3 {
+namespace {
+
+constexpr std::string_view read_whole = ".json";  ///< How the names of index and collections files end.
+constexpr unsigned most_empty_pages = 100;        ///< In a row: what was deleted may take up pages.
+
+}  // namespace
+
+Bucket::Bucket(std::shared_ptr<Client> client, Location location, std::shared_ptr<Cache> cache, Stop stop)
+    : client_(std::move(client)), location_(std::move(location)), cache_(std::move(cache)), stop_(std::move(stop)) {}
+
+Ask Bucket::ask_about(const std::string& name) const {
+  Ask ask;
+  ask.bucket = location_.bucket;
+  ask.file = name;
+  ask.stop = &stop_;
+  return ask;
+}
+
+Problem Bucket::problem(ProblemKind kind, const std::string& name, std::string text) const {
+  return {kind, name, {}, std::move(text)};
+}
+
+struct Bucket::PageRequest {
+  const std::string& name;
+  bool one_level;
+  const std::string& after;
+  std::string token;  ///< Of this page; empty for the first page.
+  std::string last;   ///< The last key so far.
+  unsigned names = 1000;
+};
+
+struct Bucket::Page {
+  Listed listed;
+  std::string token;  ///< Of the next page; empty after the last page.
+  std::string last;
+};
+
+Outcome<Bucket::Page> Bucket::list_page(const PageRequest& request) {
+  const std::string& name = request.name;
+  const std::string prefix = key_of(name);
+  const auto wrong = [&](const std::string& text) {
+    return problem(ProblemKind::network, name, "the listing " + text);
+  };
+  Ask ask = ask_about(name);
+  ask.query = {{"list-type", "2"}, {"encoding-type", "url"}, {"prefix", prefix}};
+  if (request.one_level) {
+    ask.query.emplace_back("delimiter", "/");
+  }
+  if (request.names != 1000) {
+    ask.query.emplace_back("max-keys", std::to_string(request.names));
+  }
+  if (!request.token.empty()) {
+    ask.query.emplace_back("continuation-token", request.token);
+  } else if (!request.after.empty()) {
+    ask.query.emplace_back("start-after", key_of(request.after));
+  }
+  const auto response = client_->ask(ask);
+  if (!response) {
+    return response.problem();
+  }
+  if (response->status != 200) {
+    return wrong("is not to be had: status " + std::to_string(response->status));
+  }
+  if (client_->repeats_secrets(response->body)) {
+    return wrong("repeats the credentials that it was asked for with");
+  }
+  auto reply = parse_list_page(response->body);
+  if (!reply) {
+    reply.problem().file = name;
+    return std::move(reply.problem());
+  }
+  if (reply->truncated && reply->token == request.token) {
+    return wrong("gives the same continuation token again");
+  }
+  Page page{{}, reply->truncated ? std::move(reply->token) : std::string(), request.last};
+  page.listed.truncated = reply->truncated;
+  const auto take = [&](std::string& key, bool folder) {
+    if (!key.starts_with(prefix) || key <= request.last) {
+      return false;
+    }
+    page.last = std::max(page.last, key);
+    key.erase(0, location_.prefix.size());
+    if (folder) {
+      if (!key.ends_with('/')) {
+        return false;
+      }
+      key.pop_back();
+    }
+    return true;
+  };
+  for (ListedObject& object : reply->objects) {
+    if (!take(object.key, false)) {
+      return wrong("names '" + printable(client_->scrub_server_text(object.key)) + "', which does not belong there");
+    }
+    if (object.key == name && (name.empty() || name.ends_with('/'))) {
+      continue;  // stands for the folder itself
+    }
+    if (cache_ || object.key.ends_with(read_whole)) {
+      listed_.add(object.key, object.size, object.etag);
+    }
+    page.listed.newest = std::max(page.listed.newest, object.written);
+    page.listed.names.push_back(std::move(object.key));
+  }
+  for (std::string& folder : reply->prefixes) {
+    if (!take(folder, true)) {
+      return wrong("names the folder '" + printable(client_->scrub_server_text(folder)) +
+                   "', which does not belong there");
+    }
+    page.listed.folders.push_back(std::move(folder));
+  }
+  return page;
+}
+
+Status Bucket::list_pages(const std::string& name, bool one_level, const std::string& after, Pages& left,
+                          const TakePage& take) {
+  PageRequest request{name, one_level, after, {}, after.empty() ? std::string() : key_of(after)};
+  for (unsigned empty_pages = 0;;) {
+    auto page = list_page(request);
+    if (!page) {
+      return std::move(page.problem());
+    }
+    const bool more = !page->token.empty();
+    const bool empty = page->listed.names.empty() && page->listed.folders.empty();
+    empty_pages = empty ? empty_pages + 1 : 0;
+    if (empty_pages > most_empty_pages) {
+      return problem(ProblemKind::network, name, "the listing has nothing but empty pages");
+    }
+    if (!empty && left.fetch_sub(1) <= 0) {
+      return problem(ProblemKind::network, name,
+                     "the listing has more than " + std::to_string(limits::listing_pages) +
+                         " pages of 1,000 names, the most allowed (listing_pages); name a folder further down");
+    }
+    if (auto taken = take(std::move(page->listed)); !taken || !more) {
+      return taken;
+    }
+    request.token = std::move(page->token);
+    request.last = std::move(page->last);
+  }
+}
+
+Outcome<Bucket::Listed> Bucket::list_first(const std::string& name, bool one_level, const std::string& after,
+                                           unsigned names) {
+  PageRequest request{name, one_level, after, {}, after.empty() ? std::string() : key_of(after), names};
+  for (unsigned empty_pages = 0; empty_pages <= most_empty_pages; ++empty_pages) {
+    auto page = list_page(request);
+    if (!page) {
+      return std::move(page.problem());
+    }
+    if (page->token.empty() || !page->listed.names.empty() || !page->listed.folders.empty()) {
+      return std::move(page->listed);
+    }
+    request.token = std::move(page->token);
+    request.last = std::move(page->last);
+  }
+  return problem(ProblemKind::network, name, "the listing has nothing but empty pages");
+}
+
+std::string Bucket::cache_name(const std::string& name, std::string_view part) const {
+  const Settings& settings = client_->settings();
+  return (settings.endpoint ? settings.endpoint->host + settings.endpoint->base : std::string("aws")) + "\n" +
+         location_.bucket + "\n" + std::string(part) + "\n" + key_of(name);  // only a key may hold line breaks
+}
+
+void Bucket::forget(const std::string& name) { listed_.forget(name); }
+
+Outcome<std::string> Bucket::get(const std::string& name, std::uint64_t most) {
+  Ask ask = ask_about(name);
+  ask.key = key_of(name);
+  ask.most = most;
+  ask.listed = listed_.find(name);
+  std::optional<Cache::Entry> kept;
+  if (cache_) {
+    kept = cache_->find(cache_name(name, ""));
+    if (kept && ask.listed && ask.listed->has_etag(kept->etag) && kept->data.size() <= most) {
+      return std::move(kept->data);
+    }
+    if (kept) {
+      ask.headers.push_back({"if-none-match", kept->etag});
+    }
+  }
+  auto response = client_->ask(ask);
+  if (!response) {
+    return std::move(response.problem());
+  }
+  if (response->status == 304 && kept) {
+    return std::move(kept->data);
+  }
+  if (response->status == 404) {
+    return problem(ProblemKind::not_found, name, "no such object");
+  }
+  if (response->status != 200) {
+    return problem(ProblemKind::network, name, "the server answers status " + std::to_string(response->status));
+  }
+  if (cache_) {
+    cache_->keep(cache_name(name, ""), {std::string(response->header("etag")), response->body.size(), response->body});
+  } else {
+    listed_.forget(name);  // most are read once
+  }
+  return std::move(response->body);
+}
+
+Outcome<Bucket::Range> Bucket::get_range(const std::string& name, std::uint64_t offset, std::span<std::byte> into,
+                                         const std::string& etag, bool keep) {
+  Ask ask = ask_about(name);
+  ask.key = key_of(name);
+  ask.into = into;
+  ask.offset = offset;
+  const std::string part = keep && cache_ ? std::to_string(offset) + "+" + std::to_string(into.size()) : std::string();
+  std::optional<Cache::Entry> kept;
+  if (!part.empty()) {
+    kept = cache_->find(cache_name(name, part));
+    if (kept && kept->data.size() > into.size()) {
+      kept.reset();
+    }
+    if (kept && !etag.empty() && kept->etag == etag) {  // of the very object that is being read
+      std::memcpy(into.data(), kept->data.data(), kept->data.size());
+      return Range{kept->etag, kept->object_size, kept->data.size()};
+    }
+  }
+  if (!etag.empty()) {
+    ask.headers.push_back({"if-match", etag});
+  } else if (kept) {
+    ask.headers.push_back({"if-none-match", kept->etag});
+  }
+  const auto response = client_->ask(ask);
+  if (!response) {
+    return response.problem();
+  }
+  switch (response->status) {
+    case 304:
+      if (kept && etag.empty()) {
+        std::memcpy(into.data(), kept->data.data(), kept->data.size());
+        return Range{kept->etag, kept->object_size, kept->data.size()};
+      }
+      break;
+    case 404:
+      return problem(ProblemKind::not_found, name, "no such object");
+    case 412:
+      return problem(ProblemKind::io, name, "was replaced while it was read; try again");
+    case 416:
+      if (const auto range = parse_content_range(response->header("content-range"));
+          range && !range->first && range->total <= offset) {
+        return Range{std::string(response->header("etag")), range->total, 0};
+      }
+      break;
+    case 200:
+    case 206: {
+      const auto range = parse_content_range(response->header("content-range"));
+      const auto length = parse_number(response->header("content-length"));
+      Range result{std::string(response->header("etag")), response->status == 206 ? range->total : *length,
+                   response->into_bytes};
+      if (!part.empty() && result.bytes > 0) {
+        cache_->keep(cache_name(name, part), {result.etag, result.object_size,
+                                              std::string(reinterpret_cast<const char*>(into.data()), result.bytes)});
+      }
+      return result;
+    }
+    default:
+      break;
+  }
+  return problem(ProblemKind::network, name, "the server answers status " + std::to_string(response->status));
+}
+
+}  // namespace smd::detail::storage::s3

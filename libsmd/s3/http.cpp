@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "s3/http.hpp"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <semaphore>
+#include <thread>
+#include <utility>
+
+#include <smd/version.hpp>
+
+namespace smd::detail::storage::s3 {
+namespace {
+
+constexpr std::size_t most_error_body = std::size_t{64} << 10;
+constexpr std::size_t most_headers = 100;
+constexpr unsigned most_header_lines = 1000;  ///< Past these whoever sends them means no good.
+
+struct EasyCleanup {
+  void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
+};
+struct ListCleanup {
+  void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
+};
+using Easy = std::unique_ptr<CURL, EasyCleanup>;
+using HeaderList = std::unique_ptr<curl_slist, ListCleanup>;
+
+/// One request on its way, on the stack of who waits for it.
+struct Job {
+  const HttpRequest* request = nullptr;
+  HttpResponse response;
+  Easy easy;
+  HeaderList headers;
+  std::array<char, CURL_ERROR_SIZE> error{};
+  bool enough = false;  ///< What was wanted is there; the rest is not waited for.
+  bool too_long = false;
+  bool no_memory = false;
+  bool stopped = false;
+  unsigned header_lines = 0;
+  std::binary_semaphore done{0};
+};
+
+bool is_success(long status) noexcept { return status == 200 || status == 206; }
+
+/// Copies what of a piece of the body belongs to `into`.
+void fill(Job& job, const char* data, std::size_t size) {
+  const std::span<std::byte> into = job.request->into;
+  const std::uint64_t skip = job.response.status == 200 ? job.request->skip : 0;
+  const std::uint64_t begin = job.response.received;
+  const std::uint64_t from = std::max(begin, skip);
+  const std::uint64_t to = std::min<std::uint64_t>(begin + size, skip + into.size());
+  if (from < to) {
+    std::memcpy(into.data() + (from - skip), data + (from - begin), to - from);
+    job.response.into_bytes = to - skip;
+  }
+}
+
+std::size_t take_body(char* data, std::size_t one, std::size_t count, void* context) {
+  Job& job = *static_cast<Job*>(context);
+  const std::size_t size = one * count;
+  HttpResponse& response = job.response;
+  try {
+    if (response.status == 0) {
+      curl_easy_getinfo(job.easy.get(), CURLINFO_RESPONSE_CODE, &response.status);
+    }
+    if (!is_success(response.status)) {
+      response.body.append(data, std::min(size, most_error_body - response.body.size()));
+      job.enough = response.body.size() == most_error_body;  // it might have no end
+    } else if (!job.request->into.empty()) {
+      fill(job, data, size);
+      if (response.status == 200 && response.received + size > job.request->skip + job.request->into.size()) {
+        job.enough = true;
+      }
+      if (response.status == 206 && response.received + size > job.request->into.size()) {
+        job.too_long = true;
+      }
+    } else if (size > job.request->most || response.received > job.request->most - size) {
+      job.too_long = true;
+    } else {
+      response.body.append(data, size);
+    }
+  } catch (const std::bad_alloc&) {
+    job.no_memory = true;
+  }
+  response.received += size;
+  return job.enough || job.too_long || job.no_memory ? 0 : size;
+}
+
+std::size_t take_header(char* data, std::size_t one, std::size_t count, void* context) {
+  Job& job = *static_cast<Job*>(context);
+  const std::string_view line(data, one * count);
+  if (++job.header_lines > most_header_lines) {
+    return 0;
+  }
+  if (line.starts_with("HTTP/")) {  // a further answer, after one with 100
+    job.response.headers.clear();
+    return line.size();
+  }
+  const std::size_t colon = line.find(':');
+  if (colon == line.npos || job.response.headers.size() >= most_headers) {
+    return line.size();
+  }
+  try {
+    std::string name(line.substr(0, colon));
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::string_view value = line.substr(colon + 1);
+    value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
+    value = value.substr(0, value.find_last_not_of(" \t\r\n") + 1);
+    job.response.headers.push_back({std::move(name), std::string(value)});
+  } catch (const std::bad_alloc&) {
+    job.no_memory = true;
+    return 0;
+  }
+  return line.size();
+}
+
+Trouble trouble_of(CURLcode code) noexcept {
+  switch (code) {
+    case CURLE_OK:
+      return Trouble::none;
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return Trouble::resolve;
+    case CURLE_COULDNT_CONNECT:
+      return Trouble::connect;
+    case CURLE_OPERATION_TIMEDOUT:
+      return Trouble::stalled;
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+    case CURLE_SSL_ENGINE_INITFAILED:
+    case CURLE_USE_SSL_FAILED:
+      return Trouble::tls;
+    case CURLE_OUT_OF_MEMORY:
+    case CURLE_FAILED_INIT:
+      return Trouble::internal;
+    default:
+      return Trouble::broken;
+  }
+}
+
+/// libcurl quotes the environment's proxy where it cannot make sense of it, password and all.
+std::string without_proxy(std::string_view text) {
+  const bool quotes = text.find("proxy") != text.npos && text.find('\'') != text.npos;
+  return quotes ? std::string(text.substr(0, text.find('\''))) + "the one in the environment" : std::string(text);
+}
+
+}  // namespace
+
+std::string_view HttpResponse::header(std::string_view name) const noexcept {
+  for (auto it = headers.rbegin(); it != headers.rend(); ++it) {
+    if (it->name == name) {
+      return it->value;
+    }
+  }
+  return {};
+}
+
+/// The thread, and what it shares with those who ask.
+class HttpPool::Loop {
+ public:
+  Loop(unsigned in_flight, std::string ca_file)
+      : most_(std::max(in_flight, 1U)), limit_(most_), ca_file_(std::move(ca_file)) {
+    static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
+    multi_ = started == CURLE_OK ? curl_multi_init() : nullptr;
+    if (multi_ == nullptr) {
+      return;
+    }
+    curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(most_) + 4);
+    // Signals are for the command's own thread.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error&) {  // perform() says so
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  ~Loop() {
+    if (thread_.joinable()) {
+      {
+        const std::lock_guard lock(mutex_);
+        over_ = true;
+        curl_multi_wakeup(multi_);  // before the thread can know, and clean up what this wakes
+      }
+      thread_.join();
+    } else if (multi_ != nullptr) {
+      curl_multi_cleanup(multi_);
+    }
+  }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  void perform(Job& job) {
+    if (!thread_.joinable()) {
+      job.response.trouble = Trouble::internal;
+      job.response.text = "cannot start libcurl";
+      return;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.push_back(&job);
+    }
+    curl_multi_wakeup(multi_);
+    job.done.acquire();
+  }
+
+  void slow_down() noexcept {
+    const std::lock_guard lock(mutex_);
+    limit_ = std::max(limit_ / 2, 1U);
+    successes_ = 0;
+  }
+
+  [[nodiscard]] unsigned limit() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return limit_;
+  }
+
+ private:
+  void run() {
+    while (true) {
+      if (!start_waiting()) {
+        // Here, where SIGPIPE is blocked: saying goodbye over TLS writes.
+        idle_.clear();
+        curl_multi_cleanup(multi_);
+        return;
+      }
+      int running = 0;
+      curl_multi_perform(multi_, &running);
+      int left = 0;
+      bool ended = false;
+      while (CURLMsg* const message = curl_multi_info_read(multi_, &left)) {
+        if (message->msg == CURLMSG_DONE) {
+          finish(message->easy_handle, message->data.result);
+          ended = true;
+        }
+      }
+      if (!ended) {
+        const bool may_stop =
+            std::any_of(running_.begin(), running_.end(), [](const Job* job) { return job->request->stop != nullptr; });
+        curl_multi_poll(multi_, nullptr, 0, may_stop ? static_cast<int>(stop_interval.count()) : 1000, nullptr);
+      }
+      end_stopped();
+    }
+  }
+
+  /// Ends what the callers want no more, be it that it still waits for its turn.
+  void end_stopped() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_asked_ < stop_interval) {
+      return;
+    }
+    last_asked_ = now;
+    const auto goes_on = [](const Job* job) { return !is_stopped(job->request->stop); };
+    std::vector<Job*> stopped;
+    {
+      const std::lock_guard lock(mutex_);
+      std::erase_if(waiting_, [&](Job* job) {
+        if (goes_on(job)) {
+          return false;
+        }
+        stopped.push_back(job);
+        return true;
+      });
+    }
+    for (Job* const job : stopped) {
+      job->response.trouble = Trouble::stopped;
+      job->done.release();
+    }
+    const auto first = std::stable_partition(running_.begin(), running_.end(), goes_on);
+    stopped.assign(first, running_.end());
+    for (Job* const job : stopped) {
+      job->stopped = true;
+      finish(job->easy.get(), CURLE_ABORTED_BY_CALLBACK);
+    }
+  }
+
+  /// False when it is over.
+  bool start_waiting() {
+    while (true) {
+      Job* job = nullptr;
+      {
+        const std::lock_guard lock(mutex_);
+        if (over_ && running_.empty() && waiting_.empty()) {
+          return false;
+        }
+        if (waiting_.empty() || running_.size() >= limit_) {
+          return true;
+        }
+        job = waiting_.front();
+        waiting_.pop_front();
+      }
+      if (start(*job)) {
+        running_.push_back(job);
+      } else {
+        job->response.trouble = Trouble::internal;
+        job->response.text = "memory ran out";
+        job->done.release();
+      }
+    }
+  }
+
+  bool start(Job& job) {
+    if (!idle_.empty()) {
+      job.easy = std::move(idle_.back());
+      idle_.pop_back();
+      curl_easy_reset(job.easy.get());
+    } else {
+      job.easy.reset(curl_easy_init());
+    }
+    CURL* const easy = job.easy.get();
+    return easy != nullptr && set_headers(job) && set_options(job) && curl_multi_add_handle(multi_, easy) == CURLM_OK;
+  }
+
+  static bool set_headers(Job& job) {
+    const auto add = [&job](const std::string& line) {
+      curl_slist* const longer = curl_slist_append(job.headers.get(), line.c_str());
+      if (longer == nullptr) {
+        return false;
+      }
+      (void)job.headers.release();
+      job.headers.reset(longer);
+      return true;
+    };
+    // No "Expect: 100-continue": what the server would refuse shows in the small requests before a long body.
+    if (!add("Expect:") || !add("Accept: */*")) {
+      return false;
+    }
+    const bool typed = std::any_of(job.request->headers.begin(), job.request->headers.end(),
+                                   [](const HttpHeader& header) { return header.name == "content-type"; });
+    if (!typed && !add("Content-Type:")) {  // libcurl would take every body for a form
+      return false;
+    }
+    return std::all_of(job.request->headers.begin(), job.request->headers.end(), [&](const HttpHeader& header) {
+      return add(header.value.empty() ? header.name + ";" : header.name + ": " + header.value);
+    });
+  }
+
+  bool set_options(Job& job) const {
+    CURL* const easy = job.easy.get();
+    const HttpRequest& request = *job.request;
+    bool good = true;
+    const auto set = [&](CURLoption option, auto value) {
+      good = good && curl_easy_setopt(easy, option, value) == CURLE_OK;
+    };
+    set(CURLOPT_URL, request.url.c_str());
+    set(CURLOPT_PATH_AS_IS, 1L);
+    set(CURLOPT_PROTOCOLS_STR, "http,https");
+    set(CURLOPT_FOLLOWLOCATION, 0L);
+    set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+    set(CURLOPT_SSL_VERIFYPEER, 1L);
+    set(CURLOPT_SSL_VERIFYHOST, 2L);
+    if (!ca_file_.empty()) {
+      set(CURLOPT_CAINFO, ca_file_.c_str());
+    }
+    if (!request.via_proxy) {
+      set(CURLOPT_NOPROXY, "*");
+    }
+    set(CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
+    set(CURLOPT_QUICK_EXIT, 1L);  // a request that ends early does not wait for the resolver
+#endif
+    set(CURLOPT_TCP_KEEPALIVE, 1L);
+    set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_timeout.count()));
+    set(CURLOPT_TIMEOUT_MS, static_cast<long>(request.total_timeout.count()));
+    set(CURLOPT_LOW_SPEED_LIMIT, 1024L);
+    set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(request.stall_timeout.count()));
+    set(CURLOPT_BUFFERSIZE, 256L << 10);
+    set(CURLOPT_USERAGENT, user_agent.c_str());
+    set(CURLOPT_HTTPHEADER, job.headers.get());
+    set(CURLOPT_ERRORBUFFER, job.error.data());
+    set(CURLOPT_WRITEFUNCTION, &take_body);
+    set(CURLOPT_WRITEDATA, &job);
+    set(CURLOPT_HEADERFUNCTION, &take_header);
+    set(CURLOPT_HEADERDATA, &job);
+    set(CURLOPT_PRIVATE, &job);
+    if (request.method == "HEAD") {
+      set(CURLOPT_NOBODY, 1L);
+    } else if (request.method == "POST" || request.method == "PUT") {
+      set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+      set(CURLOPT_POSTFIELDS, request.body.empty() ? "" : request.body.data());
+    }
+    if (request.method != "GET" && request.method != "HEAD" && request.method != "POST") {
+      set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    }
+    return good;
+  }
+
+  void finish(CURL* easy, CURLcode code) {
+    Job* job = nullptr;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &job);
+    HttpResponse& response = job->response;
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &response.status);
+    curl_off_t connected = 0;
+    curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &connected);
+    curl_multi_remove_handle(multi_, easy);
+    if (job->stopped) {
+      response.trouble = Trouble::stopped;
+    } else if (job->no_memory) {
+      response.trouble = Trouble::internal;
+      response.text = "memory ran out";
+    } else if (job->too_long) {
+      response.trouble = Trouble::too_long;
+      response.text = "the answer is longer than it may be";
+    } else if (!job->enough && code != CURLE_OK) {
+      response.trouble = trouble_of(code);
+      if (code == CURLE_OPERATION_TIMEDOUT && connected == 0) {
+        response.trouble = Trouble::connect;
+      }
+      response.text = job->error[0] != '\0' ? without_proxy(job->error.data()) : curl_easy_strerror(code);
+    }
+    std::erase(running_, job);
+    {
+      const std::lock_guard lock(mutex_);
+      if (limit_ < most_ && response.trouble == Trouble::none && response.status < 500 && ++successes_ >= limit_) {
+        ++limit_;
+        successes_ = 0;
+      }
+    }
+    idle_.push_back(std::move(job->easy));
+    job->done.release();  // after this the job is its owner's again
+  }
+
+  const std::string user_agent = std::string("libsmd/") + SMD_VERSION_STRING;
+  const unsigned most_;
+  mutable std::mutex mutex_;
+  unsigned limit_;            // guarded by mutex_
+  unsigned successes_ = 0;    // guarded by mutex_
+  bool over_ = false;         // guarded by mutex_
+  std::deque<Job*> waiting_;  // guarded by mutex_
+  // The thread's own:
+  std::string ca_file_;
+  CURLM* multi_ = nullptr;
+  std::vector<Job*> running_;
+  std::chrono::steady_clock::time_point last_asked_{};  // whether to stop
+  std::vector<Easy> idle_;
+  std::thread thread_;
+};
+
+HttpPool::HttpPool(unsigned in_flight, std::string ca_file)
+    : loop_(std::make_unique<Loop>(in_flight, std::move(ca_file))) {}
+HttpPool::~HttpPool() = default;
+
+HttpResponse HttpPool::perform(const HttpRequest& request) {
+  Job job;
+  job.request = &request;
+  if (is_stopped(request.stop)) {
+    job.response.trouble = Trouble::stopped;
+    return std::move(job.response);
+  }
+  loop_->perform(job);
+  return std::move(job.response);
+}
+
+void HttpPool::slow_down() noexcept { loop_->slow_down(); }
+unsigned HttpPool::in_flight_limit() const noexcept { return loop_->limit(); }
+
+}  // namespace smd::detail::storage::s3

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "s3/http.hpp"
+#include "types/outcome.hpp"
+
+/// What S3 answers, taken apart. Nothing here trusts it.
+namespace smd::detail::storage::s3 {
+
+/// Of an error's body only what may be shown: the rest echoes signed headers.
+struct ErrorReply {
+  std::string code;
+  std::string message;
+  std::string region;
+  std::string request_id;
+};
+/// From XML (S3, STS) or JSON (SageMaker), and from headers where there is no body.
+[[nodiscard]] ErrorReply parse_error(const HttpResponse& response);
+
+struct ListedObject {
+  std::string key;
+  std::string etag;
+  std::uint64_t size = 0;
+  std::optional<std::chrono::system_clock::time_point> written;  ///< LastModified, where it is a time.
+};
+struct ListPage {
+  std::vector<ListedObject> objects;
+  std::vector<std::string> prefixes;
+  bool truncated = false;
+  std::string token;
+};
+/// A page of ListObjectsV2 with `encoding-type=url`. Problem of kind network, without a file: what is no such page.
+[[nodiscard]] Outcome<ListPage> parse_list_page(std::string_view xml);
+
+/// `bytes 0-99/1234`, `bytes */1234`.
+struct ContentRange {
+  std::optional<std::uint64_t> first;
+  std::uint64_t last = 0;
+  std::uint64_t total = 0;
+};
+[[nodiscard]] std::optional<ContentRange> parse_content_range(std::string_view text);
+[[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text);
+/// Seconds since 1970 of `Fri, 24 May 2013 00:00:00 GMT`.
+[[nodiscard]] std::optional<std::int64_t> parse_http_date(std::string_view text);
+
+}  // namespace smd::detail::storage::s3

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "s3/s3_storage.hpp"
+
+#include <smd/limits.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "base/parallel.hpp"
+#include "storage/beneath.hpp"
+#include "text/escape.hpp"
+
+namespace smd::detail::storage::s3 {
+namespace {
+
+/// Without `/` at its end.
+std::string folder_name(std::string_view name) {
+  while (name.ends_with('/')) {
+    name.remove_suffix(1);
+  }
+  return std::string(name);
+}
+
+std::string_view leaf_of(std::string_view name) noexcept { return name.substr(name.rfind('/') + 1); }
+
+std::vector<DirEntry> entries_of(const Bucket::Listed& page) {
+  std::vector<DirEntry> entries;
+  for (const std::string& each : page.names) {
+    entries.push_back({std::string(leaf_of(each)), EntryKind::file});
+  }
+  for (const std::string& each : page.folders) {
+    const std::string_view leaf = leaf_of(each);
+    if (!leaf.empty() && leaf != "." && leaf != "..") {
+      entries.push_back({std::string(leaf), EntryKind::folder});
+    }
+  }
+  return entries;
+}
+
+class S3Folder final : public Folder {
+ public:
+  S3Folder(std::shared_ptr<Bucket> bucket, std::string name) : bucket_(std::move(bucket)), name_(std::move(name)) {}
+
+  Outcome<std::span<const std::byte>> read_all(std::string_view leaf, Buffer& buffer, std::uint64_t most) override {
+    const std::string path = name_.empty() ? std::string(leaf) : name_ + "/" + std::string(leaf);
+    if (leaf.empty() || leaf == "." || leaf == ".." || leaf.find('/') != leaf.npos || leaf.find('\0') != leaf.npos) {
+      return Problem{ProblemKind::damaged, path, {}, "is not the name of a file in a directory"};
+    }
+    const auto text = bucket_->get(path, most);
+    if (!text) {
+      return text.problem();
+    }
+    std::byte* const data = buffer.reserve(std::max<std::size_t>(text->size(), 1));
+    if (data == nullptr) {
+      return Problem{ProblemKind::io, path, {}, "memory ran out"};
+    }
+    std::memcpy(data, text->data(), text->size());
+    return std::span<const std::byte>(data, text->size());
+  }
+
+  /// Whoever reads many has many threads that do; nothing is gained by asking earlier.
+  void announce(std::span<const std::string_view> /*names*/) override {}
+
+ private:
+  std::shared_ptr<Bucket> bucket_;
+  std::string name_;
+};
+
+class S3Storage final : public Storage {
+ public:
+  S3Storage(std::shared_ptr<Bucket> bucket, std::string root, Bucket::Listed top)
+      : bucket_(std::move(bucket)), root_(std::move(root)), top_(std::move(top)) {}
+
+  Outcome<std::vector<DirEntry>> list(std::string_view folder) override {
+    std::vector<DirEntry> entries;
+    auto listed = list_parts(folder, [&entries](std::vector<DirEntry> part) {
+      entries.insert(entries.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
+    });
+    if (!listed) {
+      return std::move(listed.problem());
+    }
+    return entries;
+  }
+
+  Status list_parts(std::string_view folder, const TakeEntries& take) override {
+    if (const auto refused = refuse_path(folder); !refused.empty()) {
+      return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
+    }
+    const std::string name = folder_name(folder);
+    Bucket::Pages pages{limits::listing_pages};
+    bool any = false;
+    auto listed =
+        bucket_->list_pages(name.empty() ? name : name + "/", true, {}, pages, [&](const Bucket::Listed& page) {
+          any = any || !page.names.empty() || !page.folders.empty();
+          take(entries_of(page));
+          return ok();
+        });
+    if (!listed) {
+      return listed;
+    }
+    return any ? ok() : Status(Problem{ProblemKind::not_found, name, {}, "there are no objects below it"});
+  }
+
+  /// One page at a time is slow where there are many: then the folders are listed at once.
+  Status list_below(std::string_view folder, std::string_view after, const TakeNames& take) override {
+    if (const auto refused = refuse_path(folder); !refused.empty()) {
+      return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
+    }
+    const std::string prefix = folder_name(folder) + "/";
+    const std::string start = after.empty() ? std::string() : prefix + std::string(after);
+    const auto first = bucket_->list_first(prefix, false, start);
+    if (!first) {
+      return first.problem();
+    }
+    Below below{prefix, first->names.empty() ? start : first->names.back(), take};
+    below.give(first->names);
+    return first->truncated ? list_rest(below) : ok();
+  }
+
+  /// Page by page, since event files may each have a folder of their own.
+  Outcome<std::optional<std::chrono::system_clock::time_point>> newest_below(std::string_view folder) override {
+    if (const auto refused = refuse_path(folder); !refused.empty()) {
+      return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
+    }
+    const std::string name = folder_name(folder);
+    Bucket::Pages pages{limits::listing_pages};
+    std::optional<std::chrono::system_clock::time_point> newest;
+    auto listed =
+        bucket_->list_pages(name.empty() ? name : name + "/", false, {}, pages, [&](const Bucket::Listed& page) {
+          newest = std::max(newest, page.newest);
+          return ok();
+        });
+    if (!listed) {
+      return std::move(listed.problem());
+    }
+    return newest;
+  }
+
+  bool exists(std::string_view name) override {
+    if (!refuse_path(name).empty() || name.empty()) {
+      return false;
+    }
+    if (const auto answer = from_opening(name)) {
+      return *answer;
+    }
+    const std::string text(name);
+    const auto first = first_of(text);
+    if (!first || *first == text || first->starts_with(text + "/")) {
+      return first.has_value();
+    }
+    return first_of(text + "/").has_value();
+  }
+
+  Outcome<std::unique_ptr<File>> open(std::string_view name) override { return open_at(name, 0, 64 << 10); }
+
+  Outcome<std::unique_ptr<File>> open_at(std::string_view name, std::uint64_t offset, std::uint64_t length) override {
+    return open_s3_file(bucket_, name, offset, length);
+  }
+
+  /// To open it where it is to be read costs one request too, and tells what is wrong.
+  bool read_once(std::string_view /*name*/, std::uint64_t /*offset*/, std::span<std::byte> /*into*/) override {
+    return false;
+  }
+
+  Outcome<std::unique_ptr<Folder>> open_folder(std::string_view name) override {
+    if (const auto refused = refuse_path(name); !refused.empty()) {
+      return Problem{ProblemKind::damaged, std::string(name), {}, std::string(refused)};
+    }
+    return std::unique_ptr<Folder>(std::make_unique<S3Folder>(bucket_, folder_name(name)));
+  }
+
+  /// S3 tells nobody of changes.
+  std::unique_ptr<Watch> watch(std::chrono::milliseconds /*poll_interval*/) override { return nullptr; }
+
+  void forget(std::string_view name) override { bucket_->forget(std::string(name)); }
+
+  [[nodiscard]] unsigned parallelism() const noexcept override { return bucket_->client().settings().in_flight; }
+  [[nodiscard]] std::chrono::milliseconds default_interval() const noexcept override { return std::chrono::seconds(5); }
+  [[nodiscard]] bool remote() const noexcept override { return true; }
+  [[nodiscard]] const std::string& root() const noexcept override { return root_; }
+
+ private:
+  /// The first name that begins with `prefix`. Not to be told from none: one that cannot be asked for, which is said.
+  std::optional<std::string> first_of(const std::string& prefix) {
+    auto listed = bucket_->list_first(prefix, false, {}, 1);
+    if (!listed && listed.problem().kind == ProblemKind::stopped) {
+      return std::nullopt;  // what was to be known is not wanted any more
+    }
+    if (!listed) {
+      bucket_->client().say(RemoteDetail::warning, "cannot ask whether there is '" + prefix +
+                                                       "', so it is taken not to be there: " + listed.problem().text);
+      return std::nullopt;
+    }
+    return listed->names.empty() ? std::nullopt : std::optional(std::move(listed->names.front()));
+  }
+
+  /// The listing that opened the trial answers the first question for each name in the root: whoever asks again wants
+  /// to know what is new.
+  std::optional<bool> from_opening(std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    if (name.find('/') != name.npos || top_.truncated || !asked_.emplace(name).second) {
+      return std::nullopt;
+    }
+    const auto has = [name](const std::vector<std::string>& names) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    return has(top_.names) || has(top_.folders);
+  }
+
+  /// One listing of all that lies below a folder, in parts.
+  struct Below {
+    const std::string prefix;
+    const std::string last;  ///< What comes up to this was given.
+    const TakeNames& take;
+    Bucket::Pages pages{limits::listing_pages};
+    std::mutex mutex = {};
+
+    /// Gives on those names that can be a file's.
+    void give(const std::vector<std::string>& full) {
+      std::vector<std::string> names;
+      for (const std::string& name : full) {
+        std::string own = name.substr(prefix.size());
+        if (!own.empty() && !own.ends_with('/') && refuse_path(own).empty()) {
+          names.push_back(std::move(own));
+        }
+      }
+      const std::lock_guard lock(mutex);
+      take(names);
+    }
+  };
+
+  /// What comes after the first page: the files, and what lies in the folders, so many at once as a page names.
+  Status list_rest(Below& below) {
+    return bucket_->list_pages(below.prefix, true, {}, below.pages, [&](Bucket::Listed level) {
+      std::erase_if(level.names, [&](const std::string& name) { return name <= below.last; });
+      below.give(level.names);
+      // The folder that the last name lies in, and those after it.
+      std::erase_if(level.folders, [&](const std::string& folder) {
+        const std::string inner = folder + "/";
+        return inner < below.last && !below.last.starts_with(inner);
+      });
+      return list_folders(below, level.folders);
+    });
+  }
+
+  Status list_folders(Below& below, const std::vector<std::string>& folders) {
+    std::mutex mutex;
+    std::optional<Problem> trouble;
+    parallel_for(parallelism(), folders.size(), 1, [&](std::size_t begin, std::size_t end, unsigned) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::string inner = folders[i] + "/";
+        auto listed = bucket_->list_pages(inner, false, below.last.starts_with(inner) ? below.last : std::string(),
+                                          below.pages, [&](const Bucket::Listed& page) {
+                                            below.give(page.names);
+                                            return ok();
+                                          });
+        if (!listed) {
+          const std::lock_guard lock(mutex);
+          trouble = std::move(listed.problem());
+        }
+      }
+    });
+    return trouble ? Status(std::move(*trouble)) : ok();
+  }
+
+  std::shared_ptr<Bucket> bucket_;
+  std::string root_;
+  std::mutex mutex_;
+  Bucket::Listed top_;
+  std::set<std::string, std::less<>> asked_;  // guarded by mutex_
+};
+
+std::shared_ptr<Cache> open_cache(const std::shared_ptr<Client>& client) {
+  if (client->settings().cache.empty()) {
+    return nullptr;
+  }
+  // The client lives as long as all who might want to say something.
+  return Cache::open(client->settings().cache, limits::cache_bytes,
+                     [weak = std::weak_ptr<Client>(client)](const std::string& text) {
+                       if (const auto strong = weak.lock()) {
+                         strong->say(RemoteDetail::warning, text);
+                       }
+                     });
+}
+
+}  // namespace
+
+Outcome<std::unique_ptr<Storage>> open_s3(const std::string& url, Settings settings) {
+  auto location = parse_location(url);
+  if (!location) {
+    return std::move(location.problem());
+  }
+  Stop stop = settings.stop;
+  std::shared_ptr<Client> client = shared_client(std::move(settings));
+  auto bucket = std::make_shared<Bucket>(client, std::move(*location), open_cache(client), std::move(stop));
+  auto top = bucket->list_first({}, true, {});
+  if (!top) {
+    return std::move(top.problem());
+  }
+  if (top->names.empty() && top->folders.empty() && !top->truncated) {
+    return Problem{ProblemKind::not_found,
+                   {},
+                   {},
+                   "there is nothing in the bucket '" + printable(bucket->location().bucket) + "' below '" +
+                       printable(bucket->location().prefix) + "'"};
+  }
+  return std::unique_ptr<Storage>(std::make_unique<S3Storage>(std::move(bucket), url, std::move(*top)));
+}
+
+std::unique_ptr<Storage> read_s3(std::shared_ptr<Bucket> bucket, std::string root) {
+  Bucket::Listed unknown;
+  unknown.truncated = true;
+  return std::make_unique<S3Storage>(std::move(bucket), std::move(root), std::move(unknown));
+}
+
+}  // namespace smd::detail::storage::s3

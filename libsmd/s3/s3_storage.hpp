@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "s3/cache.hpp"
+#include "s3/client.hpp"
+#include "storage/storage.hpp"
+
+namespace smd::detail::storage::s3 {
+
+/// What storage, folders and files of one trial share. Thread-safe.
+class Bucket {
+ public:
+  /// `stop` ends every request.
+  Bucket(std::shared_ptr<Client> client, Location location, std::shared_ptr<Cache> cache, Stop stop);
+
+  [[nodiscard]] Client& client() const noexcept { return *client_; }
+  [[nodiscard]] std::string key_of(std::string_view name) const { return location_.prefix + std::string(name); }
+  [[nodiscard]] const Location& location() const noexcept { return location_; }
+  /// A request that is about the object of that name; its key is still empty. Must not outlive the bucket.
+  [[nodiscard]] Ask ask_about(const std::string& name) const;
+
+  /// What was listed: objects, and with a delimiter what stands for others. Names are relative to the prefix.
+  struct Listed {
+    std::vector<std::string> names;
+    std::vector<std::string> folders;                             ///< Without the `/` at their end.
+    bool truncated = false;                                       ///< There is more than was asked for.
+    std::optional<std::chrono::system_clock::time_point> newest;  ///< When the newest of the objects was written.
+  };
+  /// How many more pages a listing may have; several that make up one share it.
+  using Pages = std::atomic<int>;
+  /// Given one page; what it returns ends the listing, if it is a problem.
+  using TakePage = std::function<Status(Listed page)>;
+  /// Lists what begins with `name`, a page at a time: with `one_level` up to the next `/`. `after`: only names past
+  /// that one. More than `limits::listing_pages`: a problem.
+  Status list_pages(const std::string& name, bool one_level, const std::string& after, Pages& left,
+                    const TakePage& take);
+  /// The first page of that, with at most `names`.
+  Outcome<Listed> list_first(const std::string& name, bool one_level, const std::string& after, unsigned names = 1000);
+
+  /// What a listing said of an object may be out of date.
+  void forget(const std::string& name);
+
+  /// A whole object.
+  Outcome<std::string> get(const std::string& name, std::uint64_t most);
+
+  struct Range {
+    std::string etag;
+    std::uint64_t object_size = 0;
+    std::size_t bytes = 0;  ///< How many of `into` were filled.
+  };
+  /// Bytes from `offset`. `etag` not empty: only of the object as it was then. Kept in the cache if `keep`.
+  Outcome<Range> get_range(const std::string& name, std::uint64_t offset, std::span<std::byte> into,
+                           const std::string& etag, bool keep);
+
+ private:
+  [[nodiscard]] std::string cache_name(const std::string& name, std::string_view part) const;
+  struct PageRequest;
+  struct Page;
+  Outcome<Page> list_page(const PageRequest& request);
+  [[nodiscard]] Problem problem(ProblemKind kind, const std::string& name, std::string text) const;
+
+  std::shared_ptr<Client> client_;
+  Location location_;
+  std::shared_ptr<Cache> cache_;  // may be null
+  Stop stop_;
+  ListedObjects listed_;  // of all names if there is a cache, else of those that are read whole
+};
+
+/// See Storage::open_at.
+[[nodiscard]] Outcome<std::unique_ptr<File>> open_s3_file(const std::shared_ptr<Bucket>& bucket, std::string_view name,
+                                                          std::uint64_t offset, std::uint64_t length);
+
+/// Opens `s3://bucket/prefix`, with one LIST. Not found: nothing there begins with that prefix.
+[[nodiscard]] Outcome<std::unique_ptr<Storage>> open_s3(const std::string& url, Settings settings);
+
+/// The same of a bucket that is known, without asking whether anything is there.
+[[nodiscard]] std::unique_ptr<Storage> read_s3(std::shared_ptr<Bucket> bucket, std::string root);
+
+}  // namespace smd::detail::storage::s3

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "s3/scrub.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "s3/uri.hpp"
+
+namespace smd::detail::storage::s3 {
+namespace {
+
+constexpr std::string_view mark = "***";
+constexpr std::size_t least_secret = 4;  ///< Shorter ones stand in any text by chance.
+constexpr std::size_t signature_digits = 64;
+
+bool is_hex(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+/// How a secret may be written: as it is, and as in a URL, with large or small digits.
+std::vector<std::string> forms_of(std::string_view secret) {
+  if (secret.size() < least_secret) {
+    return {};
+  }
+  std::vector<std::string> forms(2, uri_encode(secret, false));
+  for (std::size_t at = 0; (at = forms[1].find('%', at)) != std::string::npos; at += 3) {
+    std::transform(forms[1].begin() + static_cast<std::ptrdiff_t>(at),
+                   forms[1].begin() + static_cast<std::ptrdiff_t>(at + 3),
+                   forms[1].begin() + static_cast<std::ptrdiff_t>(at),
+                   [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
+  }
+  forms.emplace_back(secret);
+  return forms;
+}
+
+}  // namespace
+
+bool holds_secret(std::string_view text, std::string_view secret) {
+  const std::vector<std::string> forms = forms_of(secret);
+  return std::any_of(forms.begin(), forms.end(),
+                     [text](const std::string& form) { return text.find(form) != text.npos; });
+}
+
+std::string without(std::string text, std::string_view secret) {
+  for (const std::string& form : forms_of(secret)) {
+    for (std::size_t at = 0; (at = text.find(form, at)) != text.npos; at += mark.size()) {
+      text.replace(at, form.size(), mark);
+    }
+  }
+  return text;
+}
+
+std::string without_signatures(std::string text) {
+  std::string clean;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto begin = text.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto digits = static_cast<std::size_t>(std::find_if_not(begin, text.end(), is_hex) - begin);
+    const std::size_t length = std::max<std::size_t>(digits, 1);
+    clean.append(digits >= signature_digits ? mark : std::string_view(text).substr(at, length));
+    at += length;
+  }
+  return clean;
+}
+
+std::string without_credentials(std::string text, const Credentials& credentials) {
+  for (const std::string& secret : {credentials.token, credentials.secret, credentials.key_id}) {
+    text = without(std::move(text), secret);
+  }
+  return text;
+}
+
+std::string scrubbed(std::string text, const Credentials& credentials) {
+  return without_signatures(without_credentials(std::move(text), credentials));
+}
+
+}  // namespace smd::detail::storage::s3

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "s3/settings.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <random>
+
+#include "text/escape.hpp"
+
+namespace smd::detail::storage::s3 {
+namespace {
+
+constexpr unsigned default_in_flight = 32;
+constexpr unsigned most_attempts = 100;
+
+/// The first that is there.
+std::optional<std::string> first_of(std::initializer_list<std::optional<std::string>> values) {
+  const auto found =
+      std::find_if(values.begin(), values.end(), [](const auto& value) { return value && !value->empty(); });
+  return found == values.end() ? std::nullopt : *found;
+}
+
+std::optional<std::string> setting(const std::optional<Profile>& profile, std::string_view name) {
+  return profile ? std::optional(s3::setting(*profile, name)) : std::nullopt;
+}
+
+Problem wrong(std::string text) { return {ProblemKind::io, {}, {}, std::move(text)}; }
+
+Problem no_endpoint(std::string_view url) {
+  const std::size_t at = url.rfind('@');  // before it may stand a password
+  return wrong("the endpoint '" + (at == url.npos ? printable(url) : "***" + printable(url.substr(at))) +
+               "' is no http:// or https:// URL of a host");
+}
+
+/// Nothing: neither true nor false.
+std::optional<bool> truth(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text == "true" ? std::optional(true) : text == "false" ? std::optional(false) : std::nullopt;
+}
+
+bool ignores_endpoints(const std::optional<Profile>& profile) {
+  const auto value = first_of(
+      {environment("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"), setting(profile, "ignore_configured_endpoint_urls")});
+  return value == "true";
+}
+
+}  // namespace
+
+std::chrono::milliseconds random_pause(const Patience& patience, unsigned attempt) {
+  thread_local std::minstd_rand random{std::random_device{}()};
+  const auto most = std::min<std::chrono::milliseconds>(patience.most_pause,
+                                                        patience.first_pause * (1LL << std::min(attempt - 1, 20U)));
+  return std::chrono::milliseconds(std::uniform_int_distribution<std::int64_t>(0, most.count())(random));
+}
+
+Outcome<Settings> Settings::make(const RemoteOptions& options, unsigned in_flight) {
+  Settings settings;
+  settings.files = AwsFiles::load();
+  if (options.log) {
+    for (const std::string& text : settings.files.too_long()) {
+      options.log(RemoteDetail::warning, text);
+    }
+  }
+  settings.profile_by_option = !options.profile.empty();
+  const auto name = first_of({options.profile, environment("AWS_PROFILE"), environment("AWS_DEFAULT_PROFILE")});
+  settings.profile_asked_for = name.has_value();
+  settings.profile_name = name.value_or("default");
+  if (has_control(settings.profile_name)) {
+    return wrong("the profile's name '" + printable(settings.profile_name) + "' holds a control character");
+  }
+  const std::optional<Profile> profile = settings.files.profile(settings.profile_name);
+  if (settings.profile_asked_for && !profile) {
+    return wrong("there is no profile '" + printable(settings.profile_name) +
+                 "' in the AWS config and credentials files" + settings.files.unread());
+  }
+  const auto url = ignores_endpoints(profile)
+                       ? first_of({options.endpoint_url})
+                       : first_of({options.endpoint_url, environment("AWS_ENDPOINT_URL_S3"),
+                                   environment("AWS_ENDPOINT_URL"), setting(profile, "endpoint_url")});
+  if (url) {
+    settings.endpoint = parse_endpoint(*url);
+    if (!settings.endpoint) {
+      return no_endpoint(*url);
+    }
+  }
+  const auto region = first_of(
+      {options.region, environment("AWS_REGION"), environment("AWS_DEFAULT_REGION"), setting(profile, "region")});
+  settings.region_given = region.has_value();
+  settings.region = region.value_or("us-east-1");
+  if (!is_region(settings.region)) {
+    return wrong("'" + printable(settings.region) + "' is no region");
+  }
+  const auto fips = first_of({environment("AWS_USE_FIPS_ENDPOINT"), setting(profile, "use_fips_endpoint")});
+  const auto wants_fips = truth(fips.value_or("false"));
+  if (!wants_fips) {  // not to be guessed: who asks for it must not get the other by a slip
+    return wrong("AWS_USE_FIPS_ENDPOINT '" + printable(*fips) + "' is neither true nor false");
+  }
+  settings.fips = *wants_fips;
+  if (settings.fips && !settings.endpoint && !has_fips(settings.region)) {
+    return wrong("AWS_USE_FIPS_ENDPOINT: the region " + settings.region + " has no FIPS endpoints");
+  }
+  settings.ca_file = first_of({environment("AWS_CA_BUNDLE"), setting(profile, "ca_bundle")}).value_or(std::string());
+  if (const auto text = first_of({environment("AWS_MAX_ATTEMPTS"), setting(profile, "max_attempts")})) {
+    unsigned attempts = 0;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), attempts);
+    if (error != std::errc{} || end != text->data() + text->size() || attempts == 0) {
+      return wrong("AWS_MAX_ATTEMPTS '" + printable(*text) + "' is no number from 1");
+    }
+    settings.attempts = std::min(attempts, most_attempts);
+  }
+  settings.cache = cache_folder_of(options);
+  settings.sign = options.sign_requests;
+  settings.requester_pays = options.requester_pays;
+  settings.in_flight = in_flight == 0 ? default_in_flight : in_flight;
+  settings.log = options.log;
+  settings.stop = options.stop;
+  return settings;
+}
+
+std::string cache_folder_of(const RemoteOptions& options) {
+  return first_of({options.cache, environment("SMD_CACHE_DIR")}).value_or(std::string());
+}
+
+Outcome<Endpoint> service_endpoint(const Settings& settings, std::string_view service, const char* variable) {
+  const auto profile = settings.files.profile(settings.profile_name);
+  const auto url =
+      ignores_endpoints(profile)
+          ? std::optional<std::string>()
+          : first_of({environment(variable), environment("AWS_ENDPOINT_URL"), setting(profile, "endpoint_url")});
+  if (!url) {
+    Endpoint endpoint;
+    endpoint.host = aws_host(service, settings.region, settings.fips);
+    return endpoint;
+  }
+  const auto endpoint = parse_endpoint(*url);
+  if (!endpoint) {
+    return no_endpoint(*url);
+  }
+  return *endpoint;
+}
+
+}  // namespace smd::detail::storage::s3

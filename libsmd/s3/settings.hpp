@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/limits.hpp>
+#include <smd/remote.hpp>
+
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "s3/aws_files.hpp"
+#include "s3/stop.hpp"
+#include "s3/uri.hpp"
+#include "types/outcome.hpp"
+
+namespace smd::detail::storage::s3 {
+
+/// How long to wait for what; tests wait less.
+struct Patience {
+  std::chrono::milliseconds connect{5000};
+  std::chrono::seconds stall{20};
+  std::chrono::milliseconds first_pause{500};  ///< Doubled with each attempt.
+  std::chrono::milliseconds most_pause{20000};
+  std::chrono::milliseconds metadata{1000};
+  std::chrono::milliseconds total = std::chrono::seconds(limits::request_seconds);  ///< With all attempts.
+};
+
+/// A random one before the next attempt, `attempt` (from 1) having failed: nobody comes back at the same time.
+[[nodiscard]] std::chrono::milliseconds random_pause(const Patience& patience, unsigned attempt);
+
+/// What options, environment and AWS files come to; options beat environment beats files.
+struct Settings {
+  std::optional<Endpoint> endpoint;  ///< For S3.
+  std::string region;                ///< Where to ask first.
+  bool region_given = false;         ///< Else it is S3's, which knows where a bucket is.
+  std::string profile_name = "default";
+  bool profile_by_option = false;  ///< Then the environment's credentials are left aside.
+  bool profile_asked_for = false;  ///< By option or environment: it must exist.
+  AwsFiles files;
+  bool sign = true;
+  bool requester_pays = false;
+  bool fips = false;  ///< AWS's own endpoints are those validated by FIPS 140.
+  std::string ca_file;
+  unsigned attempts = 3;
+  unsigned in_flight = 32;
+  std::string cache;
+  std::function<void(RemoteDetail, std::string_view)> log;
+  Stop stop;  ///< Of whoever these settings are for: a client that is shared has it by request.
+  Patience patience;
+
+  /// `in_flight` 0: the default, 32. A problem of kind io for values that cannot be meant, without a file.
+  static Outcome<Settings> make(const RemoteOptions& options, unsigned in_flight);
+};
+
+/// Where objects are to be kept; empty: nowhere.
+[[nodiscard]] std::string cache_folder_of(const RemoteOptions& options);
+
+/// Another service's endpoint: its own variable (AWS_ENDPOINT_URL_STS), else AWS_ENDPOINT_URL, else AWS's.
+[[nodiscard]] Outcome<Endpoint> service_endpoint(const Settings& settings, std::string_view service,
+                                                 const char* variable);
+
+}  // namespace smd::detail::storage::s3

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "s3/signing.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+#include "s3/digest.hpp"
+#include "s3/uri.hpp"
+
+namespace smd::detail::storage::s3 {
+namespace {
+
+constexpr std::string_view algorithm = "AWS4-HMAC-SHA256";
+
+/// Without blanks at the ends, and single ones inside.
+std::string folded(std::string_view value) {
+  std::string text;
+  for (const char c : value) {
+    if (c != ' ' && c != '\t') {
+      text.push_back(c);
+    } else if (!text.empty() && text.back() != ' ') {
+      text.push_back(' ');
+    }
+  }
+  while (text.ends_with(' ')) {
+    text.pop_back();
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string amz_date(std::chrono::system_clock::time_point now) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[24];
+  const std::size_t length = std::strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &parts);
+  return {text, length};
+}
+
+void sign(Signable& request, const Credentials& credentials, std::string_view region, std::string_view service,
+          std::chrono::system_clock::time_point now) {
+  const bool s3 = service == "s3";
+  const std::string stamp = amz_date(now);
+  const std::string body_digest = hex(sha256(request.body));
+  request.headers.push_back({"x-amz-date", stamp});
+  if (s3) {
+    request.headers.push_back({"x-amz-content-sha256", body_digest});
+  }
+  if (!credentials.token.empty()) {
+    request.headers.push_back({"x-amz-security-token", credentials.token});
+  }
+
+  std::vector<HttpHeader> signed_headers = request.headers;
+  signed_headers.push_back({"host", request.host});
+  std::sort(signed_headers.begin(), signed_headers.end(),
+            [](const HttpHeader& a, const HttpHeader& b) { return a.name < b.name; });
+  std::string lines;
+  std::string names;
+  for (const HttpHeader& header : signed_headers) {
+    lines += header.name + ":" + folded(header.value) + "\n";
+    names += (names.empty() ? "" : ";") + header.name;
+  }
+  // S3 alone takes the path as it is; for others it is encoded once more.
+  const std::string path = s3 ? request.path : uri_encode(request.path, true);
+  const std::string canonical =
+      request.method + "\n" + path + "\n" + request.query + "\n" + lines + "\n" + names + "\n" + body_digest;
+
+  const std::string date = stamp.substr(0, 8);
+  const std::string scope = date + "/" + std::string(region) + "/" + std::string(service) + "/aws4_request";
+  const std::string text = std::string(algorithm) + "\n" + stamp + "\n" + scope + "\n" + hex(sha256(canonical));
+  Digest key = hmac_sha256("AWS4" + credentials.secret, date);
+  for (const std::string_view part : {region, service, std::string_view("aws4_request")}) {
+    key = hmac_sha256(bytes_of(key), part);
+  }
+  request.headers.push_back({"authorization", std::string(algorithm) + " Credential=" + credentials.key_id + "/" +
+                                                  scope + ", SignedHeaders=" + names +
+                                                  ", Signature=" + hex(hmac_sha256(bytes_of(key), text))});
+}
+
+}  // namespace smd::detail::storage::s3

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "types/outcome.hpp"
+
+namespace smd::detail::storage::s3 {
+
+/// See RemoteOptions::stop. Empty: never.
+using Stop = std::function<bool()>;
+
+/// How often a wait asks.
+inline constexpr std::chrono::milliseconds stop_interval{50};
+
+/// `stop` may be null.
+[[nodiscard]] inline bool is_stopped(const Stop* stop) { return stop != nullptr && *stop && (*stop)(); }
+
+/// What a request gives that was stopped.
+[[nodiscard]] inline Problem stopped_problem(std::string file) {
+  return {ProblemKind::stopped, std::move(file), {}, "the request was stopped before the server had answered"};
+}
+
+/// Sleeps until then, or until a stop.
+void sleep_until(std::chrono::steady_clock::time_point end, const Stop* stop);
+
+}  // namespace smd::detail::storage::s3

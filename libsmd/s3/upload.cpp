@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "s3/upload.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <pugixml.hpp>
+
+#include "base/parallel.hpp"
+#include "text/escape.hpp"
+
+namespace smd::detail::storage::s3 {
+namespace {
+
+constexpr std::size_t most_parts = 10'000;  ///< S3's own limit.
+
+/// Gathered bytes grow as they come up to here, then to all that may be gathered: growing step by step would hold twice
+/// as much for a moment. Pages that are not written to take no memory.
+constexpr std::size_t small_bytes = std::size_t{1} << 20;
+
+constexpr std::chrono::seconds time_after_stop{1};  ///< To take back what was sent.
+
+std::string upload_id(const std::string& xml) {
+  pugi::xml_document document;
+  if (!document.load_buffer(xml.data(), xml.size())) {
+    return {};
+  }
+  return document.child("InitiateMultipartUploadResult").child_value("UploadId");
+}
+
+std::string list_of_parts(const std::vector<std::string>& etags) {
+  std::string xml = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">";
+  for (std::size_t i = 0; i < etags.size(); ++i) {
+    xml += "<Part><PartNumber>" + std::to_string(i + 1) + "</PartNumber><ETag>";
+    for (const char c : etags[i]) {
+      xml += c == '"' ? "&quot;" : c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string(1, c);
+    }
+    xml += "</ETag></Part>";
+  }
+  return xml + "</CompleteMultipartUpload>";
+}
+
+}  // namespace
+
+S3Upload::S3Upload(std::shared_ptr<Bucket> bucket, std::string name, UploadSizes sizes)
+    : bucket_(std::move(bucket)), name_(std::move(name)), sizes_(sizes) {}
+
+S3Upload::~S3Upload() {
+  if (id_.empty()) {
+    return;
+  }
+  try {
+    // A stop does not spare it: parts that stay are paid for. But it does not wait for it either.
+    Ask drop = ask("DELETE", {{"uploadId", id_}});
+    if (is_stopped(drop.stop)) {
+      drop.stop = nullptr;
+      drop.total = time_after_stop;
+    }
+    if (auto dropped = bucket_->client().ask(drop); !dropped) {
+      bucket_->client().say(RemoteDetail::warning, "the parts of '" + printable(name_) +
+                                                       "' that were sent cannot be removed: " + dropped.problem().text);
+    }
+  } catch (const std::bad_alloc&) {  // they stay: nothing more can be done
+  }
+}
+
+Ask S3Upload::ask(const char* method, Query query) const {
+  Ask ask = bucket_->ask_about(name_);
+  ask.method = method;
+  ask.key = bucket_->key_of(name_);
+  ask.query = std::move(query);
+  return ask;
+}
+
+Problem S3Upload::problem(std::string text) const { return {ProblemKind::network, name_, {}, std::move(text)}; }
+
+Status S3Upload::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    if (gathered_.size() == sizes_.whole) {  // and there is more
+      if (Status sent = send_parts(); !sent) {
+        return sent;
+      }
+    }
+    const std::size_t size = std::min(bytes.size(), sizes_.whole - gathered_.size());
+    if (gathered_.size() + size > std::max(gathered_.capacity(), small_bytes)) {
+      gathered_.reserve(sizes_.whole);
+    }
+    gathered_.append(reinterpret_cast<const char*>(bytes.data()), size);
+    bytes = bytes.subspan(size);
+  }
+  return ok();
+}
+
+Status S3Upload::commit() {
+  if (id_.empty()) {
+    return put_whole();
+  }
+  if (Status sent = send_parts(); !sent) {
+    return sent;
+  }
+  return complete();
+}
+
+Status S3Upload::put_whole() {
+  Ask put = ask("PUT");
+  put.body = gathered_;
+  const auto response = bucket_->client().ask(put);
+  if (!response) {
+    return response.problem();
+  }
+  if (response->status != 200) {
+    return problem("the server answers status " + std::to_string(response->status));
+  }
+  return ok();
+}
+
+Status S3Upload::begin_parts() {
+  const auto response = bucket_->client().ask(ask("POST", {{"uploads", ""}}));
+  if (!response) {
+    return response.problem();
+  }
+  id_ = response->status == 200 ? upload_id(response->body) : std::string();
+  return id_.empty() ? Status(problem("the server does not begin an upload in parts")) : ok();
+}
+
+/// Sends all that is gathered.
+Status S3Upload::send_parts() {
+  if (id_.empty()) {
+    if (Status begun = begin_parts(); !begun) {
+      return begun;
+    }
+  }
+  const std::size_t first = etags_.size();
+  const std::size_t count = (gathered_.size() + sizes_.part - 1) / sizes_.part;
+  if (first + count > most_parts) {
+    return Problem{ProblemKind::io, name_, {}, "is too large: S3 takes at most 10,000 parts, which have 16 MiB here"};
+  }
+  etags_.resize(first + count);
+  std::vector<std::optional<Problem>> troubles(count);
+  parallel_for(static_cast<unsigned>(count), count, 1, [&](std::size_t begin, std::size_t end, unsigned) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto body = std::string_view(gathered_).substr(i * sizes_.part, sizes_.part);
+      if (Status sent = send_part(first + i + 1, body, etags_[first + i]); !sent) {
+        troubles[i] = std::move(sent.problem());
+      }
+    }
+  });
+  for (std::optional<Problem>& trouble : troubles) {
+    if (trouble) {
+      return std::move(*trouble);
+    }
+  }
+  sent_ += gathered_.size();
+  gathered_.clear();
+  return ok();
+}
+
+Status S3Upload::send_part(std::size_t number, std::string_view body, std::string& etag) const {
+  Ask put = ask("PUT", {{"partNumber", std::to_string(number)}, {"uploadId", id_}});
+  put.body = body;
+  const auto response = bucket_->client().ask(put);
+  if (!response) {
+    return response.problem();
+  }
+  etag = std::string(response->header("etag"));
+  if (response->status != 200 || etag.empty()) {
+    return problem("the server does not take part " + std::to_string(number) + " of the upload (status " +
+                   std::to_string(response->status) + ")");
+  }
+  return ok();
+}
+
+Status S3Upload::complete() {
+  const std::string parts = list_of_parts(etags_);
+  Ask post = ask("POST", {{"uploadId", id_}});
+  post.body = parts;
+  post.slow_answer = true;
+  const auto response = bucket_->client().ask(post);
+  if (!response) {
+    return response.problem();
+  }
+  // An attempt whose answer was lost may have done it.
+  if (response->status != 200 && !(response->status == 404 && is_complete())) {
+    return problem("the server does not put the parts of the upload together (status " +
+                   std::to_string(response->status) + ")");
+  }
+  id_.clear();
+  return ok();
+}
+
+/// Whether the object is that of these parts.
+bool S3Upload::is_complete() const {
+  const auto response = bucket_->client().ask(ask("HEAD"));
+  return response && response->status == 200 && parse_number(response->header("content-length")) == sent_ &&
+         response->header("etag").find("-" + std::to_string(etags_.size())) != std::string_view::npos;
+}
+
+}  // namespace smd::detail::storage::s3

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "s3/uri.hpp"
+
+#include <algorithm>
+
+namespace smd::detail::storage::s3 {
+namespace {
+
+bool is_alphanumeric(char c) noexcept {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+int hex_digit(char c) noexcept {
+  if (c >= '0' && c <= '9') {
+    return c - '0';
+  }
+  if (c >= 'A' && c <= 'F') {
+    return c - 'A' + 10;
+  }
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool is_bucket(std::string_view name) noexcept {
+  return name.size() >= 3 && name.size() <= 255 && is_alphanumeric(name.front()) && name.find("..") == name.npos &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
+}
+
+}  // namespace
+
+std::string uri_encode(std::string_view text, bool path) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string encoded;
+  encoded.reserve(text.size());
+  for (const char c : text) {
+    if (is_alphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~' || (path && c == '/')) {
+      encoded.push_back(c);
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      encoded.push_back('%');
+      encoded.push_back(digits[byte >> 4]);
+      encoded.push_back(digits[byte & 15]);
+    }
+  }
+  return encoded;
+}
+
+std::string uri_decode(std::string_view text) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0) {
+      decoded.push_back(static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])));
+      i += 2;
+    } else {
+      decoded.push_back(text[i] == '+' ? ' ' : text[i]);
+    }
+  }
+  return decoded;
+}
+
+std::string canonical_query(const Query& query) {
+  Query encoded;
+  encoded.reserve(query.size());
+  for (const auto& [name, value] : query) {
+    encoded.emplace_back(uri_encode(name, false), uri_encode(value, false));
+  }
+  std::sort(encoded.begin(), encoded.end());
+  std::string text;
+  for (const auto& [name, value] : encoded) {
+    text.append(text.empty() ? "" : "&").append(name).append("=").append(value);
+  }
+  return text;
+}
+
+Outcome<Location> parse_location(std::string_view url) {
+  const auto refuse = [](std::string text) { return Problem{ProblemKind::not_found, {}, {}, std::move(text)}; };
+  constexpr std::string_view scheme = "s3://";
+  if (!url.starts_with(scheme)) {
+    return refuse("is no S3 URL; it should look like s3://bucket/prefix");
+  }
+  url.remove_prefix(scheme.size());
+  const std::size_t slash = std::min(url.find('/'), url.size());
+  Location location{std::string(url.substr(0, slash)), {}};
+  if (!is_bucket(location.bucket)) {
+    return refuse(location.bucket.starts_with("arn:")
+                      ? "access points are not supported; name the bucket itself: s3://bucket/prefix"
+                      : "has no valid bucket name; it should look like s3://bucket/prefix");
+  }
+  if (slash < url.size()) {
+    location.prefix = std::string(url.substr(slash + 1));
+  }
+  if (!location.prefix.empty() && !location.prefix.ends_with('/')) {
+    location.prefix.push_back('/');
+  }
+  return location;
+}
+
+std::optional<Endpoint> parse_endpoint(std::string_view url) {
+  Endpoint endpoint;
+  if (url.starts_with("https://")) {
+    url.remove_prefix(8);
+  } else if (url.starts_with("http://")) {
+    url.remove_prefix(7);
+    endpoint.tls = false;
+  } else {
+    return std::nullopt;
+  }
+  const std::size_t slash = std::min(url.find('/'), url.size());
+  std::string_view host = url.substr(0, slash);
+  std::string_view base = url.substr(slash);
+  while (base.ends_with('/')) {
+    base.remove_suffix(1);
+  }
+  if (host.empty() || url.find_first_of("?#@ ") != url.npos || has_control(url)) {
+    return std::nullopt;
+  }
+  const std::string_view own_port = endpoint.tls ? ":443" : ":80";
+  if (host.ends_with(own_port)) {
+    host.remove_suffix(own_port.size());
+  }
+  endpoint.host = std::string(host);
+  std::transform(endpoint.host.begin(), endpoint.host.end(), endpoint.host.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  endpoint.base = uri_encode(base, true);
+  return endpoint;
+}
+
+std::string aws_host(std::string_view service, std::string_view region, bool fips) {
+  const std::string_view suffix = fips ? "-fips." : ".";
+  std::string host;
+  if (service == "sagemaker") {
+    host.append("api").append(suffix).append("sagemaker.");
+  } else if (service == "sts" && region.starts_with("us-gov-")) {
+    host = "sts.";  // every one there is validated
+  } else {
+    host.append(service).append(suffix);
+  }
+  return host.append(region).append(region.starts_with("cn-") ? ".amazonaws.com.cn" : ".amazonaws.com");
+}
+
+bool has_fips(std::string_view region) noexcept { return !region.starts_with("cn-"); }
+
+bool is_region(std::string_view text) noexcept {
+  return !text.empty() && text.size() <= 63 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '-'; });
+}
+
+bool has_control(std::string_view text) noexcept {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+}
+
+Address aws_address(std::string_view bucket, std::string_view region, bool fips) {
+  std::string host = aws_host("s3", region, fips);
+  // Old buckets have names that are none of hosts.
+  if (bucket.find_first_of("._ABCDEFGHIJKLMNOPQRSTUVWXYZ") != bucket.npos) {
+    return {std::move(host), "/" + uri_encode(bucket, false) + "/"};
+  }
+  return {std::string(bucket) + "." + host, "/"};
+}
+
+Address own_address(const Endpoint& endpoint, std::string_view bucket) {
+  return {endpoint.host, endpoint.base + "/" + uri_encode(bucket, false) + "/"};
+}
+
+}  // namespace smd::detail::storage::s3

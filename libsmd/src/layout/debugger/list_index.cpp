@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/debugger/list_index.hpp"
+
+#include "base/parallel.hpp"
+#include "layout/debugger/trial_paths.hpp"
+
+#include <smd/limits.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+
+namespace smd::detail::layout {
+
+namespace {
+
+/// A folder whose stamp stayed the same for so long before it was listed was not changed within the same tick of the
+/// file system's clock (that of the kernel's timer, at most 10 ms, where a storage has stamps).
+constexpr std::chrono::milliseconds stamp_tick(250);
+
+/// Folders below `index/` deeper than this are not looked into: the format has one level.
+constexpr std::size_t deepest_folder = 16;
+
+Problem stray(std::string path) {
+  return {ProblemKind::note, std::move(path), {}, "ignored: the name is not that of an index file"};
+}
+
+/// Takes one file of `index/`. Calls `take_stray` with the path of a file that is not named as one.
+template <class TakeStray>
+std::optional<StepFile> index_file(Listing& listing, std::uint32_t folder, std::string_view leaf,
+                                   TakeStray&& take_stray) {
+  if (leaf.ends_with(".tmp")) {
+    return std::nullopt;
+  }
+  const std::optional<IndexFileName> name = parse_index_file_name(leaf);
+  if (!name || name->worker_part.size() > limits::name_bytes) {
+    take_stray(std::string(listing.folders[folder]) + "/" + std::string(leaf));
+    return std::nullopt;
+  }
+  StepFile file{name->step, listing.worker_parts.add(name->worker_part), folder, no_id};
+  if (file.worker == listing.workers.size()) {
+    listing.workers.push_back(std::make_shared<const std::string>(worker_name(name->worker_part)));
+  }
+  if (!is_index_leaf(leaf, *name)) {
+    file.leaf = listing.leaves.add(leaf);
+  }
+  return file;
+}
+
+void rank_workers(Listing& listing) {
+  std::vector<std::uint32_t> order(listing.workers.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tie(*listing.workers[a], a) < std::tie(*listing.workers[b], b);
+  });
+  listing.worker_rank.resize(order.size());
+  for (std::uint32_t rank = 0; rank < order.size(); ++rank) {
+    listing.worker_rank[order[rank]] = rank;
+  }
+}
+
+/// Whether an earlier listing had a file. Workers that it did not know have no rank yet.
+bool was_listed(const Listing& listing, const StepFile& file) {
+  if (file.worker >= listing.worker_rank.size()) {
+    return false;
+  }
+  const auto place = listing.files.partition_point([&](const StepFile& other) { return listing.before(other, file); });
+  return place != listing.files.end() && *place == file;
+}
+
+/// Whether steps from `step` on stand after it in text order too: so it is for all that have 12 digits.
+bool in_text_order(std::int64_t step) noexcept {
+  constexpr std::int64_t last_folder_of_nine_digits = 999'999'000'000;
+  return step >= 0 && step < last_folder_of_nine_digits;
+}
+
+/// Takes in the new files of a listing.
+void finish(Listing& listing) {
+  if (listing.worker_rank.size() != listing.workers.size()) {
+    rank_workers(listing);
+  }
+  const auto order = [&](const StepFile& a, const StepFile& b) { return listing.before(a, b); };
+  if (!std::is_sorted(listing.fresh.begin(), listing.fresh.end(), order)) {
+    std::sort(listing.fresh.begin(), listing.fresh.end(), order);
+  }
+  listing.fresh.erase(std::unique(listing.fresh.begin(), listing.fresh.end()), listing.fresh.end());
+  listing.files.merge(listing.fresh, order);
+  listing.newest_step.resize(listing.workers.size(), INT64_MIN);
+  for (const StepFile& file : listing.fresh) {
+    std::int64_t& newest = listing.newest_step[file.worker];
+    newest = std::max(newest, file.step);
+  }
+}
+
+/// The first in byte order of many names, which come in any order, and the number of the others.
+class FirstNames {
+ public:
+  explicit FirstNames(std::size_t most) : most_(most) {}
+
+  void add(std::string name) {
+    if (names_.size() < most_) {
+      names_.insert(std::move(name));
+      return;
+    }
+    ++others_;
+    if (name < *names_.rbegin()) {
+      names_.erase(std::prev(names_.end()));
+      names_.insert(std::move(name));
+    }
+  }
+
+  [[nodiscard]] ProblemList notes() const {
+    ProblemList notes(most_);
+    for (const std::string& name : names_) {
+      notes.add(stray(name));
+    }
+    for (std::uint64_t i = 0; i < others_; ++i) {
+      notes.count(ProblemKind::note);
+    }
+    return notes;
+  }
+
+ private:
+  std::size_t most_;
+  std::set<std::string> names_;
+  std::uint64_t others_ = 0;
+};
+
+/// Lists `index/` at once. With an earlier listing, only what stands from a step on is asked for.
+Outcome<Listing> list_remote(storage::Storage& storage, Listing listing, const Listing* before,
+                             std::optional<std::int64_t> since) {
+  std::string after;
+  if (before != nullptr && since && in_text_order(*since)) {
+    // Before all names of that step: in its folder of a thousand, its digits without a worker.
+    constexpr std::size_t folder_digits = 9;
+    constexpr std::int64_t steps_of_folder = 1000;
+    append_step_digits(after, *since / steps_of_folder);
+    after.erase(0, after.size() - folder_digits);
+    after.push_back('/');
+    append_step_digits(after, *since);
+    listing.notes = before->notes;
+  }
+  std::uint32_t folder_id = no_id;
+  std::string folder;
+  FirstNames strays(limits::problems_per_trial);
+  const auto listed = storage.list_below(index_folder, after, [&](std::span<const std::string> names) {
+    for (const std::string& name : names) {
+      const std::size_t slash = name.rfind('/');
+      std::string own = std::string(index_folder) + (slash == name.npos ? "" : "/" + name.substr(0, slash));
+      if (folder_id == no_id || own != folder) {
+        folder = std::move(own);
+        folder_id = listing.folders.add(folder);
+      }
+      const std::optional<StepFile> file = index_file(listing, folder_id, std::string_view(name).substr(slash + 1),
+                                                      [&](std::string path) { strays.add(std::move(path)); });
+      if (file && !was_listed(listing, *file)) {
+        listing.fresh.push_back(*file);
+      }
+    }
+  });
+  if (!listed) {
+    return listed.problem();
+  }
+  ProblemList notes = strays.notes();
+  if (listing.notes.empty()) {
+    listing.notes = std::move(notes);
+    finish(listing);
+    return listing;
+  }
+  // Names before `after` were not asked for again: their notes stay, and others are added once.
+  std::unordered_set<std::string> known;
+  for (const Problem& note : listing.notes.kept()) {
+    known.insert(note.file);
+  }
+  for (const Problem& note : notes.kept()) {
+    if (!known.contains(note.file)) {
+      listing.notes.add(note);
+    }
+  }
+  finish(listing);
+  return listing;
+}
+
+/// A folder as it was found: what an earlier listing knew of it, if it is the same, or what stands in it.
+struct SeenFolder {
+  std::shared_ptr<FolderState> state;  ///< Without what stands in it; null if `entries` are not to be looked at.
+  std::shared_ptr<const FolderState> settled;  ///< Known, and cannot have changed.
+  Outcome<std::vector<storage::DirEntry>> entries = std::vector<storage::DirEntry>();
+};
+
+/// Looks at one folder. Several threads may do so at once.
+SeenFolder look_at(storage::Storage& storage, const std::string& folder, std::shared_ptr<const FolderState> known,
+                   std::chrono::steady_clock::time_point now) {
+  SeenFolder seen;
+  const std::optional<storage::FolderStamp> stamp = storage.stamp(folder);
+  const bool same = known && stamp && known->stamp == stamp;
+  if (same && known->settled) {
+    seen.settled = std::move(known);
+    return seen;
+  }
+  seen.entries = storage.list(folder);
+  seen.state = std::make_shared<FolderState>();
+  seen.state->stamp = stamp;
+  seen.state->since = same ? known->since : now;
+  seen.state->settled = same && now - known->since >= stamp_tick;
+  return seen;
+}
+
+/// Takes in what stands in a folder; null if it is not there or cannot be read, which `trouble` then says.
+std::shared_ptr<const FolderState> take_folder(Listing& listing, std::uint32_t id, SeenFolder&& seen,
+                                               std::optional<Problem>& trouble) {
+  if (seen.settled) {
+    return std::move(seen.settled);
+  }
+  if (!seen.entries) {
+    trouble = std::move(seen.entries.problem());
+    return nullptr;
+  }
+  const std::string folder(listing.folders[id]);
+  for (const storage::DirEntry& entry : *seen.entries) {
+    if (entry.kind != storage::EntryKind::folder) {
+      const std::optional<StepFile> file =
+          index_file(listing, id, entry.name, [&](std::string path) { seen.state->notes.add(stray(std::move(path))); });
+      if (file && !was_listed(listing, *file)) {
+        listing.fresh.push_back(*file);
+      }
+    } else if (std::count(folder.begin(), folder.end(), '/') < static_cast<std::ptrdiff_t>(deepest_folder)) {
+      seen.state->folders.push_back(folder + "/" + entry.name);
+    } else {
+      seen.state->notes.add({ProblemKind::note, folder + "/" + entry.name, {}, "ignored: nested too deep"});
+    }
+  }
+  return std::move(seen.state);
+}
+
+/// So many folders that no earlier listing knew are worth threads.
+constexpr std::size_t many_new_folders = 4;
+
+}  // namespace
+
+Outcome<Listing> list_index(storage::Storage& storage, const Listing* before, std::optional<std::int64_t> since,
+                            std::chrono::steady_clock::time_point now, unsigned jobs) {
+  Listing listing(before);
+  // Asked first: a job that ends while we list must not look ended with its last steps missing.
+  listing.ended = storage.exists(end_marker);
+  if (storage.remote()) {
+    return list_remote(storage, std::move(listing), before, since);
+  }
+  jobs = std::max(1u, std::min(jobs, storage.parallelism()));
+  std::vector<std::string> folders{std::string(index_folder)};
+  while (!folders.empty()) {  // one level after the other
+    std::vector<std::uint32_t> ids;
+    std::vector<std::shared_ptr<const FolderState>> known;
+    for (const std::string& folder : folders) {
+      ids.push_back(listing.folders.add(folder));
+      listing.folder_states.resize(std::max<std::size_t>(listing.folder_states.size(), ids.back() + std::size_t{1}));
+      known.push_back(listing.folder_states[ids.back()]);
+    }
+    const auto unknown = static_cast<std::size_t>(std::count(known.begin(), known.end(), nullptr));
+    std::vector<std::string> below;
+    std::optional<Problem> failure;
+    parallel_ordered(
+        unknown < many_new_folders ? 1 : jobs, folders.size(), std::size_t{jobs} * 2,
+        [&](std::size_t i, unsigned) { return look_at(storage, folders[i], known[i], now); },
+        [&](std::size_t i, SeenFolder&& seen) {
+          std::optional<Problem> trouble;
+          listing.folder_states[ids[i]] = take_folder(listing, ids[i], std::move(seen), trouble);
+          if (const FolderState* const state = listing.folder_states[ids[i]].get()) {
+            below.insert(below.end(), state->folders.begin(), state->folders.end());
+            for (Problem& note : state->notes.all(folders[i])) {
+              listing.notes.add(std::move(note));
+            }
+          } else if (trouble->kind != ProblemKind::not_found) {  // else no index yet, or a folder that was just removed
+            if (folders[i] == index_folder) {
+              failure = *std::move(trouble);
+              return false;
+            }
+            listing.notes.add(*std::move(trouble));
+          }
+          return true;
+        });
+    if (failure) {
+      return *std::move(failure);
+    }
+    folders = std::move(below);
+  }
+  finish(listing);
+  return listing;
+}
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/debugger/load_steps.hpp"
+
+#include "base/parallel.hpp"
+#include "layout/debugger/trial_paths.hpp"
+#include "layout/debugger/whole_file.hpp"
+
+#include <smd/limits.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+namespace smd::detail::layout {
+
+namespace {
+
+/// Reads step files, one after the other; what one thread needs.
+class StepLoader {
+ public:
+  StepLoader(storage::Storage& storage, const Listing& listing, LongFiles& long_files)
+      : storage_(storage), listing_(listing), long_files_(long_files) {}
+
+  struct Result {
+    StepRow row;
+    std::optional<Problem> failure;
+    ProblemList refused{limits::problems_per_file};
+  };
+
+  /// Reads `files`; `take(i, Result)` gets each.
+  template <class Take>
+  void load(std::span<const StepFile> files, Take&& take) {
+    leaves_.resize(std::max(leaves_.size(), files.size()));
+    views_.clear();
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      leaf_of(files[i], leaves_[i]);
+      views_.emplace_back(leaves_[i]);
+    }
+    for (std::size_t first = 0; first < files.size();) {
+      std::size_t last = first;
+      while (last < files.size() && files[last].folder == files[first].folder) {
+        ++last;
+      }
+      load_folder(files.subspan(first, last - first), {views_.data() + first, last - first}, first, take);
+      first = last;
+    }
+  }
+
+  [[nodiscard]] IndexTables take_tables() { return std::move(parser_.tables()); }
+
+ private:
+  void leaf_of(const StepFile& file, std::string& leaf) const {
+    leaf.clear();
+    if (file.leaf != no_id) {
+      leaf.append(listing_.leaves[file.leaf]);
+      return;
+    }
+    append_step_digits(leaf, file.step);
+    leaf.push_back('_');
+    leaf.append(listing_.worker_parts[file.worker]);
+    leaf.append(".json");
+  }
+
+  template <class Take>
+  void load_folder(std::span<const StepFile> files, std::span<const std::string_view> leaves, std::size_t first,
+                   Take& take) {
+    Outcome<std::unique_ptr<storage::Folder>> folder = storage_.open_folder(listing_.folders[files[0].folder]);
+    if (folder) {
+      (*folder)->announce(leaves);
+    }
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      Result result;
+      result.row.file = files[i];
+      if (folder) {
+        load_one(**folder, leaves[i], result);
+      } else {
+        result.failure = folder.problem();
+      }
+      take(first + i, std::move(result));
+    }
+  }
+
+  void load_one(storage::Folder& folder, std::string_view leaf, Result& result) {
+    const StepFile& file = result.row.file;
+    const WholeFile whole = read_whole(folder, leaf, buffer_, long_files_);
+    if (!whole.text) {
+      result.failure = whole.text.problem();
+    } else {
+      expected_ = layout::event_path(file.step, listing_.worker_parts[file.worker]);
+      Outcome<ParsedIndex> index = parser_.parse(*whole.text, expected_, result.refused);
+      if (index) {
+        result.row.mode = index->mode;
+        result.row.mode_step = index->mode_step;
+        result.row.payload = index->payload;
+        result.row.event_file = index->event_file;
+      } else {
+        result.failure = std::move(index.problem());
+      }
+    }
+    if (whole.share) {
+      buffer_ = Buffer();
+      parser_.trim();
+    }
+    if (result.failure) {
+      result.failure->file = listing_.path(file);
+      if (leaf.ends_with(".csv") && result.failure->kind == ProblemKind::damaged) {
+        // The reference lists such files, but nothing writes them: another program's table, most likely.
+        result.failure->kind = ProblemKind::note;
+        result.failure->text = "ignored: not an index file";
+        result.failure->offset.reset();
+      }
+    }
+    if (!result.refused.empty()) {
+      result.refused.set_file(listing_.path(file));
+    }
+  }
+
+  storage::Storage& storage_;
+  const Listing& listing_;
+  LongFiles& long_files_;
+  IndexParser parser_;
+  Buffer buffer_;
+  std::string expected_;
+  std::vector<std::string> leaves_;
+  std::vector<std::string_view> views_;
+};
+
+/// Whether files that could not be found have their names yet: a link that leads nowhere has, a removed file has not.
+/// Files of one folder are to be asked for one after the other, so that it is listed once.
+class StillListed {
+ public:
+  StillListed(storage::Storage& storage, const Listing& listing) : storage_(storage), listing_(listing) {}
+
+  bool operator()(const StepFile& file) {
+    if (storage_.remote()) {  // has no links
+      return false;
+    }
+    if (folder_ != file.folder) {
+      folder_ = file.folder;
+      auto entries = storage_.list(listing_.folders[file.folder]);
+      names_.clear();
+      if (entries) {
+        for (storage::DirEntry& entry : *entries) {
+          names_.insert(std::move(entry.name));
+        }
+      }
+    }
+    const std::string path = listing_.path(file);
+    return names_.contains(path.substr(path.rfind('/') + 1));
+  }
+
+ private:
+  storage::Storage& storage_;
+  const Listing& listing_;
+  std::uint32_t folder_ = no_id;
+  std::unordered_set<std::string> names_;
+};
+
+}  // namespace
+
+LoadedSteps load_steps(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
+                       unsigned jobs, const ReadProgress& progress) {
+  LoadedSteps loaded;
+  if (files.empty()) {
+    return loaded;
+  }
+  jobs = std::max(1u, std::min(jobs, storage.parallelism()));
+  // Where each file costs a round trip, none may wait behind others while a thread is idle.
+  const std::size_t least = storage.remote() ? 1 : 32;
+  const std::size_t grain = std::clamp<std::size_t>(files.size() / (std::size_t{jobs} * 8), least, 256);
+  LongFiles long_files;
+  std::vector<std::unique_ptr<StepLoader>> loaders(jobs);
+  std::vector<LoadedSteps::Row> rows(files.size());
+  std::vector<std::uint8_t> good(files.size(), 0);
+  struct Odd {
+    std::size_t index;
+    std::optional<Problem> failure;
+    ProblemList refused;
+  };
+  std::vector<Odd> odd;
+  std::mutex mutex;
+  const auto load_piece = [&](std::size_t begin, std::size_t end, unsigned worker) {
+    if (!loaders[worker]) {
+      loaders[worker] = std::make_unique<StepLoader>(storage, listing, long_files);
+    }
+    loaders[worker]->load(files.subspan(begin, end - begin), [&](std::size_t i, StepLoader::Result&& result) {
+      rows[begin + i] = {result.row, worker};
+      good[begin + i] = result.failure ? 0 : 1;
+      if (result.failure || !result.refused.empty()) {
+        const std::lock_guard lock(mutex);
+        odd.push_back({begin + i, std::move(result.failure), std::move(result.refused)});
+      }
+    });
+  };
+  std::atomic<std::uint64_t> done{0};
+  parallel_for(jobs, files.size(), grain, [&](std::size_t begin, std::size_t end, unsigned worker) {
+    load_piece(begin, end, worker);
+    const std::uint64_t so_far = done.fetch_add(end - begin, std::memory_order_relaxed) + (end - begin);
+    if (worker == 0 && progress) {  // the caller's own thread
+      progress(so_far, files.size());
+    }
+  });
+
+  // What failed for want of descriptors or memory is tried once more, by one thread alone; so is what was gone, as it
+  // may have been put back.
+  std::vector<Odd> first_try = std::move(odd);
+  odd.clear();
+  for (Odd& item : first_try) {
+    if (item.failure && (item.failure->kind == ProblemKind::io || item.failure->kind == ProblemKind::not_found)) {
+      load_piece(item.index, item.index + 1, 0);
+    } else {
+      odd.push_back(std::move(item));
+    }
+  }
+  std::sort(odd.begin(), odd.end(), [](const Odd& a, const Odd& b) { return a.index < b.index; });
+  StillListed still_listed(storage, listing);
+  for (Odd& item : odd) {
+    if (item.failure) {
+      const StepFile& file = files[item.index];
+      const bool removed = item.failure->kind == ProblemKind::not_found && !still_listed(file);
+      loaded.failures.push_back({file, std::move(*item.failure), removed});
+    }
+    if (!item.refused.empty()) {
+      for (Problem& problem : item.refused.all(listing.path(files[item.index]))) {
+        loaded.notes.add(std::move(problem));
+      }
+    }
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (good[i] != 0) {
+      rows[kept++] = rows[i];
+    }
+  }
+  rows.resize(kept);
+  loaded.rows = std::move(rows);
+  for (const auto& loader : loaders) {
+    loaded.tables.push_back(loader ? loader->take_tables() : IndexTables{});
+  }
+  return loaded;
+}
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/debugger/payload.hpp"
+
+#include <algorithm>
+
+namespace smd::detail::layout {
+
+std::uint32_t* PayloadArena::take(std::size_t count, bool wide) {
+  // Rounded to 8 bytes, so that every piece may hold wide numbers.
+  const std::size_t words = ((wide ? count * 2 : count) + 1) & ~std::size_t{1};
+  if (words > left_) {
+    const std::size_t doubled = first_chunk_words << std::min<std::size_t>(chunks_.size(), 16);
+    left_ = std::max(std::min(chunk_words, doubled), words);
+    next_ = reinterpret_cast<std::uint32_t*>(
+        chunks_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(left_ * sizeof(std::uint32_t))).get());
+  }
+  std::uint32_t* const taken = next_;
+  next_ += words;
+  left_ -= words;
+  return taken;
+}
+
+}  // namespace smd::detail::layout

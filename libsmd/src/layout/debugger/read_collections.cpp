@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/debugger/read_collections.hpp"
+
+#include "base/parallel.hpp"
+#include "layout/debugger/collections_file.hpp"
+#include "layout/debugger/collections_union.hpp"
+#include "layout/debugger/trial_paths.hpp"
+#include "layout/debugger/whole_file.hpp"
+#include "text/escape.hpp"
+#include "types/problem_list.hpp"
+
+#include <smd/limits.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace smd::detail::layout {
+
+namespace {
+
+/// One collections file, and what was odd in it.
+struct ReadCollections {
+  Outcome<CollectionsFile> file;
+  std::vector<Problem> notes;
+};
+
+ReadCollections read_collections_file(const Outcome<std::unique_ptr<storage::Folder>>& folder, const std::string& leaf,
+                                      LongFiles& long_files) {
+  if (!folder) {
+    return {folder.problem(), {}};
+  }
+  Buffer buffer;
+  const WholeFile whole = read_whole(**folder, leaf, buffer, long_files);
+  if (!whole.text) {
+    return {whole.text.problem(), {}};
+  }
+  ProblemList notes(limits::problems_per_file);
+  Outcome<CollectionsFile> file = parse_collections_file(*whole.text, notes);
+  buffer = Buffer();
+  return {std::move(file), notes.all()};
+}
+
+/// Whether these files are those that were read before. Where there are no stamps, a name stands for its content.
+bool same_files(const CollectionsInfo& before, const CollectionsInfo& now) {
+  return before.files == now.files &&
+         std::equal(before.stamps.begin(), before.stamps.end(), now.stamps.begin(), now.stamps.end(),
+                    [](const auto& a, const auto& b) { return !a || !b || a == b; });
+}
+
+/// As many workers as save have theirs, and nothing was wrong.
+bool all_there(const CollectionsInfo& info) {
+  return info.found && info.problems.empty() &&
+         static_cast<std::int64_t>(info.workers.size()) >= info.num_workers.value_or(1);
+}
+
+}  // namespace
+
+std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storage,
+                                                        std::shared_ptr<const CollectionsInfo> before) {
+  if (before && storage.remote() && all_there(*before)) {
+    return before;  // each is written once, so that asking again would tell nothing
+  }
+  auto result = std::make_shared<CollectionsInfo>();
+  CollectionsInfo& info = *result;
+  std::vector<std::pair<std::string, std::string>> files;  // worker, leaf
+  ProblemList strays(limits::problems_per_trial);
+  const auto listed = storage.list_parts(collections_folder, [&](const std::vector<storage::DirEntry>& entries) {
+    for (const storage::DirEntry& entry : entries) {
+      std::string_view part = entry.name;
+      if (entry.kind == storage::EntryKind::folder || part.ends_with(".tmp")) {
+        continue;
+      }
+      if (!part.ends_with(collections_suffix) || part.size() == collections_suffix.size()) {
+        strays.add({ProblemKind::note,
+                    std::string(collections_folder) + "/" + entry.name,
+                    {},
+                    "ignored: the name is not that of a collections file"});
+        continue;
+      }
+      part.remove_suffix(collections_suffix.size());
+      files.emplace_back(worker_name(part), entry.name);
+    }
+  });
+  info.problems = strays.all(std::string(collections_folder));
+  if (!listed) {
+    if (listed.problem().kind != ProblemKind::not_found) {
+      info.problems.push_back(listed.problem());
+    }
+    return result;
+  }
+  std::sort(files.begin(), files.end());
+  for (const auto& [worker, leaf] : files) {
+    info.files.push_back(leaf);
+    info.stamps.push_back(storage.file_stamp(std::string(collections_folder) + "/" + leaf));
+  }
+  if (before && before->problems.empty() && info.problems.empty() && same_files(*before, info)) {
+    return before;
+  }
+  info.found = !files.empty();
+  Outcome<std::unique_ptr<storage::Folder>> folder = storage.open_folder(collections_folder);
+  std::vector<std::pair<std::string, std::int64_t>> claims;
+  CollectionsUnion united;
+  LongFiles long_files;
+  const auto read = [&](std::size_t i, unsigned) { return read_collections_file(folder, files[i].second, long_files); };
+  const unsigned jobs = storage.remote() ? storage.parallelism() : 1;
+  parallel_ordered(jobs, files.size(), jobs, read, [&](std::size_t i, ReadCollections&& one) {
+    const auto& [worker, leaf] = files[i];
+    if (info.workers.empty() || info.workers.back() != worker) {
+      info.workers.push_back(worker);
+    }
+    const auto add = [&info, path = std::string(collections_folder) + "/" + leaf](Problem problem) {
+      problem.file = path;
+      info.problems.push_back(std::move(problem));
+    };
+    if (!one.file) {
+      add(std::move(one.file.problem()));
+      return true;
+    }
+    std::for_each(one.notes.begin(), one.notes.end(), add);
+    const std::int64_t workers = one.file->num_workers.value_or(1);
+    claims.emplace_back(worker, workers);
+    if (!info.num_workers) {
+      info.num_workers = workers;
+    } else if (*info.num_workers != workers) {
+      add({ProblemKind::warning,
+           {},
+           {},
+           "says that " + std::to_string(workers) + " workers save, that of " + printable(claims.front().first) +
+               " says " + std::to_string(*info.num_workers)});
+    }
+    united.add(std::move(one.file->collections));
+    return true;
+  });
+  info.collections = united.take();
+  return result;
+}
+
+}  // namespace smd::detail::layout

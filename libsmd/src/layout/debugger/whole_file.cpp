@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/debugger/whole_file.hpp"
+
+#include "storage/too_long.hpp"
+
+#include <smd/limits.hpp>
+
+#include <algorithm>
+
+namespace smd::detail::layout {
+
+LongFiles::LongFiles() noexcept : free_(limits::json_bytes) {}
+
+LongFiles::Share LongFiles::take(std::uint64_t bytes) {
+  bytes = std::min(bytes, limits::json_bytes);
+  std::unique_lock lock(mutex_);
+  given_back_.wait(lock, [&] { return free_ >= bytes; });
+  free_ -= bytes;
+  return {this, bytes};
+}
+
+LongFiles::Share::~Share() {
+  if (of_ != nullptr) {
+    {
+      const std::lock_guard lock(of_->mutex_);
+      of_->free_ += bytes_;
+    }
+    of_->given_back_.notify_all();
+  }
+}
+
+WholeFile read_whole(storage::Folder& folder, std::string_view leaf, Buffer& buffer, LongFiles& files) {
+  constexpr std::uint64_t eighth = limits::json_bytes / 8;  // what is read twice is little, several fit in at once
+  WholeFile file{{}, folder.read_all(leaf, buffer, short_file_bytes)};
+  std::uint64_t allowed = short_file_bytes;
+  for (const std::uint64_t most : {eighth, limits::json_bytes}) {
+    if (file.text || !storage::is_too_long(file.text.problem(), allowed)) {
+      return file;
+    }
+    buffer = Buffer();
+    file.share = LongFiles::Share();
+    file.share = files.take(most);
+    file.text = folder.read_all(leaf, buffer, most);
+    allowed = most;
+  }
+  return file;
+}
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/error.hpp>
+#include <smd/reduction.hpp>
+#include <smd/reduction_config.hpp>
+
+#include "reduce/reduction_list.hpp"
+#include "text/escape.hpp"
+#include "text/nearest.hpp"
+
+#include <algorithm>
+
+namespace smd {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto first = text.find_first_not_of(blanks);
+  return first == text.npos ? std::string_view{} : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+[[noreturn]] void refuse(std::string_view name) {
+  std::vector<std::string> known = {"median", "abs_median"};
+  for (const std::string_view one : reduction_names) {
+    known.emplace_back(one);
+    known.push_back("abs_" + std::string(one));
+  }
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  const std::vector<std::string> near = detail::nearest(name, names, 1);
+  throw InvalidArgument("'" + detail::printable(name) + "' is not a reduction that can be saved" +
+                        (near.empty() ? "; there are min max median mean std variance sum prod l1 l2, each also abs_"
+                                      : "; did you mean '" + near.front() + "'?"));
+}
+
+void add(ReductionConfig& config, const std::string& name) {
+  const std::string plain = detail::reduce::plain_reduction_name(name);
+  if (!detail::reduce::can_be_saved(plain)) {
+    refuse(name);
+  }
+  if (std::find(config.reductions.begin(), config.reductions.end(), plain) == config.reductions.end()) {
+    config.reductions.push_back(plain);
+  }
+}
+
+}  // namespace
+
+ReductionConfig ReductionConfig::parse(std::string_view list, bool save_raw_tensor, bool save_shape) {
+  ReductionConfig config{.save_raw_tensor = save_raw_tensor, .save_shape = save_shape};
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (const std::string_view name = trimmed(list.substr(0, comma)); !name.empty()) {
+      add(config, std::string(name));
+    }
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return config;
+}
+
+ReductionConfig ReductionConfig::of(const std::vector<std::string>& reductions,
+                                    const std::vector<std::string>& abs_reductions,
+                                    const std::vector<std::string>& norms, const std::vector<std::string>& abs_norms,
+                                    bool save_raw_tensor, bool save_shape) {
+  ReductionConfig config{.save_raw_tensor = save_raw_tensor, .save_shape = save_shape};
+  for (const auto* list : {&reductions, &norms}) {
+    for (const std::string& name : *list) {
+      add(config, name);
+    }
+  }
+  for (const auto* list : {&abs_reductions, &abs_norms}) {
+    for (const std::string& name : *list) {
+      add(config, "abs_" + name);
+    }
+  }
+  return config;
+}
+
+namespace detail::reduce {
+
+std::string plain_reduction_name(std::string_view name) {
+  std::string plain(name);
+  if (plain.ends_with("_norm")) {
+    plain.resize(plain.size() - 5);
+    if (plain != "l1" && plain != "l2" && plain != "abs_l1" && plain != "abs_l2") {
+      plain = name;
+    }
+  }
+  return plain;
+}
+
+bool can_be_saved(std::string_view plain) noexcept {
+  if (plain.starts_with("abs_")) {
+    plain.remove_prefix(4);
+  }
+  return plain == "median" || std::find(reduction_names.begin(), reduction_names.end(), plain) != reduction_names.end();
+}
+
+std::string reference_reduction_list(const std::vector<std::string>& names) {
+  std::string list;
+  const auto append = [&](bool abs, bool norm) {
+    for (const std::string& name : names) {
+      const std::string plain = plain_reduction_name(name);
+      const bool is_abs = plain.starts_with("abs_");
+      const bool is_norm = plain.ends_with("l1") || plain.ends_with("l2");
+      if (is_abs != abs || is_norm != norm || plain.ends_with("median") || !can_be_saved(plain)) {
+        continue;
+      }
+      list += (list.empty() ? "" : ",") + plain + (is_norm ? "_norm" : "");
+    }
+  };
+  append(false, false);
+  append(false, true);
+  append(true, false);
+  append(true, true);
+  return list;
+}
+
+}  // namespace detail::reduce
+}  // namespace smd

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "text/excerpt.hpp"
+
+#include <smd/limits.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// The one way in which JSON texts become anything else, but for index files, which simdjson reads under the same limit
+/// of depth. No document is deeper than what is asked for here, so that walking, printing and destroying one recurses
+/// no deeper.
+namespace smd::text {
+
+enum class JsonFault : std::uint8_t {
+  malformed,  ///< Not JSON from `offset` on.
+  cut_off,    ///< The text ends inside the document.
+  too_deep,   ///< Objects and arrays within each other, past the limit; `offset` is not known.
+  number,     ///< `number` is beyond a double.
+};
+
+/// Why a text is not taken.
+struct JsonError {
+  JsonFault fault = JsonFault::malformed;
+  std::uint64_t offset = 0;
+  std::string number;
+};
+
+enum class JsonContainer : std::uint8_t { object, array };
+
+/// Passes what nlohmann's parser finds to a sink, down to a depth.
+template <class Sink>
+class JsonEvents {
+ public:
+  JsonEvents(Sink& sink, std::size_t text_bytes, std::size_t depth) noexcept
+      : sink_(sink), text_bytes_(text_bytes), depth_(depth) {}
+
+  bool null() { return value(nullptr); }
+  bool boolean(bool truth) { return value(truth); }
+  bool number_integer(std::int64_t number) { return value(number); }
+  bool number_unsigned(std::uint64_t number) { return value(number); }
+  bool number_float(double number, const std::string& /*text*/) { return value(number); }
+  bool string(std::string& text) { return value(std::move(text)); }
+  bool binary(nlohmann::json::binary_t& /*bytes*/) { return false; }  // not in JSON text
+  bool start_object(std::size_t /*size*/) { return open(JsonContainer::object); }
+  bool key(std::string& name) {
+    sink_.key(std::move(name));
+    return true;
+  }
+  bool end_object() { return close(); }
+  bool start_array(std::size_t /*size*/) { return open(JsonContainer::array); }
+  bool end_array() { return close(); }
+
+  bool parse_error(std::size_t position, const std::string& last_token, const nlohmann::detail::exception& error) {
+    constexpr int number_overflow = 406;
+    const std::size_t read = position == 0 ? 0 : position - 1;  // the parser counts what it has read
+    if (error.id == number_overflow) {
+      error_ = {JsonFault::number, read, excerpt(last_token)};
+    } else if (read < text_bytes_) {
+      error_ = {JsonFault::malformed, read, {}};
+    } else {
+      error_ = {JsonFault::cut_off, text_bytes_, {}};
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::optional<JsonError> take_error() && { return std::move(error_); }
+
+ private:
+  template <class Value>
+  bool value(Value&& found) {
+    sink_.value(std::forward<Value>(found));
+    return true;
+  }
+  bool open(JsonContainer kind) {
+    if (level_ == depth_) {
+      error_ = {JsonFault::too_deep, 0, {}};
+      return false;
+    }
+    ++level_;
+    sink_.open(kind);
+    return true;
+  }
+  bool close() {
+    --level_;
+    sink_.close();
+    return true;
+  }
+
+  Sink& sink_;
+  std::size_t text_bytes_;
+  std::size_t depth_;
+  std::size_t level_ = 0;
+  std::optional<JsonError> error_;
+};
+
+/// Reads a text to its end. The sink gets `value(v)` (nullptr, bool, int64_t, uint64_t, double, string&&),
+/// `key(string&&)`, `open(JsonContainer)` and `close()`, in the order of the text, up to the first fault.
+template <class Sink>
+[[nodiscard]] std::optional<JsonError> read_json(std::string_view text, Sink& sink,
+                                                 std::size_t depth = limits::json_depth) {
+  JsonEvents<Sink> events(sink, text.size(), depth);
+  nlohmann::json::sax_parse(text.begin(), text.end(), &events);
+  return std::move(events).take_error();
+}
+
+/// Takes notice of nothing: for telling whether a text is JSON.
+struct NoJsonSink {
+  template <class Value>
+  void value(Value&& /*found*/) noexcept {}
+  void key(std::string&& /*name*/) noexcept {}
+  void open(JsonContainer /*kind*/) noexcept {}
+  void close() noexcept {}
+};
+
+/// Owns a document. nlohmann's own destructor takes memory for what it destroys, and a destructor that finds none ends
+/// the program; this one takes apart from within and needs none. Recurses by the document's depth.
+template <class Json>
+class JsonDocument {
+ public:
+  JsonDocument() noexcept(false) = default;  // nlohmann promises none, of a constructor that may take memory
+  explicit JsonDocument(Json&& root) : root_(std::move(root)) {}
+  JsonDocument(JsonDocument&& other) noexcept : root_(std::move(other.root_)) {}
+  JsonDocument& operator=(JsonDocument&& other) noexcept {
+    std::swap(root_, other.root_);
+    return *this;
+  }
+  JsonDocument(const JsonDocument&) = delete;
+  JsonDocument& operator=(const JsonDocument&) = delete;
+  ~JsonDocument() { dismantle(root_); }
+
+  [[nodiscard]] Json& operator*() noexcept { return root_; }
+  [[nodiscard]] const Json& operator*() const noexcept { return root_; }
+  [[nodiscard]] Json* operator->() noexcept { return &root_; }
+  [[nodiscard]] const Json* operator->() const noexcept { return &root_; }
+
+  /// Leaves an empty container, or the scalar that it was.
+  static void dismantle(Json& value) noexcept {
+    if (auto* const items = value.template get_ptr<typename Json::array_t*>()) {
+      for (Json& item : *items) {
+        dismantle(item);
+      }
+      items->clear();
+    } else if (auto* const members = value.template get_ptr<typename Json::object_t*>()) {
+      for (auto& member : *members) {
+        dismantle(member.second);
+      }
+      members->clear();
+    }
+  }
+
+ private:
+  Json root_;
+};
+
+/// A sink that puts a document together. Of a repeated key the last value counts.
+template <class Json>
+class JsonBuilder {
+ public:
+  explicit JsonBuilder(JsonDocument<Json>& document) noexcept : root_(*document) {}
+
+  template <class Value>
+  void value(Value&& found) {
+    place() = std::forward<Value>(found);
+  }
+  void key(std::string&& name) { member_ = &(*open_.back())[std::move(name)]; }
+  void open(JsonContainer kind) {
+    Json& container = place();
+    container = kind == JsonContainer::object ? Json::value_t::object : Json::value_t::array;
+    open_.push_back(&container);
+  }
+  void close() { open_.pop_back(); }
+
+ private:
+  /// Where the next value goes. Only the innermost container grows, so that those around it stay where they are.
+  Json& place() {
+    if (open_.empty()) {
+      return root_;
+    }
+    if (open_.back()->is_array()) {
+      return open_.back()->emplace_back();
+    }
+    JsonDocument<Json>::dismantle(*member_);  // of a repeated key
+    return *member_;
+  }
+
+  Json& root_;
+  std::vector<Json*> open_;
+  Json* member_ = nullptr;
+};
+
+/// Parses a text into `document`, which is null before.
+template <class Json>
+[[nodiscard]] std::optional<JsonError> parse_json(std::string_view text, JsonDocument<Json>& document,
+                                                  std::size_t depth = limits::json_depth) {
+  JsonBuilder<Json> builder(document);
+  return read_json(text, builder, depth);
+}
+
+/// Appends a value as JSON until `most` bytes are there, and then a little more.
+template <class Json>
+void append_json(std::string& out, const Json& value, std::size_t most) {
+  if (out.size() > most) {
+    return;
+  }
+  if (value.is_string()) {
+    const auto& text = value.template get_ref<const std::string&>();
+    out += Json(std::string(beginning(text, most))).dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (text.size() > most) {
+      out += "…";
+    }
+  } else if (value.is_structured()) {
+    const bool object = value.is_object();
+    out += object ? '{' : '[';
+    bool first = true;
+    for (auto item = value.begin(); item != value.end() && out.size() <= most; ++item) {
+      out += first ? "" : ",";
+      first = false;
+      if (object) {
+        append_json(out, Json(item.key()), most);
+        out += ':';
+      }
+      append_json(out, *item, most);
+    }
+    out += object ? '}' : ']';
+  } else {
+    out += value.dump();
+  }
+}
+
+/// A value as JSON for a message: its beginning where it is longer than `most` bytes. Costs no more than it shows.
+template <class Json>
+[[nodiscard]] std::string json_excerpt(const Json& value, std::size_t most = quoted_bytes) {
+  std::string text;
+  append_json(text, value, most);
+  return text.size() <= most ? text : std::string(beginning(text, most)) + "…";
+}
+
+}  // namespace smd::text

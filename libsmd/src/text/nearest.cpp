@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/nearest.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace smd::detail {
+
+namespace {
+
+/// Longer names are not worth the quadratic time: nobody types them by hand.
+constexpr std::size_t longest = 256;
+/// Of comparisons of characters: past this only parts of names are looked for. A hint is not worth minutes.
+constexpr std::size_t most_work = 200'000'000;
+
+std::string folded(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') {
+      c = static_cast<char>(c - 'A' + 'a');
+    }
+  }
+  return result;
+}
+
+enum class Where : std::uint8_t { whole, anywhere };
+
+/// Levenshtein's distance of `a` to all of `b`, or to the part of `b` that is nearest.
+std::size_t distance(std::string_view a, std::string_view b, Where where = Where::whole) {
+  std::vector<std::size_t> row(b.size() + 1);
+  if (where == Where::whole) {
+    std::iota(row.begin(), row.end(), std::size_t{0});
+  }
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
+    }
+  }
+  return where == Where::whole ? row[b.size()] : *std::min_element(row.begin(), row.end());
+}
+
+/// How far away a name is, what decides between equals, and the name.
+using Candidate = std::tuple<std::size_t, std::size_t, std::string_view>;
+
+std::vector<std::string> best(std::vector<Candidate> found, std::size_t most) {
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(most, found.size()); ++i) {
+    names.emplace_back(std::get<2>(found[i]));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> nearest(std::string_view typed, std::span<const std::string_view> names, std::size_t most) {
+  std::vector<Candidate> found;
+  const std::string wanted = folded(typed);
+  std::size_t work = 0;
+  if (wanted.size() <= longest) {
+    for (const std::string_view name : names) {
+      if (name.size() > longest) {
+        continue;
+      }
+      const std::string candidate = folded(name);
+      const std::size_t allowed = std::max<std::size_t>(2, std::max(wanted.size(), candidate.size()) / 3);
+      const std::size_t gap =
+          wanted.size() > candidate.size() ? wanted.size() - candidate.size() : candidate.size() - wanted.size();
+      const bool part = wanted.size() >= 3 && candidate.find(wanted) != std::string::npos;
+      const std::size_t cost = wanted.size() * candidate.size();
+      const bool compare = gap <= allowed && work + cost <= most_work;
+      work += compare ? cost : 0;
+      const std::size_t away = compare ? distance(wanted, candidate) : allowed + 1;
+      if (away <= allowed && away < candidate.size()) {
+        found.emplace_back(away, 0, name);
+      } else if (part) {
+        found.emplace_back(allowed + 1, gap, name);
+      }
+    }
+  }
+  return best(std::move(found), most);
+}
+
+std::vector<std::string> nearest_holding(std::string_view part, std::span<const std::string_view> names,
+                                         std::size_t most) {
+  constexpr std::size_t shortest = 3;  // anything is like less
+  std::vector<Candidate> found;
+  const std::string wanted = folded(part);
+  std::size_t work = 0;
+  if (wanted.size() >= shortest && wanted.size() <= longest) {
+    const std::size_t allowed = std::max<std::size_t>(1, wanted.size() / 4);
+    for (const std::string_view name : names) {
+      work += wanted.size() * name.size();
+      if (name.size() > longest || work > most_work) {
+        continue;
+      }
+      if (const std::size_t away = distance(wanted, folded(name), Where::anywhere); away <= allowed) {
+        found.emplace_back(away, name.size(), name);
+      }
+    }
+  }
+  return best(std::move(found), most);
+}
+
+}  // namespace smd::detail

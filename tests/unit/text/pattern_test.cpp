@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/pattern.hpp"
+
+#include <smd/limits.hpp>
+
+#include <doctest/doctest.h>
+
+#include <iterator>
+
+namespace smd::detail {
+namespace {
+
+/// A pattern, and for each of `case_names` whether Python's `re.search` finds it there.
+struct PatternCase {
+  const char* pattern;
+  const char* found;
+};
+#include "pattern_cases.inc"
+
+Pattern compiled(std::string_view text) {
+  Pattern pattern;
+  const auto error = pattern.compile(text);
+  REQUIRE_MESSAGE(!error, *error);
+  return pattern;
+}
+
+}  // namespace
+
+TEST_CASE("patterns are found where Python finds them") {
+  for (const PatternCase& one : pattern_cases) {
+    Pattern pattern = compiled(one.pattern);
+    REQUIRE(std::string_view(one.found).size() == std::size(case_names));
+    for (int round = 0; round < 3; ++round) {  // the later ones run machine code
+      for (std::size_t i = 0; i < std::size(case_names); ++i) {
+        CAPTURE(std::string(one.pattern));
+        CAPTURE(std::string(case_names[i]));
+        CHECK((pattern.search(case_names[i]) == Pattern::Answer::yes) == (one.found[i] == '1'));
+      }
+    }
+  }
+}
+
+TEST_CASE("a match that takes too long is neither yes nor no") {
+  const std::string name = std::string(40, 'a') + "!";
+  for (const char* const text : {"(a+)+$", "^(a+)+$", "(a|aa)+$", "(.*)*x(?=y)", "(?:a?){40}a{40}b"}) {
+    Pattern pattern = compiled(text);
+    CAPTURE(text);
+    CHECK(pattern.search(name) != Pattern::Answer::yes);
+    for (int i = 0; i < 100; ++i) {
+      CHECK(pattern.search("b!") != Pattern::Answer::limit);
+    }
+    CHECK(pattern.search(name) != Pattern::Answer::yes);  // with machine code too
+  }
+  Pattern hanging = compiled("(a+)+$");
+  CHECK(hanging.search(name) == Pattern::Answer::limit);
+  for (int i = 0; i < 100; ++i) {
+    CHECK(hanging.search("aaa") == Pattern::Answer::yes);
+  }
+  CHECK(hanging.search(name) == Pattern::Answer::limit);
+}
+
+TEST_CASE("all places where a match may start have one limit together") {
+  // In each run of a's, the part from any place takes up to 2^17 steps, fewer than the limit of a name; but there are
+  // 3400 runs.
+  std::string name;
+  for (int run = 0; run < 3400; ++run) {
+    name += std::string(17, 'a') + "b";
+  }
+  Pattern pattern = compiled("(?:a|a)+[^b]Q");
+  CHECK(pattern.search(name + "Q") == Pattern::Answer::limit);
+  CHECK(pattern.search("aaQQ") == Pattern::Answer::yes);
+  // What a repeated class passes over counts too: (6 * 10^4)^2 / 2 bytes here, and a step at each place.
+  const std::string letters(60'000, 'a');
+  CHECK(compiled("a*[bc]").search(letters) == Pattern::Answer::limit);
+  CHECK(compiled("(?:[ab]*+c|a)*$").search(letters + "!") == Pattern::Answer::limit);
+  CHECK(compiled("(?<=[ab]{9000})c|[ab]{9000}d").search(letters) == Pattern::Answer::limit);
+  CHECK(compiled("^(.*)\\1c|b").search(letters) == Pattern::Answer::limit);
+}
+
+TEST_CASE("long names are no trouble to patterns that are not") {
+  const std::string name = std::string(60'000, 'a') + "/Loss:0";
+  for (const char* const text : {"Loss", "(?i)loss:\\d$", "^a+/", ".*/Loss", "[A-Z]\\w+:0$", "(?:weight|Loss)"}) {
+    CAPTURE(text);
+    CHECK(compiled(text).search(name) == Pattern::Answer::yes);
+    CHECK(compiled(text).search(std::string(60'000, 'b')) == Pattern::Answer::no);
+  }
+}
+
+TEST_CASE("a question has one budget for all its patterns and names") {
+  // Each search takes at least 2^10 steps, and far fewer than a name may.
+  const std::string name = std::string(10, 'a') + "!";
+  MatchBudget budget(10'000);
+  Pattern pattern = compiled("^(?:a|a)+$");
+  Pattern other = compiled("^(?:a|a)*$");
+  int searches = 0;
+  while (pattern.search(name, budget) == Pattern::Answer::no && searches < 100) {
+    ++searches;
+  }
+  CHECK(searches > 0);
+  CHECK(searches < 10);
+  CHECK(budget.spent());
+  CHECK(other.search("b", budget) == Pattern::Answer::spent);
+  MatchBudget next;
+  CHECK(other.search("b", next) == Pattern::Answer::no);
+  CHECK(next.left() < limits::pattern_question_steps);
+}
+
+TEST_CASE("patterns that are large to PCRE2 are matched all the same, and have limits") {
+  std::string names = "^(?:";
+  for (int i = 0; i < 2000; ++i) {
+    names += "layer" + std::to_string(i) + "|";
+  }
+  Pattern pattern = compiled(names + "loss)$");
+  CHECK(pattern.search("layer1999") == Pattern::Answer::yes);
+  CHECK(pattern.search("loss") == Pattern::Answer::yes);
+  CHECK(pattern.search("layer2000") == Pattern::Answer::no);
+  Pattern anywhere = compiled(names.substr(1) + "loss)\u00e9+$");
+  CHECK(anywhere.search("\xc3\xa9/layer7\u00e9\u00e9") == Pattern::Answer::yes);
+  CHECK(anywhere.search("\xc3\xa9/layer7\u00e9/") == Pattern::Answer::no);
+  Pattern hanging = compiled(names.substr(1) + "(a+)+)$");
+  CHECK(hanging.search(std::string(40, 'a') + "!") == Pattern::Answer::limit);
+  MatchBudget budget(1);
+  CHECK(hanging.search("a", budget) == Pattern::Answer::spent);
+}
+
+TEST_CASE("text without anything special is found as it is") {
+  Pattern pattern = compiled("w:0/\u00e9-#");
+  CHECK(pattern.search("conv/w:0/\u00e9-#2") == Pattern::Answer::yes);
+  CHECK(pattern.search("conv/W:0/\u00e9-#2") == Pattern::Answer::no);
+  CHECK(pattern.search("\xff\xe9w:0/\u00e9-#") == Pattern::Answer::yes);
+  MatchBudget none(0);
+  CHECK(pattern.search("a", none) == Pattern::Answer::spent);
+  CHECK(Pattern().compile("a\xff"));
+}
+
+TEST_CASE("deep recursion ends at a limit") {
+  Pattern pattern = compiled("^(?:(a)|b|c)*$");
+  const std::string name(limits::name_bytes, 'a');
+  for (int i = 0; i < 100; ++i) {
+    CHECK(pattern.search(name + "!") != Pattern::Answer::yes);
+    CHECK(pattern.search("abc") == Pattern::Answer::yes);
+  }
+}
+
+TEST_CASE("what does not compile says why and where") {
+  for (const char* const text : {"(", "[a", "a**b(", "(?<=a*)b", "(?P<x", "\\", "a{3,2}", "(?P=unknown)", "*a"}) {
+    Pattern pattern;
+    CAPTURE(text);
+    const auto error = pattern.compile(text);
+    REQUIRE(error);
+    CHECK(error->find(" at byte ") != std::string::npos);
+    CHECK(error->find('\n') == std::string::npos);
+  }
+  Pattern pattern;
+  // The place is that in the pattern as it was given: 7 bytes, of which PCRE2 sees 8.
+  CHECK(pattern.compile("\\u00e9(").value_or("").ends_with(" at byte 7"));
+  CHECK(pattern.compile(std::string(limits::pattern_bytes + 1, 'a')));
+  CHECK_FALSE(pattern.compile(std::string(30'000, 'a')));
+}
+
+TEST_CASE("what only Python has and cannot be translated is refused, with its place") {
+  const auto refusal = [](std::string_view text) { return Pattern().compile(text).value_or(""); };
+  CHECK(refusal("a\\N{DIGIT ONE}") == "\\N{NAME} is not supported at byte 1; write the character itself, or \\uXXXX");
+  CHECK(refusal("[\\N{BULLET}]") == "\\N{NAME} is not supported at byte 1; write the character itself, or \\uXXXX");
+  CHECK(refusal("(?L)a") == "the flag L at byte 0 is for bytes, and names are text");
+  CHECK(refusal("ab(?au:c)") == "flags a and u at byte 2: one of them can be on, and none can be switched off");
+  CHECK(refusal("(?ai)(k)\\1") == "a reference to a group at byte 8 is not supported under the flags a and i together");
+  CHECK(refusal("x[a-\\d]") == "bad range in a character class at byte 2");
+  CHECK(refusal("\\777") == "an octal number is beyond \\377 at byte 0");
+  CHECK(refusal("(*LIMIT_MATCH=1)a") == "nothing to repeat at byte 0");
+  CHECK(refusal("a(?#b") == "missing ), unterminated comment at byte 1");
+  CHECK(refusal("(a)\\2").find(" at byte ") != std::string::npos);
+  CHECK_FALSE(refusal("a{99999}").empty());
+}
+
+TEST_CASE("a global flag behind what it is about holds for that too, as in older Pythons") {
+  CHECK(compiled("loss(?i)").search("LOSS") == Pattern::Answer::yes);
+  CHECK(compiled("(?:a(?x) b # [\n)c").search("abc") == Pattern::Answer::yes);
+  CHECK(compiled("\\w(?a)").search("\u00e9") == Pattern::Answer::no);
+}
+
+TEST_CASE("what is PCRE2's alone stays as it is") {
+  CHECK(compiled("^\\p{Lu}[\\p{Ll}\\x{e9}]+\\z").search("Net\u00e9") == Pattern::Answer::yes);
+  CHECK(compiled("\\Qa[b\\E(?<n>c)\\k{n}").search("a[bcc") == Pattern::Answer::yes);
+  CHECK(compiled("^(a(?1)?b)$").search("aabb") == Pattern::Answer::yes);
+}
+
+TEST_CASE("a pattern may be compiled anew and moved") {
+  Pattern pattern = compiled("^a");
+  CHECK(pattern.compile("("));
+  REQUIRE_FALSE(pattern.compile("^b"));
+  Pattern moved = std::move(pattern);
+  CHECK(moved.search("b") == Pattern::Answer::yes);
+  CHECK(moved.search("a") == Pattern::Answer::no);
+  CHECK(moved.text() == "^b");
+}
+
+}  // namespace smd::detail
