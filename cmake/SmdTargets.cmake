@@ -6,7 +6,7 @@ function(smd_add_tool name)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   add_library(${name}_objects OBJECT ${sources})
-  target_link_libraries(${name}_objects PUBLIC smd_tools_common PRIVATE smd_options)
+  target_link_libraries(${name}_objects PUBLIC smd_tool_parts PRIVATE smd_options)
   add_executable(${name} main.cpp)
   target_link_libraries(${name} PRIVATE ${name}_objects smd_options)
   # All commands stand in bin/ of the build tree; installed, they find the library beside them wherever the prefix is.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """check_environment.py ROOT: each environment variable that the sources read is in the table of the manual pages
-(tools/common/environment.cpp), and each one there is read."""
+(tools/cli/environment.cpp), and each one there is read."""
 import pathlib
 import re
 import sys
@@ -14,7 +14,7 @@ SET = {"SMD_RULE"}
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    table = root / "tools/common/environment.cpp"
+    table = root / "tools/cli/environment.cpp"
     documented = set()
     for names in re.findall(r'\{((?:"[A-Z0-9_, ]+"\s*)+),', table.read_text(encoding="utf-8")):
         documented.update(re.findall(r"[A-Z0-9_]+", names))

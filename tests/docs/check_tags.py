@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_tags.py ROOT: each tag of a message that the sources make is in the table (tools/common/error_status.cpp), and
+"""check_tags.py ROOT: each tag of a message that the sources make is in the table (tools/cli/error_status.cpp), and
 each one there is made."""
 
 import pathlib
@@ -13,7 +13,7 @@ NO_FAILURE = {"NotYet", "Absent", "Warning", "Note", "Stopped"}
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    table = root / "tools/common/error_status.cpp"
+    table = root / "tools/cli/error_status.cpp"
     listed = set(re.findall(r'\{"(\w+)",\s*ExitStatus', table.read_text(encoding="utf-8")))
     made = set()
     for folder in ("libsmd", "tools"):

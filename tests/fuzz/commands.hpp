@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "common/app.hpp"
+#include "cli/app.hpp"
 
 #include <memory>
 #include <string_view>

@@ -7,10 +7,10 @@
 #include <smd/reduction_config.hpp>
 #include <smd/step.hpp>
 
-#include "common/bins.hpp"
-#include "common/errors.hpp"
-#include "common/slice.hpp"
-#include "common/step_spec.hpp"
+#include "draw/bins.hpp"
+#include "cli/errors.hpp"
+#include "select/slice.hpp"
+#include "select/step_spec.hpp"
 #include "reduce/partial_text.hpp"
 #include "reduce/reduction_list.hpp"
 #include "require.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/version.hpp>
 
-#include "common/environment.hpp"
-#include "common/option_spec.hpp"
+#include "cli/environment.hpp"
+#include "cli/option_spec.hpp"
 #include "facts.hpp"
 #include "pages.hpp"
 #include "roff.hpp"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "common/command_definition.hpp"
+#include "cli/command_definition.hpp"
 
 namespace smd::docgen {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/diagnostics.hpp"
-#include "common/option_spec.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/option_spec.hpp"
 
 namespace smd::docgen {
 

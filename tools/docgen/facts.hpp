@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/exit_status.hpp"
+#include "cli/exit_status.hpp"
 
 namespace smd::docgen {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/diagnostics.hpp"
+#include "cli/diagnostics.hpp"
 #include "facts.hpp"
 #include "pages.hpp"
 #include "rules.hpp"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/command_definition.hpp"
+#include "cli/command_definition.hpp"
 
 namespace smd::docgen {
 

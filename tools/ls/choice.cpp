@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "common/nothing_selected.hpp"
+#include "select/nothing_selected.hpp"
 
 namespace smd::tool::ls {
 namespace {

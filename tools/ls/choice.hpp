@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "common/diagnostics.hpp"
-#include "common/selection.hpp"
+#include "cli/diagnostics.hpp"
+#include "select/selection.hpp"
 
 namespace smd::tool::ls {
 

@@ -3,7 +3,8 @@
 
 #include <array>
 
-#include "common/operands.hpp"
+#include "cli/message_options.hpp"
+#include "cli/operands.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "common/text.hpp"
+#include "cli/text.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {

@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "common/command_line.hpp"
-#include "common/following_options.hpp"
-#include "common/output_options.hpp"
-#include "common/reading_options.hpp"
-#include "common/selection.hpp"
+#include "cli/message_options.hpp"
+#include "cli/command_line.hpp"
+#include "follow/following_options.hpp"
+#include "rows/output_options.hpp"
+#include "cli/reading_options.hpp"
+#include "select/selection.hpp"
 
 namespace smd::tool::ls {
 

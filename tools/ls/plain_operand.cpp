@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plain_operand.hpp"
 
-#include "common/operands.hpp"
+#include "cli/operands.hpp"
 
 namespace smd::tool::ls {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/diagnostics.hpp"
+#include "cli/diagnostics.hpp"
 
 namespace smd::tool::ls {
 

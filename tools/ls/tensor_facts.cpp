@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor_facts.hpp"
 
-#include "common/text.hpp"
-#include "common/written.hpp"
+#include "cli/text.hpp"
+#include "rows/written.hpp"
 #include "tensor_variants.hpp"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "choice.hpp"
-#include "common/cell.hpp"
+#include "rows/cell.hpp"
 
 namespace smd::tool::ls {
 

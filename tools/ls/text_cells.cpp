@@ -5,8 +5,8 @@
 #include <cmath>
 #include <ctime>
 
-#include "common/number_format.hpp"
-#include "common/selection.hpp"
+#include "cli/number_format.hpp"
+#include "select/selection.hpp"
 
 namespace smd::tool::ls {
 namespace {

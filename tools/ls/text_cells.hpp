@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/cell.hpp"
+#include "rows/cell.hpp"
 
 namespace smd::tool::ls {
 

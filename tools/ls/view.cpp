@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "common/operands.hpp"
+#include "cli/operands.hpp"
 
 namespace smd::tool::ls {
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/diagnostics.hpp"
-#include "common/nothing_selected.hpp"
-#include "common/row_writer.hpp"
+#include "cli/diagnostics.hpp"
+#include "select/nothing_selected.hpp"
+#include "rows/row_writer.hpp"
 #include "options.hpp"
 
 namespace smd::tool::ls {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
-#include "common/operands.hpp"
-#include "common/progress.hpp"
+#include "cli/operands.hpp"
+#include "cli/progress.hpp"
 #include "plain_operand.hpp"
 #include "view.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "choice.hpp"
-#include "common/text.hpp"
+#include "cli/text.hpp"
 #include "text_cells.hpp"
 #include "view.hpp"
 

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "choice.hpp"
-#include "common/selection.hpp"
+#include "select/selection.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {

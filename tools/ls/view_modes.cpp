@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "choice.hpp"
-#include "common/selection.hpp"
+#include "select/selection.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "choice.hpp"
-#include "common/following.hpp"
-#include "common/operands.hpp"
-#include "common/selection.hpp"
+#include "follow/following.hpp"
+#include "cli/operands.hpp"
+#include "select/selection.hpp"
 #include "text_cells.hpp"
 #include "view.hpp"
 

@@ -141,7 +141,7 @@ class TreeView final : public TrialView {
       });
       return;
     }
-    Branches branches(options().output.ascii);
+    Branches branches(options().output.terminal.ascii);
     tree.each([&](const TreeWalk::Node& node, std::size_t depth) {
       const std::string text =
           branches.before(depth, node.last) + names[node.first].substr(node.above, node.path - node.above);

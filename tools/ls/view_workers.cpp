@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "choice.hpp"
-#include "common/text.hpp"
+#include "cli/text.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {

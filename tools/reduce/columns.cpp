@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "columns.hpp"
 
-#include "common/curves.hpp"
+#include "rows/curves.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/row_writer.hpp"
+#include "rows/row_writer.hpp"
 #include "options.hpp"
 
 namespace smd::tool::reduce {

@@ -2,9 +2,9 @@
 #include "command.hpp"
 
 #include "columns.hpp"
-#include "common/following.hpp"
-#include "common/operands.hpp"
-#include "common/text.hpp"
+#include "follow/following.hpp"
+#include "cli/operands.hpp"
+#include "cli/text.hpp"
 #include "hist.hpp"
 #include "merge.hpp"
 #include "reading.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "columns.hpp"
 #include "command.hpp"
-#include "common/row_writer.hpp"
+#include "rows/row_writer.hpp"
 
 #include <array>
 

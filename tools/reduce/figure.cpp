@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "figure.hpp"
 
-#include "common/elements.hpp"
+#include "rows/elements.hpp"
 
 #include <limits>
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <variant>
 
-#include "common/cell.hpp"
+#include "rows/cell.hpp"
 
 namespace smd::tool::reduce {
 

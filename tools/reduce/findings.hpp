@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/diagnostics.hpp"
+#include "cli/diagnostics.hpp"
 #include "plan.hpp"
 
 namespace smd::tool::reduce {

@@ -3,11 +3,11 @@
 #include "hist.hpp"
 
 #include "columns.hpp"
-#include "common/progress.hpp"
-#include "common/row_writer.hpp"
-#include "common/terminal.hpp"
-#include "common/text.hpp"
-#include "common/written.hpp"
+#include "cli/progress.hpp"
+#include "rows/row_writer.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
+#include "rows/written.hpp"
 #include "value_sink.hpp"
 
 #include <unistd.h>
@@ -286,7 +286,7 @@ struct HistView::Impl {
 
   void draw(const Key& key, const Group& group) {
     const auto& [step, tensor, worker] = key;
-    const bool ascii = options.output.ascii;
+    const bool ascii = options.output.terminal.ascii;
     std::string text = first ? "" : "\n";
     first = false;
     std::string title = several_trials ? printable(trial, ascii) : std::string();

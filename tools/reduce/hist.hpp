@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include "common/diagnostics.hpp"
-#include "common/output_file.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/output_file.hpp"
 #include "options.hpp"
 #include "result_view.hpp"
 #include "session.hpp"

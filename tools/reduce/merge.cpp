@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "merge.hpp"
 
-#include "common/errors.hpp"
-#include "common/text.hpp"
+#include "cli/errors.hpp"
+#include "cli/text.hpp"
 #include "parts_seen.hpp"
 #include "reduction_list.hpp"
 #include "result_view.hpp"

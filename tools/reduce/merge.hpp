@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "common/diagnostics.hpp"
-#include "common/output_file.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/output_file.hpp"
 #include "options.hpp"
 
 namespace smd::tool::reduce {

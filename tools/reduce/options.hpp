@@ -8,13 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "common/bins.hpp"
-#include "common/command_line.hpp"
-#include "common/following_options.hpp"
-#include "common/output_options.hpp"
-#include "common/reading_options.hpp"
-#include "common/selection.hpp"
-#include "common/slice.hpp"
+#include "cli/message_options.hpp"
+#include "draw/bins.hpp"
+#include "cli/command_line.hpp"
+#include "follow/following_options.hpp"
+#include "rows/output_options.hpp"
+#include "cli/reading_options.hpp"
+#include "select/selection.hpp"
+#include "select/slice.hpp"
 #include "shard.hpp"
 
 namespace smd::tool::reduce {

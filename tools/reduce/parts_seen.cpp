@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parts_seen.hpp"
 
-#include "common/command_line.hpp"
+#include "cli/command_line.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // --pivot: a row for each step, a column for each tensor. Held until the end, when all names are known.
 #include "columns.hpp"
-#include "common/errors.hpp"
-#include "common/row_writer.hpp"
-#include "common/selection.hpp"
-#include "common/text.hpp"
+#include "cli/errors.hpp"
+#include "rows/row_writer.hpp"
+#include "select/selection.hpp"
+#include "cli/text.hpp"
 #include "result_view.hpp"
 
 #include <algorithm>

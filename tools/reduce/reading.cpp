@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reading.hpp"
 
-#include "common/progress.hpp"
-#include "common/text.hpp"
-#include "common/written.hpp"
+#include "cli/progress.hpp"
+#include "cli/text.hpp"
+#include "rows/written.hpp"
 #include "findings.hpp"
 #include "plan.hpp"
 #include "row_source.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/diagnostics.hpp"
+#include "cli/diagnostics.hpp"
 #include "options.hpp"
 #include "reduction_list.hpp"
 #include "result_view.hpp"

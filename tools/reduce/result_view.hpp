@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/diagnostics.hpp"
-#include "common/output_file.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/output_file.hpp"
 #include "figure.hpp"
 #include "options.hpp"
 #include "reduction_list.hpp"

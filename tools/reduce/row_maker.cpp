@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "row_maker.hpp"
 
-#include "common/text.hpp"
-#include "common/written.hpp"
+#include "cli/text.hpp"
+#include "rows/written.hpp"
 #include "row_source.hpp"
 
 #include <algorithm>

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/diagnostics.hpp"
+#include "cli/diagnostics.hpp"
 #include "figure.hpp"
 #include "findings.hpp"
 #include "options.hpp"

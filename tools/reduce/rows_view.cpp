@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "columns.hpp"
-#include "common/row_writer.hpp"
-#include "common/selection.hpp"
+#include "rows/row_writer.hpp"
+#include "select/selection.hpp"
 #include "result_view.hpp"
 
 #include <algorithm>

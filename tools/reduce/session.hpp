@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "common/diagnostics.hpp"
-#include "common/selection.hpp"
-#include "common/tensor_steps.hpp"
+#include "cli/diagnostics.hpp"
+#include "select/selection.hpp"
+#include "select/tensor_steps.hpp"
 #include "options.hpp"
 
 namespace smd::tool::reduce {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shard.hpp"
 
-#include "common/command_line.hpp"
-#include "common/text.hpp"
+#include "cli/command_line.hpp"
+#include "cli/text.hpp"
 
 #include <cstdlib>
 #include <optional>

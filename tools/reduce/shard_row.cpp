@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shard_row.hpp"
 
-#include "common/command_line.hpp"
+#include "cli/command_line.hpp"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "single_rows.hpp"
 
-#include "common/progress.hpp"
+#include "cli/progress.hpp"
 #include "row_maker.hpp"
 
 #include <algorithm>

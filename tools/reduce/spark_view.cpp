@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --spark: a line for each tensor, worker, mode and reduction, with its curve over the steps.
-#include "common/curves.hpp"
+#include "rows/curves.hpp"
 #include "result_view.hpp"
 
 namespace smd::tool::reduce {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/slice.hpp"
+#include "select/slice.hpp"
 
 namespace smd::tool::reduce {
 

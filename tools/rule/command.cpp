@@ -5,9 +5,9 @@
 #include <smd/rule_plugin.hpp>
 #include <smd/rule_registry.hpp>
 
-#include "common/interruption.hpp"
-#include "common/operands.hpp"
-#include "common/text.hpp"
+#include "cli/interruption.hpp"
+#include "cli/operands.hpp"
+#include "cli/text.hpp"
 #include "explain.hpp"
 #include "judge.hpp"
 #include "live.hpp"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/diagnostics.hpp"
-#include "common/row_writer.hpp"
+#include "cli/diagnostics.hpp"
+#include "rows/row_writer.hpp"
 
 namespace smd::tool::rule {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // github: workflow commands, which GitHub Actions shows as annotations.
-#include "common/text.hpp"
+#include "cli/text.hpp"
 #include "report.hpp"
 
 namespace smd::tool::rule {
@@ -64,7 +64,7 @@ class GithubReport : public Report {
   }
 
   [[nodiscard]] std::string shown(const std::string& text) const {
-    return context_.out.is_terminal() ? printable(text, context_.options.ascii) : text;
+    return context_.out.is_terminal() ? printable(text, context_.options.terminal.ascii) : text;
   }
 
   ReportContext context_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // json: one array of records; jsonl: the same objects, one a line. Findings and results have keys of their own.
-#include "common/errors.hpp"
-#include "common/text.hpp"
+#include "cli/errors.hpp"
+#include "cli/text.hpp"
 #include "report.hpp"
 
 #include <algorithm>

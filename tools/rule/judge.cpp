@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge.hpp"
 
-#include "common/progress.hpp"
+#include "cli/progress.hpp"
 #include "trigger.hpp"
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/diagnostics.hpp"
+#include "cli/diagnostics.hpp"
 #include "options.hpp"
 #include "other_trials.hpp"
 #include "reports.hpp"

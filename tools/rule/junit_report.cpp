@@ -2,8 +2,8 @@
 // junit: a test suite for each trial, a test case for each rule, as Ant's junitreport and CI systems read it.
 #include <smd/version.hpp>
 
-#include "common/number_format.hpp"
-#include "common/text.hpp"
+#include "cli/number_format.hpp"
+#include "cli/text.hpp"
 #include "report.hpp"
 
 #include <unistd.h>

@@ -3,11 +3,11 @@
 
 #include <smd/follow.hpp>
 
-#include "common/awaited_trial.hpp"
-#include "common/errors.hpp"
-#include "common/interruption.hpp"
-#include "common/operands.hpp"
-#include "common/side_by_side.hpp"
+#include "follow/awaited_trial.hpp"
+#include "cli/errors.hpp"
+#include "cli/interruption.hpp"
+#include "cli/operands.hpp"
+#include "rows/side_by_side.hpp"
 #include "other_records.hpp"
 
 #include <algorithm>

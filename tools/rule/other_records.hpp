@@ -7,7 +7,7 @@
 #include <deque>
 #include <optional>
 
-#include "common/diagnostics.hpp"
+#include "cli/diagnostics.hpp"
 
 namespace smd::tool::rule {
 

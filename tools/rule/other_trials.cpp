@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "other_trials.hpp"
 
-#include "common/text.hpp"
+#include "cli/text.hpp"
 
 namespace smd::tool::rule {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
-#include "common/diagnostics.hpp"
-#include "common/reading_options.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/reading_options.hpp"
 
 namespace smd::tool::rule {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record.hpp"
 
-#include "common/escape.hpp"
-#include "common/selection.hpp"
+#include "cli/escape.hpp"
+#include "select/selection.hpp"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/cell.hpp"
+#include "rows/cell.hpp"
 
 namespace smd::tool::rule {
 

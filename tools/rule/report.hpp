@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "common/diagnostics.hpp"
-#include "common/output_file.hpp"
-#include "common/output_options.hpp"
-#include "common/row_writer.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/output_file.hpp"
+#include "rows/output_options.hpp"
+#include "rows/row_writer.hpp"
 #include "record.hpp"
 
 namespace smd::tool::rule {

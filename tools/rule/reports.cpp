@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports.hpp"
 
-#include "common/errors.hpp"
+#include "cli/errors.hpp"
 #include "sorted_report.hpp"
 
 #include <array>

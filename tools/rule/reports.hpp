@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "common/diagnostics.hpp"
+#include "cli/diagnostics.hpp"
 #include "options.hpp"
 #include "report.hpp"
 

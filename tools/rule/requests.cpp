@@ -3,8 +3,8 @@
 
 #include <smd/rule_registry.hpp>
 
-#include "common/errors.hpp"
-#include "common/text.hpp"
+#include "cli/errors.hpp"
+#include "cli/text.hpp"
 
 #include <strings.h>
 

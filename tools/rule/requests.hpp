@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/diagnostics.hpp"
+#include "cli/diagnostics.hpp"
 #include "options.hpp"
 
 namespace smd::tool::rule {

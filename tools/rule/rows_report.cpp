@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tsv, csv, and tables of chosen columns: findings and results as rows of one table.
-#include "common/row_writer.hpp"
+#include "rows/row_writer.hpp"
 #include "report.hpp"
 
 namespace smd::tool::rule {

@@ -3,8 +3,8 @@
 
 #include <smd/rule_registry.hpp>
 
-#include "common/terminal.hpp"
-#include "common/text.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
 #include "explain.hpp"
 #include "report.hpp"
 

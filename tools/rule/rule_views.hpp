@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "common/diagnostics.hpp"
-#include "common/output_file.hpp"
-#include "common/row_writer.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/output_file.hpp"
+#include "rows/row_writer.hpp"
 #include "options.hpp"
 #include "requests.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sagemaker: DebugRuleEvaluationStatuses, as describe-training-job prints them.
-#include "common/escape.hpp"
+#include "cli/escape.hpp"
 #include "report.hpp"
 
 namespace smd::tool::rule {

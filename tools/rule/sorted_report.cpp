@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sorted_report.hpp"
 
-#include "common/errors.hpp"
-#include "common/row_order.hpp"
-#include "common/text.hpp"
+#include "cli/errors.hpp"
+#include "rows/row_order.hpp"
+#include "cli/text.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "common/output_options.hpp"
+#include "rows/output_options.hpp"
 #include "report.hpp"
 
 namespace smd::tool::rule {

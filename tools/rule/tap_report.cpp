@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tap: Test Anything Protocol, version 13, as prove reads it.
-#include "common/escape.hpp"
-#include "common/text.hpp"
+#include "cli/escape.hpp"
+#include "cli/text.hpp"
 #include "report.hpp"
 
 namespace smd::tool::rule {

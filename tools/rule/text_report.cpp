@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // text: a line for each result, for people.
-#include "common/text.hpp"
+#include "cli/text.hpp"
 #include "report.hpp"
 
 #include <unistd.h>
@@ -14,7 +14,7 @@ constexpr std::size_t status_width = 13;  // of NoIssuesFound
 class TextReport : public Report {
  public:
   explicit TextReport(const ReportContext& context)
-      : context_(context), color_(!context.options.file && use_color(context.options.color, STDOUT_FILENO)) {}
+      : context_(context), color_(!context.options.file && use_color(context.options.terminal.color, STDOUT_FILENO)) {}
 
   void finding(const Record& record) override {
     line("finding", "", record);
@@ -26,7 +26,7 @@ class TextReport : public Report {
     for (std::size_t i = 0; !context_.out.is_terminal() && i < record.result.warnings.size(); ++i) {
       std::string text(status_width + 2, ' ');
       text += "warning: ";
-      append_printable(text, record.result.warnings[i], context_.options.ascii);
+      append_printable(text, record.result.warnings[i], context_.options.terminal.ascii);
       context_.out.write(text + "\n");
     }
     context_.out.flush();
@@ -55,13 +55,13 @@ class TextReport : public Report {
     text += colored ? "\x1b[0m" : "";
     text.append(status_width - std::min(status_width, status.size()) + 2, ' ');
     if (context_.several_trials || context_.options.with_trial) {
-      append_printable(text, record.trial, context_.options.ascii);
+      append_printable(text, record.trial, context_.options.terminal.ascii);
       text += "  ";
     }
-    const std::string rule = printable(record.result.name, context_.options.ascii);
+    const std::string rule = printable(record.result.name, context_.options.terminal.ascii);
     text += rule;
     text.append(context_.rule_width - std::min(context_.rule_width, display_width(rule)) + 2, ' ');
-    append_printable(text, result_text(record), context_.options.ascii);
+    append_printable(text, result_text(record), context_.options.terminal.ascii);
     context_.out.write(text + "\n");
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/text.hpp"
+#include "cli/text.hpp"
 #include "options.hpp"
 
 #include <charconv>

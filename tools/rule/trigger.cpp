@@ -2,8 +2,8 @@
 #include "trigger.hpp"
 
 #include "command_group.hpp"
-#include "common/following_options.hpp"
-#include "common/number_format.hpp"
+#include "follow/following_options.hpp"
+#include "cli/number_format.hpp"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "common/diagnostics.hpp"
+#include "cli/diagnostics.hpp"
 #include "record.hpp"
 
 namespace smd::tool::rule {

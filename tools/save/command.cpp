@@ -2,11 +2,12 @@
 #include "command.hpp"
 
 #include "array.hpp"
-#include "common/following_options.hpp"
-#include "common/interruption.hpp"
-#include "common/output_options.hpp"
-#include "common/signals.hpp"
-#include "common/text.hpp"
+#include "cli/message_options.hpp"
+#include "follow/following_options.hpp"
+#include "cli/interruption.hpp"
+#include "rows/output_options.hpp"
+#include "cli/signals.hpp"
+#include "cli/text.hpp"
 #include "jsonl.hpp"
 #include "saver.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <smd/limits.hpp>
 
-#include "common/errors.hpp"
-#include "common/text.hpp"
+#include "cli/errors.hpp"
+#include "cli/text.hpp"
 #include "text/json.hpp"
 
 #include <array>

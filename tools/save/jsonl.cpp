@@ -15,8 +15,8 @@
 #include <functional>
 #include <system_error>
 
-#include "common/errors.hpp"
-#include "common/text.hpp"
+#include "cli/errors.hpp"
+#include "cli/text.hpp"
 #include "json_text.hpp"
 #include "json_value.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "common/diagnostics.hpp"
-#include "common/interruption.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/interruption.hpp"
 #include "options.hpp"
 #include "saver.hpp"
 

@@ -4,7 +4,7 @@
 #include <smd/error.hpp>
 #include <smd/limits.hpp>
 
-#include "common/text.hpp"
+#include "cli/text.hpp"
 
 #include <algorithm>
 #include <charconv>

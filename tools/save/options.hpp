@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "common/command_line.hpp"
-#include "common/diagnostics.hpp"
+#include "cli/command_line.hpp"
+#include "cli/diagnostics.hpp"
 
 namespace smd::tool::save {
 

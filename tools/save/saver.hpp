@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/diagnostics.hpp"
+#include "cli/diagnostics.hpp"
 #include "options.hpp"
 
 namespace smd::tool::save {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string_view>
 
-#include "common/elements.hpp"
+#include "rows/elements.hpp"
 
 namespace smd::tool::tensor {
 

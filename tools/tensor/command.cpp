@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
-#include "common/operand_hints.hpp"
-#include "common/operands.hpp"
-#include "common/text.hpp"
+#include "cli/operand_hints.hpp"
+#include "cli/operands.hpp"
+#include "cli/text.hpp"
 #include "values.hpp"
 
 #include <algorithm>

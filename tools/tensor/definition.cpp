@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
-#include "common/curves.hpp"
+#include "rows/curves.hpp"
 #include "value_view.hpp"
 
 #include <array>

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "common/elements.hpp"
+#include "rows/elements.hpp"
 
 namespace smd::tool::tensor {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --heatmap: the last two axes as a picture; one per plane.
-#include "common/text.hpp"
+#include "cli/text.hpp"
 #include "grey.hpp"
 #include "value_view.hpp"
 
@@ -107,8 +107,8 @@ class HeatmapView : public ValueView {
  public:
   explicit HeatmapView(ViewContext context)
       : context_(context),
-        ascii_(context.options.output.ascii),
-        color_(!ascii_ && !context.options.output.file && use_color(context.options.output.color, STDOUT_FILENO)) {}
+        ascii_(context.options.output.terminal.ascii),
+        color_(!ascii_ && !context.options.output.file && use_color(context.options.output.terminal.color, STDOUT_FILENO)) {}
 
   void show(const ValueKey& key, const TensorValue& value) override {
     const Shape& shape = value.shape();

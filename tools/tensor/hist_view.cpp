@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // --hist: bars in a table; elsewhere one row per bin, in JSON one object per value.
-#include "common/bins.hpp"
-#include "common/row_writer.hpp"
-#include "common/text.hpp"
+#include "draw/bins.hpp"
+#include "rows/row_writer.hpp"
+#include "cli/text.hpp"
 #include "histogram.hpp"
 #include "value_view.hpp"
 
@@ -79,7 +79,7 @@ class HistView : public ValueView {
   }
 
   void draw(const ValueKey& key, const TensorValue& value, const Histogram& of) {
-    const bool ascii = context_.options.output.ascii;
+    const bool ascii = context_.options.output.terminal.ascii;
     std::string text = first_ ? "" : "\n";
     first_ = false;
     text += heading(key, value, ascii) + "\n";

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/elements.hpp"
+#include "rows/elements.hpp"
 #include "options.hpp"
 
 namespace smd::tool::tensor {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --matrix: bare numbers for programs that read tables of them. Tabs between, commas with --csv.
-#include "common/elements.hpp"
-#include "common/escape.hpp"
+#include "rows/elements.hpp"
+#include "cli/escape.hpp"
 #include "value_view.hpp"
 
 namespace smd::tool::tensor {
@@ -20,7 +20,7 @@ class MatrixView : public ValueView {
     warn_unless_utf8(elements, key, context_.messages);
     const bool csv = context_.options.output.format == "csv";
     const bool terminal = context_.out.is_terminal();
-    const bool ascii = context_.options.output.ascii;
+    const bool ascii = context_.options.output.terminal.ascii;
     const Shape& shape = value.shape();
     const std::uint64_t columns = shape.empty() ? 1 : static_cast<std::uint64_t>(shape.back());
     const std::uint64_t rows = shape.size() < 2 ? 1 : static_cast<std::uint64_t>(shape[shape.size() - 2]);

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "common/text.hpp"
+#include "cli/text.hpp"
 
 namespace smd::tool::tensor {
 

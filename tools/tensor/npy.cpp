@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npy.hpp"
 
-#include "common/elements.hpp"
-#include "common/text.hpp"
+#include "rows/elements.hpp"
+#include "cli/text.hpp"
 
 #include <smd/limits.hpp>
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/diagnostics.hpp"
+#include "cli/diagnostics.hpp"
 #include "member_name.hpp"
 #include "npy.hpp"
 #include "zip_writer.hpp"

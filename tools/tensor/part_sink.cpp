@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "part_sink.hpp"
 
-#include "common/errors.hpp"
+#include "cli/errors.hpp"
 
 #include <algorithm>
 #include <cstring>

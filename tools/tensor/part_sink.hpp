@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "common/slice.hpp"
+#include "select/slice.hpp"
 
 namespace smd::tool::tensor {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --stack: the steps of a tensor joined on a new first axis.
-#include "common/text.hpp"
+#include "cli/text.hpp"
 #include "npz_writer.hpp"
 #include "value_view.hpp"
 

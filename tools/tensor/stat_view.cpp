@@ -2,8 +2,8 @@
 // --stat: one row of figures per value.
 #include <smd/reduction.hpp>
 
-#include "common/elements.hpp"
-#include "common/row_writer.hpp"
+#include "rows/elements.hpp"
+#include "rows/row_writer.hpp"
 #include "value_view.hpp"
 
 #include <algorithm>

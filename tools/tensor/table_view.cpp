@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // table: arrays as NumPy prints them, under a heading each; if there are only single numbers, one table of them.
 #include "array_text.hpp"
-#include "common/row_writer.hpp"
+#include "rows/row_writer.hpp"
 #include "value_view.hpp"
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ constexpr std::size_t most_held = 4096;
 
 class TableView : public ValueView {
  public:
-  explicit TableView(ViewContext context) : context_(context), ascii_(context.options.output.ascii) {}
+  explicit TableView(ViewContext context) : context_(context), ascii_(context.options.output.terminal.ascii) {}
 
   void show(const ValueKey& key, const TensorValue& value) override {
     if (value.view().size() == 1 && !arrays_) {

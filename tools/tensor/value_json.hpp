@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "common/elements.hpp"
-#include "common/number_format.hpp"
-#include "common/output_file.hpp"
+#include "rows/elements.hpp"
+#include "cli/number_format.hpp"
+#include "cli/output_file.hpp"
 
 namespace smd::tool::tensor {
 

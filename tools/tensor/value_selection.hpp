@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/diagnostics.hpp"
-#include "common/tensor_steps.hpp"
+#include "cli/diagnostics.hpp"
+#include "select/tensor_steps.hpp"
 #include "options.hpp"
 
 namespace smd::tool::tensor {

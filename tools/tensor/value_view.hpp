@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
-#include "common/diagnostics.hpp"
-#include "common/elements.hpp"
-#include "common/output_file.hpp"
-#include "common/row_writer.hpp"
+#include "cli/diagnostics.hpp"
+#include "rows/elements.hpp"
+#include "cli/output_file.hpp"
+#include "rows/row_writer.hpp"
 #include "options.hpp"
 
 namespace smd::tool::tensor {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "values.hpp"
 
-#include "common/following.hpp"
-#include "common/nothing_selected.hpp"
-#include "common/progress.hpp"
-#include "common/text.hpp"
-#include "common/written.hpp"
+#include "follow/following.hpp"
+#include "select/nothing_selected.hpp"
+#include "cli/progress.hpp"
+#include "cli/text.hpp"
+#include "rows/written.hpp"
 #include "part_sink.hpp"
 #include "value_selection.hpp"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/output_file.hpp"
+#include "cli/output_file.hpp"
 
 namespace smd::tool::tensor {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
-#include "common/awaited_trial.hpp"
-#include "common/operands.hpp"
-#include "common/row_writer.hpp"
-#include "common/text.hpp"
+#include "follow/awaited_trial.hpp"
+#include "cli/operands.hpp"
+#include "rows/row_writer.hpp"
+#include "cli/text.hpp"
 #include "condition.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "common/app.hpp"
-#include "common/row_writer.hpp"
+#include "cli/app.hpp"
+#include "rows/row_writer.hpp"
 #include "options.hpp"
 
 namespace smd::tool::wait {

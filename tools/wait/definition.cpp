@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
-#include "common/row_writer.hpp"
+#include "rows/row_writer.hpp"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "common/text.hpp"
+#include "cli/text.hpp"
 
 #include <array>
 #include <limits>

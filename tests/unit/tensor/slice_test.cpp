@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/slice.hpp"
+#include "select/slice.hpp"
 
-#include "common/errors.hpp"
+#include "cli/errors.hpp"
 #include "sample_values.hpp"
 
 #include <doctest/doctest.h>

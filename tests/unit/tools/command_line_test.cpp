@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/command_line.hpp"
+#include "cli/command_line.hpp"
 
-#include "common/glob.hpp"
-#include "common/output_options.hpp"
-#include "common/selection.hpp"
+#include "cli/glob.hpp"
+#include "rows/output_options.hpp"
+#include "select/selection.hpp"
 #include "sample_command.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/exit_status.hpp"
+#include "cli/exit_status.hpp"
 
-#include "common/diagnostics.hpp"
+#include "cli/diagnostics.hpp"
 
 #include <doctest/doctest.h>
 

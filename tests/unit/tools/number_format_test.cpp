@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/number_format.hpp"
+#include "cli/number_format.hpp"
 
 #include <doctest/doctest.h>
 

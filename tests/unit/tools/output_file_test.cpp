@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/output_file.hpp"
+#include "cli/output_file.hpp"
 
-#include "common/diagnostics.hpp"
-#include "common/errors.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/errors.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/row_format.hpp"
+#include "rows/row_format.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>

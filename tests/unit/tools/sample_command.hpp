@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "common/command_definition.hpp"
-#include "common/output_options.hpp"
-#include "common/reading_options.hpp"
-#include "common/row_writer.hpp"
-#include "common/selection.hpp"
+#include "cli/message_options.hpp"
+#include "cli/command_definition.hpp"
+#include "rows/output_options.hpp"
+#include "cli/reading_options.hpp"
+#include "rows/row_writer.hpp"
+#include "select/selection.hpp"
 
 namespace smd::tool::test {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/selection.hpp"
+#include "select/selection.hpp"
 
-#include "common/nothing_selected.hpp"
-#include "common/operands.hpp"
-#include "common/reading_options.hpp"
-#include "common/tensor_steps.hpp"
+#include "select/nothing_selected.hpp"
+#include "cli/operands.hpp"
+#include "cli/reading_options.hpp"
+#include "select/tensor_steps.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/signals.hpp"
+#include "cli/signals.hpp"
 
 #include "support/temp_dir.hpp"
 

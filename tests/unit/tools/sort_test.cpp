@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/row_order.hpp"
-#include "common/row_writer.hpp"
+#include "rows/row_order.hpp"
+#include "rows/row_writer.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>

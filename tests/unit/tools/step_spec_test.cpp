@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/step_spec.hpp"
+#include "select/step_spec.hpp"
 
-#include "common/errors.hpp"
+#include "cli/errors.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/table_layout.hpp"
-#include "common/curve.hpp"
-#include "common/text.hpp"
+#include "rows/table_layout.hpp"
+#include "draw/curve.hpp"
+#include "cli/text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/text.hpp"
+#include "cli/text.hpp"
 
-#include "common/escape.hpp"
+#include "cli/escape.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/app.hpp"
+
+#include "cli/environment.hpp"
+#include "cli/interruption.hpp"
+#include "cli/last_resort.hpp"
+#include "cli/output_file.hpp"
+#include "cli/message_options.hpp"
+#include "cli/terminal_options.hpp"
+#include "cli/progress.hpp"
+#include "cli/signals.hpp"
+#include "cli/stack_limit.hpp"
+#include "cli/standard_output.hpp"
+#include "cli/terminal.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <exception>
+#include <new>
+#include <system_error>
+
+namespace smd::tool {
+
+namespace {
+
+// If we were started with standard streams closed, the first files opened would take their place and be read or
+// written by mistake. Such a stream is held by a descriptor that fails in its own direction.
+void hold_standard_streams() noexcept {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) < 0 && errno == EBADF) {
+      const int held = open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+      if (held > stream) {
+        close(held);
+      }
+    }
+  }
+}
+
+void set_up_messages(const CommandLine& line, Diagnostics& messages) {
+  const MessageOptions options = MessageOptions::from(line);
+  if (options.quiet) {
+    messages.set_level(Level::error);
+  } else if (options.verbosity > 0) {
+    messages.set_level(options.verbosity == 1 ? Level::info : Level::debug);
+  }
+  const TerminalOptions terminal = TerminalOptions::from(line);
+  messages.set_ascii(terminal.ascii);
+  messages.set_color(use_color(terminal.color, STDERR_FILENO));
+  messages.set_before_line(Progress::erase_line);
+  Progress::configure(options.quiet ? std::optional(false) : options.progress);
+}
+
+ExitStatus print(const std::string& text) {
+  OutputFile out = OutputFile::standard();
+  out.write(text);
+  out.close();
+  return ExitStatus::yes;
+}
+
+ExitStatus parse_and_run(Command& command, int argc, char** argv, Diagnostics& messages) {
+  std::vector<std::string> arguments;
+  for (int i = 1; i < argc; ++i) {
+    arguments.emplace_back(argv[i]);
+  }
+  const CommandDefinition& definition = command.definition();
+  const CommandLine line = CommandLine::parse(definition, arguments);
+  if (line.has("help")) {
+    return print(help_text(definition, terminal_width(STDOUT_FILENO)));
+  }
+  if (line.has("version")) {
+    return print(version_text(definition));
+  }
+  set_up_messages(line, messages);
+  check_environment(definition.name, messages);
+  command.setup(line);
+  return command.run(messages);
+}
+
+void say_usage(Diagnostics& messages, std::string_view command, const char* text) {
+  messages.fail("Usage", text, ExitStatus::usage);
+  const std::string hint = "Try '" + std::string(command) + " --help'.\n";
+  // If standard error takes nothing, the status still tells.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, hint.data(), hint.size());
+}
+
+// The only place that catches everything. What exceptions of others say is never shown: it is not for people.
+void run_guarded(Command& command, int argc, char** argv, Diagnostics& messages) {
+  try {
+    messages.raise(parse_and_run(command, argc, argv, messages));
+  } catch (const UsageError& error) {
+    say_usage(messages, command.definition().name, error.what());
+  } catch (const InvalidArgument& error) {
+    say_usage(messages, command.definition().name, error.what());
+  } catch (const MatchLimit& error) {
+    say_usage(messages, command.definition().name, error.what());
+  } catch (const Error& error) {
+    messages.fail(error);
+  } catch (const OutputError& error) {
+    messages.fail("WriteError", error.what(), ExitStatus::unreadable);
+  } catch (const std::bad_alloc&) {
+    messages.fail("ReadError", "not enough memory", ExitStatus::unreadable);
+  } catch (const std::length_error&) {
+    messages.fail("ReadError", "not enough memory", ExitStatus::unreadable);
+  } catch (const std::system_error& error) {
+    messages.fail("ReadError", "the system refused: " + std::generic_category().message(error.code().value()),
+                  ExitStatus::unreadable);
+  } catch (...) {
+    messages.fail("ReadError", "stopped by a fault of this program; please report it", ExitStatus::unreadable);
+  }
+}
+
+}  // namespace
+
+int run_command(Command& command, int argc, char** argv) noexcept {
+  install_last_resort();
+  try {
+    hold_standard_streams();
+    install_signal_handlers();
+    Diagnostics messages(command.definition().name);
+    if (provide_stack()) {
+      run_guarded(command, argc, argv, messages);
+    } else {
+      messages.fail("ReadError",
+                    "the stack is limited to less than " + std::to_string(least_stack_kib) + " KiB; raise ulimit -s",
+                    ExitStatus::unreadable);
+    }
+    // Some file systems report lost data only when the file is closed.
+    if (close(STDOUT_FILENO) != 0 || standard_output_failed()) {
+      messages.fail("WriteError", "cannot write standard output", ExitStatus::unreadable);
+    }
+    messages.finish();
+    die_if_interrupted();
+    return static_cast<int>(messages.status());
+  } catch (...) {
+    return static_cast<int>(ExitStatus::unreadable);  // not even a message could be made
+  }
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command_definition.hpp"
+
+namespace smd::tool {
+
+std::vector<const OptionSpec*> CommandDefinition::options() const {
+  std::vector<const OptionSpec*> result;
+  for (const std::span<const OptionSpec> table : option_tables) {
+    for (const OptionSpec& spec : table) {
+      result.push_back(&spec);
+    }
+  }
+  return result;
+}
+
+const OptionSpec* CommandDefinition::find(std::string_view long_name) const noexcept {
+  for (const std::span<const OptionSpec> table : option_tables) {
+    for (const OptionSpec& spec : table) {
+      if (spec.name == long_name) {
+        return &spec;
+      }
+    }
+  }
+  return nullptr;
+}
+
+std::string CommandDefinition::words_beside(std::string_view text, const OptionSpec& spec) const {
+  std::span<const std::string_view> words;
+  if (spec.kind == ValueKind::format) {
+    words = formats;
+  } else if (spec.kind == ValueKind::choice) {
+    words = spec.choices;
+  }
+  std::string list;
+  bool named = true;
+  for (const std::string_view word : words) {
+    named = named && text.find(word) != std::string_view::npos;
+    list += list.empty() ? "" : ", ";
+    list += word;
+  }
+  return named ? std::string() : list;
+}
+
+}  // namespace smd::tool

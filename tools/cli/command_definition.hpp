@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/exit_status.hpp"
+#include "cli/option_spec.hpp"
+
+namespace smd::tool {
+
+/// A command line worth showing, and what it is for.
+struct Example {
+  std::string_view purpose;  ///< `Which tensors are there?`
+  std::string_view command;  ///< `smd-ls run`
+};
+
+/// What an exit status means for this command.
+struct ExitNote {
+  ExitStatus status = ExitStatus::yes;
+  std::string_view meaning;
+};
+
+/// A section of the manual page beyond the generated ones: title in capitals, and paragraphs parted by blank lines.
+struct Prose {
+  std::string_view title;
+  std::string_view text;
+};
+
+/// Columns of one kind of rows, by the names that `--columns` takes.
+struct ColumnTable {
+  std::string when;  ///< The option that shows them: `--steps`; empty: shown if no other is asked for.
+  std::vector<std::string_view> names;
+  std::string_view more{};                    ///< Those that cannot be named beforehand: `each reduction, by its name`
+  std::vector<std::string_view> sort_only{};  ///< What --sort takes besides.
+  std::vector<std::string_view> offered{};    ///< Of these, what shells offer all the same.
+};
+
+/// Operands in order; the last one may repeat.
+struct OperandSpec {
+  std::string_view metavar;  ///< `TRIAL`
+  ValueKind kind = ValueKind::trial;
+  bool required = true;
+  bool repeats = false;
+};
+
+/// Everything about a command but its code. All texts are literals; the spans point at static arrays.
+struct CommandDefinition {
+  std::string_view name;      ///< `smd-ls`
+  std::string_view synopsis;  ///< After the name: `[OPTION]... TRIAL...`
+  std::string_view summary;   ///< One sentence, with capital and full stop.
+  std::string_view brief;     ///< For the NAME section: `list what a training job saved`.
+  std::span<const OperandSpec> operands;
+  std::span<const Example> examples;                       ///< Three.
+  std::vector<std::span<const OptionSpec>> option_tables;  ///< Own tables first, then the shared ones.
+  std::span<const std::string_view> formats;               ///< What `-f` takes, shared ones included.
+  std::span<const ExitNote> exit_notes;
+  std::span<const Prose> prose{};
+  std::span<const std::string_view> see_also{};  ///< `smd-tensor(1)`, …
+  std::span<const Example> more_examples{};      ///< For the manual page only.
+  /// All columns; for manual pages and completions, so that no start pays for them.
+  std::vector<ColumnTable> (*columns)() = nullptr;
+
+  /// All options in the order of the tables.
+  [[nodiscard]] std::vector<const OptionSpec*> options() const;
+  /// The option of that long name, or nullptr.
+  [[nodiscard]] const OptionSpec* find(std::string_view name) const noexcept;
+  /// `a, b, c`: what an option's value is one of. Empty if it may be anything, or `text` names each already.
+  [[nodiscard]] std::string words_beside(std::string_view text, const OptionSpec& spec) const;
+};
+
+}  // namespace smd::tool

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command_line.hpp"
+
+#include "cli/option_hints.hpp"
+#include "cli/text.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <utility>
+
+namespace smd::tool {
+
+namespace {
+
+// CLI11 takes `--name=` for an option without a value and would eat the next argument. So an empty value travels as
+// this mark, which no one types.
+constexpr std::string_view empty_mark = "\x01=\x01";
+
+// Operands are what CLI11 leaves over; only inside an App can they be told from unknown options.
+class Parser : public CLI::App {
+ public:
+  [[nodiscard]] const auto& left_over() const noexcept { return missing_; }
+};
+
+bool is_bare_long_option(std::string_view argument) {
+  return argument.size() > 3 && argument.starts_with("--") && argument.find('=') == argument.size() - 1;
+}
+
+std::string without_mark(std::string_view text) {
+  if (text == empty_mark) {
+    return {};
+  }
+  if (text.starts_with("--") && text.ends_with(empty_mark)) {
+    text.remove_suffix(empty_mark.size());
+  }
+  return std::string(text);
+}
+
+std::string join(std::span<const std::string_view> words) {
+  std::string text;
+  for (const std::string_view word : words) {
+    text += text.empty() ? "" : ", ";
+    text += word;
+  }
+  return text;
+}
+
+[[noreturn]] void refuse_unknown(const CommandDefinition& definition, std::string_view argument) {
+  if (!argument.starts_with("--")) {
+    const std::string_view name = argument.substr(0, 2);
+    throw UsageError("unknown option " + tool::quoted(name) + option_hint(definition, name));
+  }
+  const std::string_view name = argument.substr(0, argument.find('='));
+  if (const std::string hint = option_hint(definition, name); !hint.empty()) {
+    throw UsageError("unknown option " + tool::quoted(name) + hint);
+  }
+  std::vector<std::string> candidates;
+  for (const OptionSpec* spec : definition.options()) {
+    if (!spec->hidden) {
+      candidates.push_back("--" + std::string(spec->name));
+    }
+  }
+  throw UsageError("unknown option " + tool::quoted(name) + did_you_mean(nearest_names(name, candidates, 1)));
+}
+
+/// Whether any of these could be this option. CLI11 holds each option's names against those of all others, which would
+/// be half of what a short command does by itself; so it is told of these only.
+bool may_be_given(const OptionSpec& spec, const std::vector<std::string>& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(), [&](std::string_view argument) {
+    if (argument.starts_with("--")) {
+      argument.remove_prefix(2);
+      return argument.starts_with(spec.name) &&
+             (argument.size() == spec.name.size() || argument[spec.name.size()] == '=');
+    }
+    // Several letters may stand together, the last with its value.
+    return argument.starts_with('-') && spec.short_name != '\0' &&
+           argument.find(spec.short_name) != std::string_view::npos;
+  });
+}
+
+void check_choice(const OptionSpec& spec, std::string_view value, const CommandDefinition& definition) {
+  std::span<const std::string_view> choices;
+  if (spec.kind == ValueKind::format) {
+    choices = definition.formats;
+  } else if (spec.kind == ValueKind::choice) {
+    choices = spec.choices;
+  } else {
+    return;
+  }
+  if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
+    throw UsageError("--" + std::string(spec.name) + ": " + tool::quoted(value) + " is not one of " + join(choices));
+  }
+}
+
+void split_at_commas(std::string_view text, std::vector<std::string>& out) {
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    out.emplace_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) {
+      return;
+    }
+    text.remove_prefix(comma + 1);
+  }
+}
+
+void check_operands(const CommandDefinition& definition, const std::vector<std::string>& operands) {
+  std::size_t required = 0;
+  bool unlimited = false;
+  for (const OperandSpec& spec : definition.operands) {
+    required += spec.required ? 1 : 0;
+    unlimited = unlimited || spec.repeats;
+  }
+  if (operands.size() < required) {
+    throw UsageError("missing operand " + std::string(definition.operands[operands.size()].metavar));
+  }
+  if (!unlimited && operands.size() > definition.operands.size()) {
+    throw UsageError("unexpected operand " + tool::quoted(operands[definition.operands.size()]));
+  }
+}
+
+}  // namespace
+
+CommandLine CommandLine::parse(const CommandDefinition& definition, const std::vector<std::string>& arguments) {
+  Parser app;
+  app.set_help_flag();
+  app.allow_extras();
+  std::map<const CLI::Option*, const OptionSpec*> specs;
+  for (const OptionSpec* spec : definition.options()) {
+    if (!may_be_given(*spec, arguments)) {
+      continue;
+    }
+    std::string names = spec->short_name == '\0' ? "" : std::string("-") + spec->short_name + ",";
+    names += "--";
+    names += spec->name;
+    CLI::Option* option = app.add_option(std::move(names), [](const CLI::results_t&) { return true; });
+    option->expected(spec->metavar.empty() ? 0 : 1);
+    option->allow_extra_args(false);
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    specs.emplace(option, spec);
+  }
+
+  std::vector<std::string> reversed;
+  reversed.reserve(arguments.size());
+  bool options_ended = false;
+  for (const std::string& argument : arguments) {
+    options_ended = options_ended || argument == "--";
+    reversed.push_back(!options_ended && is_bare_long_option(argument) ? argument + std::string(empty_mark) : argument);
+  }
+  std::reverse(reversed.begin(), reversed.end());
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::ArgumentMismatch&) {
+    // The only way to get here: the line ended where a value was due.
+    throw UsageError("option " + tool::quoted(arguments.back()) + " needs a value");
+  } catch (const CLI::Error&) {
+    throw UsageError("the command line cannot be understood");
+  }
+
+  CommandLine line;
+  line.definition_ = &definition;
+  bool only_operands = false;
+  for (const auto& [kind, text] : app.left_over()) {
+    const std::string argument = without_mark(text);
+    if (kind == CLI::detail::Classifier::POSITIONAL_MARK) {
+      only_operands = true;
+    } else if (!only_operands && argument.size() > 1 && argument.front() == '-') {
+      refuse_unknown(definition, argument);
+    } else {
+      line.operands_.push_back(argument);
+    }
+  }
+  std::map<const CLI::Option*, std::size_t> taken;
+  for (const CLI::Option* option : app.parse_order()) {
+    const OptionSpec* spec = specs.at(option);
+    std::string value = without_mark(option->results().at(taken[option]++));
+    if (spec->metavar.empty()) {
+      if (value != "true") {
+        throw UsageError("option '--" + std::string(spec->name) + "' takes no value");
+      }
+      value.clear();
+    } else {
+      check_choice(*spec, value, definition);
+    }
+    line.given_.push_back({spec, std::move(value)});
+  }
+  if (!line.has("help") && !line.has("version")) {
+    check_operands(definition, line.operands_);
+  }
+  return line;
+}
+
+std::size_t CommandLine::count(std::string_view name) const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(given_.begin(), given_.end(), [&](const GivenOption& given) { return given.spec->name == name; }));
+}
+
+std::optional<std::string> CommandLine::value(std::string_view name) const {
+  const GivenOption* last = last_of({name});
+  return last == nullptr ? std::nullopt : std::optional(last->value);
+}
+
+std::vector<std::string> CommandLine::values(std::string_view name) const {
+  std::vector<std::string> result;
+  for (const GivenOption& given : given_) {
+    if (given.spec->name != name) {
+      continue;
+    }
+    if (given.spec->repeat == Repeat::last_wins) {
+      result.clear();
+    }
+    if (given.spec->split_commas) {
+      split_at_commas(given.value, result);
+    } else {
+      result.push_back(given.value);
+    }
+  }
+  return result;
+}
+
+const GivenOption* CommandLine::last_of(std::initializer_list<std::string_view> names) const noexcept {
+  for (auto given = given_.rbegin(); given != given_.rend(); ++given) {
+    if (std::find(names.begin(), names.end(), given->spec->name) != names.end()) {
+      return &*given;
+    }
+  }
+  return nullptr;
+}
+
+std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64_t most) {
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (text.empty() || rest != end || error == std::errc::invalid_argument) {
+    throw InvalidValue(tool::quoted(text) + " is not a whole number");
+  }
+  if (error != std::errc() || number < least || number > most) {
+    throw InvalidValue(tool::quoted(text) + " is not between " + std::to_string(least) + " and " +
+                       std::to_string(most));
+  }
+  return number;
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/command_definition.hpp"
+#include "cli/errors.hpp"
+
+namespace smd::tool {
+
+/// One option as it stood on the command line.
+struct GivenOption {
+  const OptionSpec* spec = nullptr;
+  std::string value;  ///< Empty for flags.
+};
+
+/// A parsed command line. Parsing does no input or output.
+///
+/// GNU manners: options and operands mix, `--` ends options, `--opt=V` or `--opt V`, `-oV` or `-o V`, short flags may
+/// be joined, no abbreviations, an option that needs a value takes the next argument whatever it looks like (`-s -3:`)
+/// and never more, `-` is an operand.
+class CommandLine {
+ public:
+  /// `arguments` without the program's name. The definition must outlive the result.
+  /// @throws UsageError, with the nearest option for an unknown one.
+  static CommandLine parse(const CommandDefinition& definition, const std::vector<std::string>& arguments);
+
+  [[nodiscard]] const CommandDefinition& definition() const noexcept { return *definition_; }
+  [[nodiscard]] bool has(std::string_view name) const noexcept { return count(name) != 0; }
+  /// How often an option was given.
+  [[nodiscard]] std::size_t count(std::string_view name) const noexcept;
+  /// The last value given.
+  [[nodiscard]] std::optional<std::string> value(std::string_view name) const;
+  /// All values in order, split at commas where the option says so. Of an option whose last value wins, only that.
+  [[nodiscard]] std::vector<std::string> values(std::string_view name) const;
+  /// All options in the order given: for choices where the last of several options wins.
+  [[nodiscard]] const std::vector<GivenOption>& given() const noexcept { return given_; }
+  /// The last given of several options that exclude each other (`--json`, `-f`), or nullptr.
+  [[nodiscard]] const GivenOption* last_of(std::initializer_list<std::string_view> names) const noexcept;
+  [[nodiscard]] const std::vector<std::string>& operands() const noexcept { return operands_; }
+
+  /// The last value run through `parser`, which throws InvalidValue: `--step: '1:x' is not a step …`.
+  template <class Parser>
+  auto convert(std::string_view name, Parser&& parser) const
+      -> std::optional<decltype(parser(std::declval<const std::string&>()))> {
+    const std::optional<std::string> text = value(name);
+    if (!text) {
+      return std::nullopt;
+    }
+    try {
+      return parser(*text);
+    } catch (const InvalidValue& error) {
+      throw UsageError("--" + std::string(name) + ": " + error.what());
+    }
+  }
+  /// Likewise for each of `values`.
+  template <class Parser>
+  auto convert_all(std::string_view name, Parser&& parser) const
+      -> std::vector<decltype(parser(std::declval<const std::string&>()))> {
+    std::vector<decltype(parser(std::declval<const std::string&>()))> results;
+    for (const std::string& text : values(name)) {
+      try {
+        results.push_back(parser(text));
+      } catch (const InvalidValue& error) {
+        throw UsageError("--" + std::string(name) + ": " + error.what());
+      }
+    }
+    return results;
+  }
+
+ private:
+  const CommandDefinition* definition_ = nullptr;
+  std::vector<GivenOption> given_;
+  std::vector<std::string> operands_;
+};
+
+/// A decimal integer within bounds. @throws InvalidValue.
+[[nodiscard]] std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64_t most);
+
+/// What `--help` prints: usage, one sentence, examples, options by group, exit statuses, the manual page.
+[[nodiscard]] std::string help_text(const CommandDefinition& definition, std::size_t width);
+
+/// What `--version` prints.
+[[nodiscard]] std::string version_text(const CommandDefinition& definition);
+
+}  // namespace smd::tool

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/diagnostics.hpp"
+
+#include "cli/interruption.hpp"
+#include "cli/text.hpp"
+#include "text/excerpt.hpp"
+
+#include <fcntl.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr std::size_t shown_repeats = 3;
+/// Bytes of one message: more than any sound one has, whatever it quotes.
+constexpr std::size_t longest_message = 16 * 1024;
+
+thread_local std::string last_failure_of_thread;
+thread_local std::string_view trial_of_thread;
+
+}  // namespace
+
+std::optional<Level> parse_level(const char* wanted) noexcept {
+  struct Name {
+    const char* text;
+    Level level;
+  };
+  constexpr Name names[] = {{"off", Level::error},   {"critical", Level::error}, {"fatal", Level::error},
+                            {"error", Level::error}, {"warn", Level::warning},   {"warning", Level::warning},
+                            {"info", Level::info},   {"debug", Level::debug}};
+  for (const Name& name : names) {
+    if (strcasecmp(wanted, name.text) == 0) {
+      return name.level;
+    }
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+Level level_from_environment() noexcept {
+  const char* const value = std::getenv("SMDEBUG_LOG_LEVEL");
+  return value == nullptr ? Level::warning : parse_level(value).value_or(Level::warning);
+}
+
+/// How messages name a file of a trial, or the trial itself.
+std::string place_of(std::string_view trial, std::string_view file) {
+  std::string place(trial);
+  if (!place.empty()) {
+    place += !file.empty() && file.front() != '/' ? "/" : ": ";
+  }
+  return place;
+}
+
+void write_all(int descriptor, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written > 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (written < 0 && errno != EINTR) {
+      return;  // nowhere left to say so
+    }
+  }
+}
+
+/// A text about a trial, whose name it begins with.
+std::string text_about(std::string_view trial, std::string_view text) {
+  while (trial.size() > 1 && trial.ends_with('/')) {
+    trial.remove_suffix(1);
+  }
+  const auto begins_with = [text](std::string_view name) {
+    return text.starts_with(name) && text.size() > name.size() &&
+           (text[name.size()] == ':' || text[name.size()] == '/');
+  };
+  if (trial.empty() || begins_with(trial)) {
+    return std::string(text);
+  }
+  const std::string_view last = trial.substr(trial.rfind('/') + 1);
+  if (begins_with(last) && text[last.size()] == ':') {  // trials in several folders may share it
+    text.remove_prefix(last.size() + 2);
+  }
+  return std::string(trial) + ": " + std::string(text);
+}
+
+}  // namespace
+
+AboutTrial::AboutTrial(std::string_view trial) noexcept : before_(std::exchange(trial_of_thread, trial)) {}
+AboutTrial::~AboutTrial() { trial_of_thread = before_; }
+
+Diagnostics::Diagnostics(std::string_view tool) : tool_(tool), level_(level_from_environment()) {
+  const char* path = std::getenv("SMDEBUG_LOG_PATH");
+  if (path != nullptr && *path != '\0') {
+    log_ = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    if (log_ < 0) {
+      warning("SMDEBUG_LOG_PATH: cannot write " + quoted(path) + ": " + std::generic_category().message(errno));
+    }
+  }
+}
+
+Diagnostics::~Diagnostics() {
+  if (log_ >= 0) {
+    close(log_);
+  }
+}
+
+void Diagnostics::fail(std::string_view tag, std::string_view text, ExitStatus status) {
+  raise(status);
+  last_failure_of_thread = text;
+  write(Level::error, tag, about_trial(text));
+}
+
+void Diagnostics::fail(const Error& error, std::string_view trial) {
+  const auto* const read = dynamic_cast<const ReadError*>(&error);
+  if (read != nullptr && read->problem.kind == ProblemKind::stopped) {
+    const std::string up = std::string(trial) + ": time was up before the server had answered";
+    raise(status_of(error));
+    bool said = interrupted();  // a signal needs no words
+    {
+      const std::lock_guard lock(mutex_);
+      said = said || repeats_.contains({"Timeout", about_trial(up)});
+    }
+    if (!said) {
+      fail("Timeout", up, status_of(error));
+    }
+    return;
+  }
+  std::string text = error.what();
+  if (!trial.empty() && text.find(trial) == std::string::npos) {
+    text = std::string(trial) + ": " + text;
+  }
+  fail(error.tag(), text, status_of(error));
+}
+
+void Diagnostics::nothing(std::string_view tag, std::string_view text) {
+  raise(ExitStatus::no);
+  write(Level::warning, tag, about_trial(text));
+}
+
+std::string Diagnostics::about_trial(std::string_view text) const {
+  return names_trials_ ? text_about(trial_of_thread, text) : std::string(text);
+}
+
+void Diagnostics::warning(std::string_view text) { write(Level::warning, "warning", about_trial(text)); }
+void Diagnostics::warning_once(std::string_view text) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!reported_.insert("\n" + about_trial(text)).second) {
+      return;
+    }
+  }
+  warning(text);
+}
+void Diagnostics::note(std::string_view text) { write(Level::warning, "note", about_trial(text)); }
+void Diagnostics::info(std::string_view text) { write(Level::info, "info", text); }
+void Diagnostics::debug(std::string_view text) { write(Level::debug, "debug", text); }
+
+void Diagnostics::report(const Problem& problem, std::string_view trial) {
+  const std::string text = place_of(trial, problem.file) + to_string(problem);
+  switch (problem.kind) {
+    case ProblemKind::damaged:
+    case ProblemKind::not_found:
+    case ProblemKind::access_denied:
+    case ProblemKind::io:
+    case ProblemKind::network:
+      fail(to_string(problem.kind), text, status_of(problem.kind));
+      return;
+    case ProblemKind::absent:
+    case ProblemKind::warning:
+      warning(text);
+      return;
+    case ProblemKind::note:
+    case ProblemKind::not_yet:
+      info(text);
+      return;
+    case ProblemKind::stopped:
+      info(text);
+      fail(ReadError(problem), trial);
+      return;
+  }
+}
+
+void Diagnostics::report_once(const Problem& problem, std::string_view trial) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!reported_.insert(std::string(trial) + '\n' + std::string(to_string(problem.kind)) + to_string(problem))
+             .second) {
+      return;
+    }
+  }
+  report(problem, trial);
+}
+
+void Diagnostics::report_record(const Problem& problem, std::string_view trial, std::string_view record, Level level) {
+  const bool absent = problem.kind == ProblemKind::absent;
+  if (!absent && problem.kind != ProblemKind::not_yet) {
+    report(problem, trial);
+    return;
+  }
+  std::string_view tag = absent ? "TensorUnavailableForStep" : "StepNotYetAvailable";
+  if (level == Level::error) {
+    raise(ExitStatus::no);
+  } else {
+    level = absent ? level : Level::info;
+    tag = absent ? "warning" : "info";
+  }
+  const std::string place = place_of(trial, problem.file);
+  const std::lock_guard lock(mutex_);
+  Missing& missing =
+      missing_.try_emplace(place + problem.file, Missing{level, tag, place + to_string(problem), {}, 0}).first->second;
+  if (missing.records++ == 0) {
+    missing.record = record;
+  }
+}
+
+void Diagnostics::report_given_up(std::string_view trial, std::string_view file, std::string_view step) {
+  raise(ExitStatus::no);
+  const std::string place = place_of(trial, file) + std::string(file);
+  const std::lock_guard lock(mutex_);
+  missing_.try_emplace(place, Missing{Level::error, "TensorUnavailableForStep",
+                                      place + ": the event file, or its end, did not come", std::string(step), 0});
+}
+
+void Diagnostics::say_missing() {
+  std::map<std::string, Missing> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all.swap(missing_);
+  }
+  for (const auto& [file, missing] : all) {
+    {
+      const std::lock_guard lock(mutex_);
+      MissingFiles& files = missing_files_[missing.tag];
+      if (files.said == shown_repeats) {
+        files.level = missing.level;
+        ++files.more;
+        files.records += missing.record.empty() ? 0 : missing.records;
+        continue;
+      }
+      ++files.said;
+    }
+    const std::size_t more = missing.records > 1 ? missing.records - 1 : 0;
+    const std::string others = more == 0 ? "" : " and " + counted(more, "more record");
+    write(missing.level, missing.tag,
+          (missing.record.empty() ? std::string() : missing.record + others + ": ") + missing.place);
+  }
+}
+
+std::string Diagnostics::last_failure() { return last_failure_of_thread; }
+
+void Diagnostics::forgive(ExitStatus status) {
+  const std::lock_guard lock(mutex_);
+  forgiven_.push_back(status);
+}
+
+void Diagnostics::raise(ExitStatus status) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (std::find(forgiven_.begin(), forgiven_.end(), status) == forgiven_.end()) {
+    status_ = combine(status_, status);
+  }
+}
+
+ExitStatus Diagnostics::status() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+void Diagnostics::write(Level level, std::string_view tag, std::string_view text) {
+  if (!shows(level)) {
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  Repeated& repeated = repeats_.try_emplace({std::string(tag), std::string(text)}, Repeated{level, 0}).first->second;
+  if (++repeated.count <= shown_repeats) {
+    write_line(level, tag, text);
+  }
+}
+
+void Diagnostics::write_line(Level level, std::string_view tag, std::string_view text) {
+  std::string rest = ": ";
+  append_printable(rest, text::excerpt(text, longest_message), ascii_);
+  rest += '\n';
+  const std::string plain = tool_ + ": " + std::string(tag) + rest;
+  if (before_line_ != nullptr) {
+    before_line_();
+  }
+  if (color_ && level <= Level::warning) {
+    const std::string_view color = level == Level::error ? "\x1b[31m" : "\x1b[33m";
+    write_all(STDERR_FILENO, tool_ + ": " + std::string(color) + std::string(tag) + "\x1b[0m" + rest);
+  } else {
+    write_all(STDERR_FILENO, plain);
+  }
+  if (log_ >= 0) {
+    write_all(log_, plain);
+  }
+}
+
+void Diagnostics::finish() {
+  say_missing();
+  const std::lock_guard lock(mutex_);
+  for (const auto& [tag, files] : missing_files_) {
+    if (files.more > 0 && shows(files.level)) {
+      write_line(files.level, tag,
+                 counted(files.more, "more event file") +
+                     (files.more == 1 ? " is missing or not whole" : " are missing or not whole") +
+                     (files.records == 0 ? "" : ", with " + counted(files.records, "record")));
+    }
+  }
+  missing_files_.clear();
+  for (const auto& [key, repeated] : repeats_) {
+    if (repeated.count > shown_repeats) {
+      const std::size_t more = repeated.count - shown_repeats;
+      write_line(repeated.level, key.first,
+                 key.second + " (" + std::to_string(more) + (more == 1 ? " more time)" : " more times)"));
+    }
+  }
+  repeats_.clear();
+}
+
+}  // namespace smd::tool

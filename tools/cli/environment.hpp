@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "cli/diagnostics.hpp"
+
+namespace smd::tool {
+
+/// What the value of a variable must be to be of use. For `text` whoever reads it has the say.
+enum class EnvironmentForm : std::uint8_t { text, level, count, seconds };
+
+/// An environment variable that a command or the library reads.
+struct EnvironmentVariable {
+  std::string_view name;     ///< Several that go together are parted by ", ".
+  std::string_view meaning;  ///< Whole sentences.
+  /// Who reads it, by words of commands' names parted by blanks (`reduce rule`); empty: every command.
+  std::string_view commands{};
+  EnvironmentForm form = EnvironmentForm::text;
+  std::string_view fallback{};  ///< What is used in place of a value of another form.
+};
+
+/// All of them, in the order of the manual pages. The tests hold this table against the sources.
+[[nodiscard]] std::span<const EnvironmentVariable> environment_variables() noexcept;
+
+/// Whether a command, by its whole name, reads it.
+[[nodiscard]] bool reads(std::string_view command, const EnvironmentVariable& variable) noexcept;
+
+/// Warns of values that are no good and so count for nothing: the library, which reads some of them, cannot say so.
+void check_environment(std::string_view command, Diagnostics& messages);
+
+}  // namespace smd::tool

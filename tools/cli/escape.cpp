@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/escape.hpp"
+
+#include "cli/text.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace smd::tool {
+
+namespace {
+
+// A UTF-16 code unit, as JSON escapes it.
+void append_unit(std::string& out, char32_t unit) {
+  static constexpr char digits[] = "0123456789abcdef";
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) {
+    out += digits[(unit >> shift) & 15U];
+  }
+}
+
+}  // namespace
+
+// Looks for a backslash or a control character, eight bytes at a time: a byte below N is what borrows when N is taken
+// off (Anderson, "Bit Twiddling Hacks", hasless).
+bool tsv_needs_escapes(std::string_view text) noexcept {
+  constexpr std::uint64_t ones = 0x0101010101010101U;
+  constexpr std::uint64_t high_bits = ones << 7;
+  const auto look = [](std::uint64_t word) {
+    const std::uint64_t not_backslash = word ^ (ones * '\\');
+    return (((word - ones * ' ') & ~word) | ((not_backslash - ones) & ~not_backslash)) & high_bits;
+  };
+  std::uint64_t seen = 0;
+  std::size_t i = 0;
+  for (; i + sizeof(std::uint64_t) <= text.size(); i += sizeof(std::uint64_t)) {
+    std::uint64_t word;
+    std::memcpy(&word, text.data() + i, sizeof word);
+    seen |= look(word);
+  }
+  std::uint64_t rest = ones * ' ';
+  if (i < text.size()) {
+    std::memcpy(&rest, text.data() + i, text.size() - i);
+  }
+  return (seen | look(rest)) != 0;
+}
+
+void append_tsv(std::string& out, std::string_view text) {
+  if (!tsv_needs_escapes(text)) {
+    out += text;
+    return;
+  }
+  for (const char byte : text) {
+    switch (byte) {
+      case '\t':
+        out += "\\t";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      default:
+        out += byte;
+    }
+  }
+}
+
+void append_tsv_shown(std::string& out, std::string_view text, bool ascii) {
+  std::string escaped;
+  append_tsv(escaped, text);
+  append_printable(out, escaped, ascii);
+}
+
+bool csv_needs_quotes(std::string_view text) noexcept {
+  const auto special = [](char byte) { return byte == ',' || byte == '"' || byte == '\r' || byte == '\n'; };
+  return text.empty() || std::any_of(text.begin(), text.end(), special);
+}
+
+void append_csv(std::string& out, std::string_view text) {
+  if (!csv_needs_quotes(text)) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char byte : text) {
+    if (byte == '"') {
+      out += '"';
+    }
+    out += byte;
+  }
+  out += '"';
+}
+
+void append_csv_shown(std::string& out, std::string_view text, bool ascii) { append_csv(out, printable(text, ascii)); }
+
+bool append_json(std::string& out, std::string_view text) {
+  bool valid = true;
+  out += '"';
+  std::size_t copied = 0;  // everything before it is in `out`
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\') {
+      ++at;
+      continue;
+    }
+    if (byte >= 0x80) {
+      const CodePoint point = decode_utf8(text.substr(at));
+      if (point.valid) {
+        at += point.size;
+        continue;
+      }
+    }
+    out += text.substr(copied, at - copied);
+    if (byte >= 0x80) {
+      out += "\xEF\xBF\xBD";
+      valid = false;
+    } else if (byte == '"' || byte == '\\') {
+      out += '\\';
+      out += text[at];
+    } else if (byte == '\n') {
+      out += "\\n";
+    } else if (byte == '\t') {
+      out += "\\t";
+    } else if (byte == '\r') {
+      out += "\\r";
+    } else {
+      append_unit(out, byte);
+    }
+    copied = ++at;
+  }
+  out += text.substr(copied);
+  out += '"';
+  return valid;
+}
+
+void append_json_shown(std::string& out, std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint point = decode_utf8(text);
+    if (!point.valid || point.value < 0x7F || !upsets_terminal(point.value)) {
+      out += text.substr(0, point.size);
+    } else if (point.value < 0x10000) {
+      append_unit(out, point.value);
+    } else {  // a surrogate pair
+      append_unit(out, 0xD800 + ((point.value - 0x10000) >> 10));
+      append_unit(out, 0xDC00 + ((point.value - 0x10000) & 0x3FFU));
+    }
+    text.remove_prefix(point.size);
+  }
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/version.hpp>
+
+#include "cli/command_line.hpp"
+#include "cli/text.hpp"
+
+#include <algorithm>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr std::size_t help_column = 26;
+// What keeps sentences readable beside a column; if there is less room, they go below.
+constexpr std::size_t least_beside = 20;
+constexpr std::size_t option_below = 10;
+constexpr std::size_t example_below = 6;
+
+std::string heading(const OptionSpec& spec) {
+  std::string text = spec.short_name == '\0' ? "      " : std::string("  -") + spec.short_name + ", ";
+  text += "--";
+  text += spec.name;
+  if (!spec.metavar.empty()) {
+    text += ' ';
+    text += spec.metavar;
+  }
+  return text;
+}
+
+// Left part at its place, the rest wrapped in the column beside it, or below if the left part is too wide.
+void append_entry(std::string& out, std::string_view left, std::string_view right, std::size_t column,
+                  std::size_t width) {
+  out += left;
+  std::string text = wrapped(right, width, column);
+  if (left.size() + 2 <= column) {
+    text.erase(0, left.size());
+  } else {
+    out += '\n';
+  }
+  out += text;
+}
+
+void append_option(std::string& out, const OptionSpec& spec, const CommandDefinition& definition, std::size_t width) {
+  std::string text(spec.help);
+  if (const std::string words = definition.words_beside(text, spec); !words.empty()) {
+    text += ": " + words;
+  }
+  append_entry(out, heading(spec), text, help_column + least_beside <= width ? help_column : option_below, width);
+}
+
+}  // namespace
+
+std::string help_text(const CommandDefinition& definition, std::size_t width) {
+  constexpr std::string_view usage = "Usage:";
+  std::string out =
+      wrapped(std::string(definition.name) + " " + std::string(definition.synopsis), width, usage.size() + 1);
+  out.replace(0, usage.size(), usage);
+  out += wrapped(definition.summary, width, 0);
+  out += "\nExamples:\n";
+  std::size_t longest = 0;
+  for (const Example& example : definition.examples) {
+    longest = std::max(longest, example.command.size());
+  }
+  // A column that leaves room for a few words beside the longest command, or none at all.
+  const std::size_t column = longest + 28 <= width ? longest + 4 : example_below;
+  for (const Example& example : definition.examples) {
+    append_entry(out, "  " + std::string(example.command), example.purpose, column, width);
+  }
+  std::vector<std::string_view> groups;
+  const std::vector<const OptionSpec*> options = definition.options();
+  for (const OptionSpec* spec : options) {
+    if (!spec->hidden && std::find(groups.begin(), groups.end(), spec->group) == groups.end()) {
+      groups.push_back(spec->group);
+    }
+  }
+  for (const std::string_view group : groups) {
+    out += "\n" + std::string(group) + ":\n";
+    for (const OptionSpec* spec : options) {
+      if (!spec->hidden && spec->group == group) {
+        append_option(out, *spec, definition, width);
+      }
+    }
+  }
+  out += "\nExit status:\n";
+  for (const ExitNote& note : definition.exit_notes) {
+    append_entry(out, "  " + std::to_string(static_cast<int>(note.status)), note.meaning, 7, width);
+  }
+  out += "\nManual page: " + std::string(definition.name) + "(1)\n";
+  return out;
+}
+
+std::string version_text(const CommandDefinition& definition) {
+  std::string out = std::string(definition.name) + " (libsmd) " + std::string(version()) + "\n";
+  out += "features: ";
+  out += features().empty() ? std::string_view("none") : features();
+  return out + "\n";
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/interruption.hpp"
+
+#include "cli/signals.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace smd::tool {
+
+namespace {
+
+std::atomic<int> interrupted_by{0};
+std::atomic<std::chrono::steady_clock::rep> interrupted_at{0};  // set before interrupted_by
+
+// What whoever started us ignores stays ignored (nohup).
+sigset_t signals_to_take() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : ending_signals) {
+    struct sigaction old = {};
+    if (sigaction(number, nullptr, &old) == 0 && old.sa_handler != SIG_IGN) {
+      sigaddset(&set, number);
+    }
+  }
+  return set;
+}
+
+// Only of pipes and sockets does the system say that nobody reads them any more.
+bool may_lose_reader(int descriptor) {
+  struct stat status = {};
+  return fstat(descriptor, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
+}  // namespace
+
+Interruption::Interruption(Reader reader) : reader_(reader), done_(eventfd(0, EFD_CLOEXEC)) {
+  const sigset_t ending = signals_to_take();
+  signals_ = signalfd(-1, &ending, SFD_CLOEXEC);
+  if (done_ < 0 || signals_ < 0) {
+    return;  // no descriptor left: signals end us as they always do
+  }
+  pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+  thread_ = std::thread([this] { listen(); });
+}
+
+Interruption::~Interruption() {
+  if (thread_.joinable()) {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(done_, &one, sizeof one);
+    thread_.join();
+    const sigset_t ending = signals_to_take();
+    pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
+  }
+  for (const int descriptor : {done_, signals_}) {
+    if (descriptor >= 0) {
+      close(descriptor);
+    }
+  }
+}
+
+bool Interruption::asked() const noexcept {
+  sigset_t pending = {};
+  const bool waits =
+      sigpending(&pending) == 0 && std::any_of(ending_signals.begin(), ending_signals.end(),
+                                               [&](int number) { return sigismember(&pending, number) == 1; });
+  return waits || noticed_;
+}
+
+void Interruption::listen() {
+  const bool watched = reader_ == Reader::needed && may_lose_reader(STDOUT_FILENO);
+  std::array<pollfd, 3> fds = {{{done_, POLLIN, 0}, {signals_, POLLIN, 0}, {watched ? STDOUT_FILENO : -1, 0, 0}}};
+  while (true) {
+    if (poll(fds.data(), fds.size(), -1) < 0) {
+      continue;
+    }
+    if (fds[0].revents != 0) {
+      return;
+    }
+    if ((fds[2].revents & POLLERR) != 0) {
+      end_process_by(SIGPIPE);
+    }
+    if (fds[1].revents != 0) {
+      noticed_ = true;
+      signalfd_siginfo info = {};
+      if (read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+        const int number = static_cast<int>(info.ssi_signo);
+        if (interrupted_by.load() == 0) {
+          interrupted_at = std::chrono::steady_clock::now().time_since_epoch().count();
+        }
+        if (interrupted_by.exchange(number) != 0) {
+          end_process_by(number);
+        }
+        source_.request_stop();
+      }
+    }
+  }
+}
+
+bool interrupted(std::chrono::steady_clock::duration ago) noexcept {
+  using Clock = std::chrono::steady_clock;
+  return interrupted_by.load() != 0 && Clock::now().time_since_epoch() - Clock::duration(interrupted_at.load()) >= ago;
+}
+
+void die_if_interrupted() noexcept {
+  if (const int number = interrupted_by.load(); number != 0) {
+    end_process_by(number);
+  }
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/number_format.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr std::size_t real_chars = 128;  // sign, 99 digits, point, leading zeros, exponent
+
+char* write_literal(char* out, std::string_view text) noexcept {
+  std::memcpy(out, text.data(), text.size());
+  return out + text.size();
+}
+
+std::string_view non_finite_text(double number) noexcept {
+  if (std::isnan(number)) {
+    return "nan";
+  }
+  return number > 0 ? "inf" : "-inf";
+}
+
+template <class Number>
+char* write_real(char* out, Number number, int precision) noexcept {
+  if (!std::isfinite(number)) {
+    return write_literal(out, non_finite_text(static_cast<double>(number)));
+  }
+  if (precision > 0) {
+    return std::to_chars(out, out + real_chars, static_cast<double>(number), std::chars_format::general, precision).ptr;
+  }
+  return std::to_chars(out, out + real_chars, number).ptr;
+}
+
+// The 16 bits of a float rounded to half precision, to nearest, ties to even. Finite numbers only.
+std::uint16_t half_bits(double number) noexcept {
+  const auto sign = static_cast<std::uint16_t>(std::signbit(number) ? 0x8000 : 0);
+  const double magnitude = std::fabs(number);
+  if (magnitude == 0) {
+    return sign;
+  }
+  int exponent = std::ilogb(magnitude);
+  exponent = exponent < -14 ? -14 : exponent;  // subnormal numbers share the smallest exponent
+  const double scaled = std::nearbyint(std::ldexp(magnitude, 10 - exponent));  // 10 bits after the point
+  const auto mantissa = static_cast<std::uint32_t>(scaled);
+  if (mantissa > 2048 || exponent > 15) {
+    return static_cast<std::uint16_t>(sign | 0x7C00);
+  }
+  // A mantissa with its leading bit adds one to the exponent field; 2048 (rounded up) adds two.
+  return static_cast<std::uint16_t>(sign | ((static_cast<std::uint32_t>(exponent + 14) << 10) + mantissa));
+}
+
+std::uint16_t bfloat16_bits(double number) noexcept {
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(number));
+  return static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
+}
+
+// The shortest text of a number of which `same` says that it reads back equal. The types are small, so as many digits
+// as needed are tried; 5 tell any two halves apart, 4 any two bfloat16.
+template <class Same>
+char* write_small_real(char* out, float number, int precision, Same&& same) noexcept {
+  if (!std::isfinite(number) || precision > 0) {
+    return write_real(out, number, precision);
+  }
+  double rounded = number;
+  bool found = false;
+  for (int digits = 0; digits < 6 && !found; ++digits) {
+    char text[32];
+    char* end = std::to_chars(text, text + sizeof text, number, std::chars_format::scientific, digits).ptr;
+    std::from_chars(text, end, rounded);
+    found = same(rounded);
+    // At a power of two there is more room above than below, so the next number up may do where the nearest, a tie
+    // rounded down, does not. (Ending in 9, it would have fewer digits and was tried before.)
+    char* last = std::find(text, end, 'e') - 1;
+    if (!found && *last != '9') {
+      ++*last;
+      std::from_chars(text, end, rounded);
+      found = same(rounded);
+    }
+  }
+  // The nearest double of so few digits has them as its own shortest text. If the number's exact text is no longer
+  // (65504, not 65500), that.
+  char exact[32];
+  const char* exact_end = std::to_chars(exact, exact + sizeof exact, number).ptr;
+  char* end = std::to_chars(out, out + real_chars, rounded).ptr;
+  return exact_end - exact <= end - out ? write_literal(out, {exact, exact_end}) : end;
+}
+
+template <class Real>
+char* write_complex(char* out, std::complex<Real> number, int precision) noexcept {
+  out = write_real(out, number.real(), precision);
+  if (std::isnan(number.imag()) || !std::signbit(number.imag())) {
+    *out++ = '+';
+  }
+  out = write_real(out, number.imag(), precision);
+  *out++ = 'j';
+  return out;
+}
+
+char* write_json_non_finite(char* out, double number, NonFinite style) noexcept {
+  if (style == NonFinite::null) {
+    return write_literal(out, "null");
+  }
+  if (std::isnan(number)) {
+    return write_literal(out, "\"NaN\"");
+  }
+  return write_literal(out, number > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+}
+
+template <class Number>
+char* write_json_real(char* out, Number number, double as_double, int precision, NonFinite style) noexcept {
+  if (!std::isfinite(as_double)) {
+    return write_json_non_finite(out, as_double, style);
+  }
+  // Most readers take `-0` for the integer 0, and its sign is lost.
+  return as_double == 0 && std::signbit(as_double) ? write_literal(out, "-0.0") : write_number(out, number, precision);
+}
+
+template <class Real>
+char* write_json_complex(char* out, std::complex<Real> number, int precision, NonFinite style) noexcept {
+  *out++ = '[';
+  out = write_json_number(out, number.real(), precision, style);
+  out = write_literal(out, ", ");
+  out = write_json_number(out, number.imag(), precision, style);
+  *out++ = ']';
+  return out;
+}
+
+template <class Integer>
+char* write_integer(char* out, Integer number) noexcept {
+  return std::to_chars(out, out + real_chars, number).ptr;
+}
+
+}  // namespace
+
+float to_float(Half number) noexcept {
+  const std::uint32_t sign = static_cast<std::uint32_t>(number.bits & 0x8000u) << 16;
+  const std::uint32_t exponent = (number.bits >> 10) & 0x1Fu;
+  const std::uint32_t mantissa = number.bits & 0x3FFu;
+  if (exponent == 0x1F) {
+    return std::bit_cast<float>(sign | 0x7F800000u | (mantissa << 13));
+  }
+  if (exponent == 0) {
+    const float magnitude = std::ldexp(static_cast<float>(mantissa), -24);
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+}
+
+float to_float(BFloat16 number) noexcept { return std::bit_cast<float>(static_cast<std::uint32_t>(number.bits) << 16); }
+
+char* write_number(char* out, float number, int precision) noexcept { return write_real(out, number, precision); }
+char* write_number(char* out, double number, int precision) noexcept { return write_real(out, number, precision); }
+char* write_number(char* out, Half number, int precision) noexcept {
+  return write_small_real(out, to_float(number), precision,
+                          [number](double rounded) { return half_bits(rounded) == number.bits; });
+}
+char* write_number(char* out, BFloat16 number, int precision) noexcept {
+  return write_small_real(out, to_float(number), precision,
+                          [number](double rounded) { return bfloat16_bits(rounded) == number.bits; });
+}
+char* write_number(char* out, std::complex<float> number, int precision) noexcept {
+  return write_complex(out, number, precision);
+}
+char* write_number(char* out, std::complex<double> number, int precision) noexcept {
+  return write_complex(out, number, precision);
+}
+char* write_number(char* out, bool truth, int) noexcept { return write_literal(out, truth ? "true" : "false"); }
+char* write_number(char* out, std::int8_t number, int) noexcept { return write_integer(out, int{number}); }
+char* write_number(char* out, std::uint8_t number, int) noexcept { return write_integer(out, int{number}); }
+char* write_number(char* out, std::int16_t number, int) noexcept { return write_integer(out, number); }
+char* write_number(char* out, std::uint16_t number, int) noexcept { return write_integer(out, number); }
+char* write_number(char* out, std::int32_t number, int) noexcept { return write_integer(out, number); }
+char* write_number(char* out, std::uint32_t number, int) noexcept { return write_integer(out, number); }
+char* write_number(char* out, std::int64_t number, int) noexcept { return write_integer(out, number); }
+char* write_number(char* out, std::uint64_t number, int) noexcept { return write_integer(out, number); }
+
+char* write_json_number(char* out, float number, int precision, NonFinite style) noexcept {
+  return write_json_real(out, number, number, precision, style);
+}
+char* write_json_number(char* out, double number, int precision, NonFinite style) noexcept {
+  return write_json_real(out, number, number, precision, style);
+}
+char* write_json_number(char* out, Half number, int precision, NonFinite style) noexcept {
+  return write_json_real(out, number, to_float(number), precision, style);
+}
+char* write_json_number(char* out, BFloat16 number, int precision, NonFinite style) noexcept {
+  return write_json_real(out, number, to_float(number), precision, style);
+}
+char* write_json_number(char* out, std::complex<float> number, int precision, NonFinite style) noexcept {
+  return write_json_complex(out, number, precision, style);
+}
+char* write_json_number(char* out, std::complex<double> number, int precision, NonFinite style) noexcept {
+  return write_json_complex(out, number, precision, style);
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/operand_hints.hpp"
+
+#include "cli/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <filesystem>
+#include <optional>
+#include <smd/trial.hpp>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace smd::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_entries = 10'000;  // that are looked at to find trials below a folder
+constexpr std::size_t shown_trials = 3;
+
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+bool has_collections(const fs::path& folder) { return is_folder(folder / "collections"); }
+
+// In `./run`, `run/` and `run` the same.
+fs::path trimmed(const std::string& path) {
+  fs::path result = fs::path(path).lexically_normal();
+  return result.has_filename() || !result.has_parent_path() ? result : result.parent_path();
+}
+
+// The trial that a path lies in, itself not counted.
+std::optional<fs::path> trial_around(const fs::path& path) {
+  for (fs::path folder = path.parent_path(); folder != folder.parent_path(); folder = folder.parent_path()) {
+    if (has_collections(folder)) {
+      return folder;
+    }
+  }
+  // `index/000000000` within the trial that is the working folder.
+  return path.is_relative() && has_collections(".") ? std::optional<fs::path>(".") : std::nullopt;
+}
+
+struct Below {
+  std::vector<std::string> trials;  // in byte order
+  bool all = true;
+};
+
+// Level by level, so that a large tree does not hide the trials near its top.
+Below trials_below(const fs::path& top) {
+  Below below;
+  std::deque<fs::path> folders{top};
+  std::size_t entries = 0;
+  while (!folders.empty() && below.all) {
+    const fs::path folder = std::move(folders.front());
+    folders.pop_front();
+    if (folder != top && has_collections(folder)) {
+      below.trials.push_back(folder.string());
+      continue;
+    }
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+      if (++entries > most_entries) {
+        below.all = false;
+        break;
+      }
+      std::error_code unknown;
+      if (entry->symlink_status(unknown).type() == fs::file_type::directory) {
+        folders.push_back(entry->path());
+      }
+    }
+  }
+  std::sort(below.trials.begin(), below.trials.end());
+  return below;
+}
+
+// Whether all files of a trial's collections folder are compressed copies.
+bool holds_compressed_copies(const fs::path& folder) {
+  bool compressed = false;
+  std::size_t entries = 0;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(folder / "collections", error);
+  for (; !error && entry != fs::recursive_directory_iterator() && entries < most_entries; entry.increment(error)) {
+    std::error_code unknown;
+    if (entry->is_regular_file(unknown)) {
+      if (entry->path().extension() != ".gz") {
+        return false;
+      }
+      compressed = true;
+      ++entries;
+    }
+  }
+  return compressed;
+}
+
+std::string archive_hint(const std::string& path) {
+  struct Archive {
+    std::string_view ending;
+    std::string_view program;
+  };
+  constexpr std::array<Archive, 9> archives = {{{".tar", "tar -xf"},
+                                                {".tar.gz", "tar -xf"},
+                                                {".tgz", "tar -xf"},
+                                                {".tar.xz", "tar -xf"},
+                                                {".tar.bz2", "tar -xf"},
+                                                {".tar.zst", "tar -xf"},
+                                                {".zip", "unzip"},
+                                                {".7z", "7z x"},
+                                                {".gz", "gunzip -k"}}};
+  for (const Archive& archive : archives) {
+    if (path.ends_with(archive.ending)) {
+      return "is " + std::string(archive.ending == ".gz" ? "a compressed file" : "an archive") + ": unpack it (" +
+             std::string(archive.program) + " " + path + ") and name the folder of the trial";
+    }
+  }
+  return {};
+}
+
+// A tensor's name after the trial's, in one operand.
+std::string tensor_hint(const fs::path& path, const fs::path& trial) {
+  const std::string name = path.lexically_relative(trial).string();
+  std::string text = "is not there, but " + tool::quoted(trial.string()) + " is a trial";
+  try {
+    const Trial opened = Trial::open(trial.string());
+    if (opened.has_tensor(name)) {
+      return text + ": name the trial alone, and the tensor with -n " + tool::quoted(name);
+    }
+    return text + ", which has no tensor " + tool::quoted(name) +
+           did_you_mean(nearest_names(name, opened.tensor_names()));
+  } catch (const Error&) {
+    return text;  // what is wrong with it is said to whoever opens it
+  }
+}
+
+std::string below_hint(const fs::path& path) {
+  const Below below = trials_below(path);
+  if (below.trials.empty()) {
+    return {};
+  }
+  const std::size_t count = below.trials.size();
+  return std::string("is not a trial, but there ") + (count == 1 ? "is " : "are ") + (below.all ? "" : "at least ") +
+         counted(count, "trial") + " below it: " + quoted_list(below.trials, shown_trials) +
+         (count > shown_trials ? "; smd-ls --find " + path.string() + " lists them" : "");
+}
+
+}  // namespace
+
+bool is_trial_folder(const std::string& path) {
+  return has_collections(path) || has_collections(fs::path(path) / "debug-output");
+}
+
+std::string instead_of_trial(const std::string& operand) {
+  if (operand.empty() || operand.starts_with("s3://")) {
+    return {};
+  }
+  const fs::path path = trimmed(operand);
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  const bool folder = status.type() == fs::file_type::directory;
+  if (status.type() == fs::file_type::regular) {
+    if (std::string hint = archive_hint(path.string()); !hint.empty()) {
+      return hint;
+    }
+  }
+  if (folder && holds_compressed_copies(path)) {
+    return "holds compressed copies of a trial's files: uncompress them (gunzip -r " + path.string() + ")";
+  }
+  if (const std::optional<fs::path> trial = trial_around(path)) {
+    return status.type() == fs::file_type::not_found
+               ? tensor_hint(path, *trial)
+               : "lies in the trial " + tool::quoted(trial->string()) + ": name that";
+  }
+  return folder ? below_hint(path) : std::string();
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/operands.hpp"
+
+#include "cli/errors.hpp"
+#include "cli/operand_hints.hpp"
+#include "cli/progress.hpp"
+#include "cli/reading_options.hpp"
+#include "cli/text.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+namespace smd::tool {
+
+namespace {
+
+// Calls `visit` for each item as soon as its end was read.
+void for_each_item(char separator, const std::function<bool(const std::string&)>& visit) {
+  std::array<char, 16384> block;
+  std::string item;
+  for (;;) {
+    const ssize_t got = read(STDIN_FILENO, block.data(), block.size());
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      throw ReadError({ProblemKind::io, {}, {}, "standard input: " + std::generic_category().message(errno)});
+    }
+    if (got == 0) {
+      break;
+    }
+    for (const char byte : std::string_view(block.data(), static_cast<std::size_t>(got))) {
+      if (byte != separator) {
+        item += byte;
+      } else {
+        if (!item.empty() && !visit(item)) {
+          return;
+        }
+        item.clear();
+      }
+    }
+  }
+  if (!item.empty()) {
+    visit(item);
+  }
+}
+
+/// Of a path that is not there: those that are, whose names at the first place that is wrong are most like its own.
+std::vector<std::string> nearest_folders(std::string path) {
+  namespace fs = std::filesystem;
+  constexpr std::size_t most_entries = 10'000;
+  while (path.size() > 1 && path.back() == '/') {
+    path.pop_back();
+  }
+  std::error_code error;
+  fs::path wanted(path);
+  fs::path rest;
+  while (!wanted.parent_path().empty() && !fs::exists(wanted.parent_path(), error)) {
+    rest = rest.empty() ? wanted.filename() : wanted.filename() / rest;
+    wanted = wanted.parent_path();
+  }
+  const fs::path parent = wanted.parent_path();
+  std::vector<std::string> names;
+  fs::directory_iterator entry(parent.empty() ? fs::path(".") : parent, error);
+  for (; !error && entry != fs::directory_iterator() && names.size() < most_entries; entry.increment(error)) {
+    std::error_code unknown;
+    if (entry->is_directory(unknown)) {
+      names.push_back(entry->path().filename().string());
+    }
+  }
+  std::vector<std::string> nearest = nearest_names(wanted.filename().string(), names);
+  for (std::string& name : nearest) {
+    const fs::path folder = parent / name;
+    name = (!rest.empty() && fs::exists(folder / rest, error) ? folder / rest : folder).string();
+  }
+  return nearest;
+}
+
+}  // namespace
+
+void fail_to_open(const Error& error, const std::string& path, Diagnostics& messages, std::string_view hint) {
+  const bool no_trial = error.tag() == "NotFound" || error.tag() == "MissingCollectionFiles";
+  if (const std::string instead = no_trial ? instead_of_trial(path) : std::string(); !instead.empty()) {
+    messages.fail(error.tag(), tool::quoted(path) + " " + instead, ExitStatus::unreadable);
+    return;
+  }
+  std::error_code unknown;
+  if (error.tag() != "NotFound" || std::filesystem::exists(path, unknown) || path.starts_with("s3://")) {
+    messages.fail(error, path);
+    return;
+  }
+  std::string text = error.what();
+  if (text.find(path) == std::string::npos) {
+    text = path + ": " + text;
+  }
+  messages.fail(error.tag(), text + meant_instead(path, hint), ExitStatus::unreadable);
+}
+
+std::string meant_instead(const std::string& path, std::string_view hint) {
+  if (is_remote_path(path)) {
+    return {};
+  }
+  std::string nearest = did_you_mean(nearest_folders(path));
+  std::error_code unknown;
+  if (!nearest.empty() || std::filesystem::exists(std::filesystem::path(path).parent_path(), unknown)) {
+    return nearest;  // in a folder that is there it must have been meant as a path
+  }
+  return std::string(hint);
+}
+
+bool for_each_listed(std::span<const std::string> operands, bool null_separated,
+                     const std::function<bool(const std::string&)>& visit) {
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i] == "-" && i + 1 < operands.size()) {
+      throw UsageError("'-' must be the last operand");
+    }
+  }
+  bool any = false;
+  for (const std::string& operand : operands) {
+    if (operand == "-") {
+      for_each_item(null_separated ? '\0' : '\n', [&](const std::string& item) {
+        any = true;
+        return visit(item);
+      });
+      return any;
+    }
+    any = true;
+    if (!visit(operand)) {
+      return any;
+    }
+  }
+  return any;
+}
+
+void say_nothing_listed(Diagnostics& messages) {
+  messages.nothing("TensorUnavailable", "nothing is selected: standard input lists nothing");
+}
+
+void for_each_operand(std::span<const std::string> operands, bool null_separated, Diagnostics& messages,
+                      const std::function<bool(const std::string&)>& visit) {
+  messages.name_trials(may_be_several(operands));
+  if (!for_each_listed(operands, null_separated, visit) && lists_operands(operands)) {
+    say_nothing_listed(messages);
+  }
+}
+
+std::vector<std::string> all_operands(std::span<const std::string> operands, bool null_separated,
+                                      Diagnostics& messages) {
+  std::vector<std::string> all;
+  for_each_operand(operands, null_separated, messages, [&](const std::string& operand) {
+    all.push_back(operand);
+    return true;
+  });
+  return all;
+}
+
+bool lists_operands(std::span<const std::string> operands) noexcept {
+  return !operands.empty() && operands.back() == "-";
+}
+
+bool may_be_several(std::span<const std::string> operands) noexcept {
+  return operands.size() > 1 || lists_operands(operands);
+}
+
+std::string_view hint_for(const std::string& operand, std::span<const std::string> operands) noexcept {
+  const bool later = !operands.empty() && operand != operands.front() && !lists_operands(operands);
+  return later ? "; operands are trials, tensors are chosen with -n, -e or -c" : "";
+}
+
+void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages,
+                const std::function<void(Trial&)>& visit, std::string_view hint) {
+  const auto open = [&path](const TrialOptions& watched) { return std::optional(Trial::open(path, watched)); };
+  with_trial(path, options, messages, open, visit, hint);
+}
+
+void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages, const OpenTrial& open,
+                const std::function<void(Trial&)>& visit, std::string_view hint) {
+  try {
+    Progress progress("reading index files", 0);
+    TrialOptions watched = options;
+    watched.name = path;
+    say_remote(watched, messages);
+    watched.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.at(done, total); };
+    std::optional<Trial> trial = open(watched);
+    if (!trial) {
+      return;
+    }
+    const AboutTrial about(path);
+    try {
+      visit(*trial);
+    } catch (const InvalidArgument&) {
+      throw;
+    } catch (const MatchLimit&) {
+      throw;
+    } catch (const Error& error) {
+      messages.fail(error, path);
+    }
+    for (const Problem& problem : trial->problems()) {
+      messages.report_once(problem, trial->path());
+    }
+  } catch (const InvalidArgument& error) {
+    throw UsageError(error.what());
+  } catch (const MatchLimit& error) {
+    throw UsageError(error.what());
+  } catch (const Error& error) {
+    fail_to_open(error, path, messages, hint);
+  }
+}
+
+}  // namespace smd::tool

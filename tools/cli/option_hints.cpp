@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/option_hints.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace smd::tool {
+
+namespace {
+
+struct Hint {
+  std::string_view tried;  ///< Several, with spaces between them.
+  std::string_view needs;  ///< The option of this command without which the advice would be wrong; empty: none.
+  std::string_view advice;
+};
+
+constexpr std::string_view filter_advice =
+    "to choose rows by their values, pipe them to jq (--jsonl | jq 'select(.step > 5)') or mlr (--tsv | mlr --tsv "
+    "filter '$step > 5')";
+
+// Of several rows for one option, the first that fits the command counts.
+constexpr std::array<Hint, 59> hints = {{
+    {"--where --filter --query --jq", "format", filter_advice},
+    {"--grep --match --pattern --include --regexp -E", "regex", "-e RE selects tensors by a pattern"},
+    {"--ignore --skip --not --invert-match", "exclude", "-x RE drops tensors by a pattern"},
+    {"--tensor --tensors --names --variable --key -t", "name", "-n NAME selects a tensor"},
+    {"--tensor --tensors --names --variable --key -t", "", "smd-ls, smd-tensor and smd-reduce select tensors"},
+    {"--head --max-rows --rows -N", "limit", "--limit N prints the first N rows"},
+    {"--head --max-rows --rows --limit -N", "every", "pipe the rows to head, or choose steps: -s first, -s 0:100"},
+    {"--tail", "every", "-s -3: selects the last three steps; or pipe the rows to tail"},
+    {"--sort --sort-by --order-by --order", "sort", "try --sort COLUMN"},
+    {"--sort --sort-by --order-by --order", "format",
+     "pipe the rows to sort or mlr (--tsv | mlr --tsv sort -nr value)"},
+    {"--last --latest --newest", "step", "try -s last"},
+    {"--first --oldest", "every", "try -s first"},
+    {"--all -a -A", "every", "all tensors are the default; -s all selects all steps"},
+    {"--start-step --end-step --from --to --since --until --range", "every", "-s A:B selects steps"},
+    {"--start-step --end-step --from --to --since --until --range", "param", "-s A:B selects the steps to evaluate"},
+    {"--steps --start --end", "every", "-s A:B selects steps"},
+    {"--global-step --iteration --epoch", "step", "-s N is a global step, with -m a step of the mode"},
+    {"--stride --sample", "every", "--every N keeps each Nth step"},
+    {"--train --eval --predict --validation --phase", "mode", "-m train, eval or predict selects a mode"},
+    {"--rank --node --host --device --gpu", "worker", "-w WORKER selects a worker"},
+    {"--all-workers", "worker", "try -w all"},
+    {"--json-lines --jsonlines --ndjson --json-stream", "jsonl", "try --jsonl"},
+    {"--output-format --out-format --fmt -O", "format", "try -f FORMAT"},
+    {"--pretty --indent", "json", "--json | jq . indents"},
+    {"--text --plain --raw-output --porcelain --parseable", "tsv", "try --tsv"},
+    {"--delimiter --separator --sep", "tsv", "--tsv and --csv; mlr makes others of them"},
+    {"--npy --numpy --npz --pgm --binary", "stack", "try -f npy, npz, raw or pgm"},
+    {"--npy --numpy --npz --pgm --binary", "regex", "smd-tensor writes -f npy, npz, raw and pgm"},
+    {"--junit --xml", "report", "try -f junit, or --report junit=FILE"},
+    {"--out --outfile --output-file", "output", "try -o FILE"},
+    {"--fields --select --cols --column --keys", "columns", "try --columns A,B"},
+    {"--noheader --no-headers --skip-header --headerless", "no-header", "try -H"},
+    {"--null-data --print0 --zero -z", "null", "try -0"},
+    {"--digits --round --decimals --float-format", "precision", "try --precision N"},
+    {"--no-color --nocolor --no-colour", "color", "try --color never"},
+    {"--colour --colors", "color", "try --color auto, always or never"},
+    {"--recursive --recurse -R", "find", "--find lists the trials below a folder"},
+    {"--recursive --recurse -R", "format", "smd-ls --find DIR lists the trials below a folder, for xargs or '-'"},
+    {"--human --human-readable --si --size", "long", "try -l --columns tensor,bytes | numfmt --to=iec --field=2"},
+    {"--details --info --dtype --shape", "long", "-l shows all about each tensor"},
+    {"--stats --statistics --info --describe", "stat", "try --stat"},
+    {"--stats --statistics --min --max --mean --std --norm --agg --aggregate", "reduce", "try -r min,max,mean,std,l2"},
+    {"--stats --statistics --stat --min --max --mean --std --norm --agg --aggregate", "regex",
+     "smd-reduce -r min,max,mean,std,l2 prints statistics"},
+    {"--value --values", "regex", "smd-tensor prints values"},
+    {"--group-by --groupby --group --pool", "by", "-b tensor,step or worker; what is left out is pooled"},
+    {"--plot --graph --chart --curve --sparkline", "spark", "--spark draws curves"},
+    {"--plot --graph --chart --curve --sparkline --spark", "regex", "smd-reduce --spark draws curves"},
+    {"--histogram --distribution", "hist", "try --hist"},
+    {"--image --picture", "heatmap", "try --heatmap"},
+    {"--index --indices", "slice", "try --slice 0,:,::2"},
+    {"--watch --live --stream --wait", "follow", "-F follows the job"},
+    {"--threads --parallel --processes --num-workers -P -T", "jobs", "try -j N"},
+    {"--poll --poll-interval --refresh", "interval", "try --interval D"},
+    {"--silent -S", "quiet", "try -q"},
+    {"--debug --trace --log-level --loglevel", "verbose", "try -v, -vv, or SMDEBUG_LOG_LEVEL"},
+    {"--endpoint --s3-endpoint", "endpoint-url", "try --endpoint-url URL"},
+    {"--anonymous --no-sign --public", "no-sign-request", "try --no-sign-request"},
+    {"--params --parameter --parameters --set --arg", "param", "-p K=V sets a parameter of a rule"},
+    {"--usage -?", "help", "try --help"},
+}};
+
+bool lists(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(' '), words.size());
+    if (words.substr(0, end) == word) {
+      return true;
+    }
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string option_hint(const CommandDefinition& definition, std::string_view tried) {
+  const OptionSpec* const step = definition.find("step");
+  if (tried.size() == 2 && tried[1] >= '0' && tried[1] <= '9' && step != nullptr && step->kind == ValueKind::step) {
+    return "; a step, also a negative one, follows -s: -s " + std::string(tried);
+  }
+  for (const Hint& hint : hints) {
+    if (lists(hint.tried, tried) && (hint.needs.empty() || definition.find(hint.needs) != nullptr)) {
+      return "; " + std::string(hint.advice);
+    }
+  }
+  return {};
+}
+
+}  // namespace smd::tool

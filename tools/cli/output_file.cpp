@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/output_file.hpp"
+
+#include "cli/diagnostics.hpp"
+#include "cli/errors.hpp"
+#include "cli/escape.hpp"
+#include "cli/progress.hpp"
+#include "cli/signals.hpp"
+#include "cli/standard_output.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+namespace smd::tool {
+
+namespace {
+
+std::atomic<bool> standard_output_lost{false};
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+[[noreturn]] void fail(const std::string& place, int error) {
+  throw OutputError("cannot write " + place + ": " + reason(error));
+}
+
+// Signals that end the process must not come between making a temporary and remembering it.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (const int number : ending_signals) {
+      sigaddset(&ending, number);
+    }
+    pthread_sigmask(SIG_BLOCK, &ending, &old_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &old_, nullptr); }
+
+ private:
+  sigset_t old_;
+};
+
+// The file that a name leads to, so that a symbolic link is not replaced by a file.
+std::string resolved(const std::string& path) {
+  char* real = realpath(path.c_str(), nullptr);
+  if (real == nullptr) {
+    return path;
+  }
+  std::string result(real);
+  std::free(real);
+  return result;
+}
+
+// A file that replaces another one has its owner and group, as far as we may give them. One that runs with the rights
+// of its owner or group must not run with ours instead.
+void keep_owner(int descriptor, const struct stat& old, const std::string& place) {
+  if (fchown(descriptor, old.st_uid, old.st_gid) != 0) {
+    (void)!fchown(descriptor, static_cast<uid_t>(-1), old.st_gid);  // what came of it is seen below
+  }
+  struct stat now = {};
+  if (fstat(descriptor, &now) != 0) {
+    fail(place, errno);
+  }
+  const bool user_changes = (old.st_mode & S_ISUID) != 0 && now.st_uid != old.st_uid;
+  const bool group_changes = (old.st_mode & S_ISGID) != 0 && now.st_gid != old.st_gid;
+  if (user_changes || group_changes) {
+    throw OutputError("cannot write " + place + ": it is " + (user_changes ? "set-user-ID" : "set-group-ID") +
+                      " and belongs to another " + (user_changes ? "user" : "group") + "; remove it first");
+  }
+}
+
+}  // namespace
+
+bool standard_output_failed() noexcept { return standard_output_lost.load(); }
+
+OutputFile::OutputFile(Kind kind, int descriptor)
+    : kind_(kind), descriptor_(descriptor), buffer_(std::make_unique_for_overwrite<char[]>(capacity)) {}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : kind_(std::exchange(other.kind_, Kind::discard)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      used_(std::exchange(other.used_, 0)),
+      flushed_(other.flushed_),
+      frame_(other.frame_),
+      buffer_(std::move(other.buffer_)),
+      mode_(other.mode_),
+      path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      text_(std::move(other.text_)) {}
+
+OutputFile OutputFile::standard() { return {Kind::standard, STDOUT_FILENO}; }
+
+OutputFile OutputFile::discard() { return {Kind::discard, -1}; }
+
+OutputFile OutputFile::memory() { return {Kind::memory, -1}; }
+
+void OutputFile::take_text(std::string& text) {
+  flush();
+  text.swap(text_);
+  text_.clear();
+}
+
+OutputFile OutputFile::file(const std::string& path) {
+  OutputFile out(Kind::file, -1);
+  out.path_ = resolved(path);
+  struct stat existing = {};
+  const bool exists = stat(out.path_.c_str(), &existing) == 0;
+  if (exists && S_ISDIR(existing.st_mode)) {
+    fail(tool::quoted(path), EISDIR);
+  }
+  if (exists && !S_ISREG(existing.st_mode)) {  // a device or a pipe cannot be replaced, only written to
+    out.descriptor_ = open(out.path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (out.descriptor_ < 0) {
+      fail(tool::quoted(path), errno);
+    }
+    return out;
+  }
+  const std::size_t slash = out.path_.rfind('/');
+  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+  std::string temporary = out.path_.substr(0, name) + "." + out.path_.substr(name, 200) + ".XXXXXX";
+  const SignalsBlocked blocked;
+  out.descriptor_ = mkostemp(temporary.data(), O_CLOEXEC);
+  if (out.descriptor_ < 0) {
+    fail(tool::quoted(path), errno);
+  }
+  out.temporary_ = temporary;
+  remove_on_signal(temporary);
+  if (exists) {
+    out.mode_ = existing.st_mode & 07777U;
+    keep_owner(out.descriptor_, existing, tool::quoted(path));
+  } else {
+    const mode_t mask = umask(0);
+    umask(mask);
+    out.mode_ = 0666U & ~mask;
+  }
+  return out;
+}
+
+OutputFile::~OutputFile() {
+  if (kind_ == Kind::standard) {
+    // Left by an error elsewhere: what was printed so far still counts.
+    try {
+      flush();
+    } catch (const OutputError&) {
+      standard_output_lost = true;
+    }
+  } else if (kind_ == Kind::file && descriptor_ >= 0) {
+    ::close(descriptor_);
+    if (!temporary_.empty()) {
+      unlink(temporary_.c_str());
+      forget_on_signal(temporary_);
+    }
+  }
+}
+
+void OutputFile::write(std::string_view text) {
+  if (text.size() > capacity - used_) {
+    flush();
+    if (text.size() >= capacity) {
+      write_out(text.data(), text.size());
+      return;
+    }
+  }
+  std::memcpy(buffer_.get() + used_, text.data(), text.size());
+  used_ += text.size();
+}
+
+void OutputFile::write(std::span<const std::byte> bytes) {
+  write(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+void OutputFile::flush() { write_out(buffer_.get(), std::exchange(used_, 0)); }
+
+void OutputFile::write_out(const char* bytes, std::size_t size) {
+  flushed_ += size;
+  if (kind_ == Kind::memory) {
+    text_.append(bytes, size);
+    return;
+  }
+  std::string shown;  // names in JSON, above all
+  if (kind_ == Kind::standard && size > 0 && is_terminal()) {
+    append_json_shown(shown, {bytes, size});
+    bytes = shown.data();
+    size = shown.size();
+  }
+  constexpr std::size_t largest = std::size_t{1} << 30;  // Linux moves at most 2 GiB at once
+  if (kind_ == Kind::standard && size > 0 && Progress::line_shown() && is_terminal()) {
+    Progress::erase_line();
+  }
+  while (kind_ != Kind::discard && size > 0) {
+    const ssize_t written = ::write(descriptor_, bytes, std::min(size, largest));
+    if (written >= 0) {
+      bytes += written;
+      size -= static_cast<std::size_t>(written);
+    } else if (errno == EAGAIN) {  // someone made the pipe non-blocking
+      pollfd ready = {descriptor_, POLLOUT, 0};
+      poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      fail(kind_ == Kind::standard ? std::string("standard output") : tool::quoted(path_), errno);
+    }
+  }
+}
+
+void OutputFile::close() {
+  flush();
+  if (kind_ != Kind::file || descriptor_ < 0) {
+    return;
+  }
+  // Now: writing would have taken set-user-ID and set-group-ID away.
+  if (!temporary_.empty() && fchmod(descriptor_, mode_) != 0) {
+    fail(tool::quoted(path_), errno);
+  }
+  // Some file systems report a full disk only now.
+  if (::close(std::exchange(descriptor_, -1)) != 0) {
+    const int error = errno;
+    unlink(temporary_.c_str());
+    forget_on_signal(temporary_);
+    fail(tool::quoted(path_), error);
+  }
+  if (temporary_.empty()) {
+    return;
+  }
+  const SignalsBlocked blocked;
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    const int error = errno;
+    unlink(temporary_.c_str());
+    forget_on_signal(temporary_);
+    fail(tool::quoted(path_), error);
+  }
+  forget_on_signal(temporary_);
+  temporary_.clear();
+}
+
+void OutputFile::close(const Diagnostics& messages) {
+  const ExitStatus status = messages.status();
+  const bool failed = status == ExitStatus::unreadable || status == ExitStatus::damaged;
+  const bool nothing = flushed_ + used_ == frame_;
+  if (!temporary_.empty() && (status == ExitStatus::usage || (failed && nothing))) {
+    return;  // what is not closed is removed
+  }
+  close();
+}
+
+bool OutputFile::is_terminal() const noexcept { return descriptor_ >= 0 && tool::is_terminal(descriptor_); }
+
+}  // namespace smd::tool

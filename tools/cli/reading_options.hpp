@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/trial.hpp>
+#include <span>
+
+#include "cli/command_line.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/remote_options.hpp"
+
+namespace smd::tool {
+
+/// The options that every command which reads trials has.
+struct ReadingOptions {
+  unsigned jobs = 0;  ///< 0: one per CPU.
+  bool verify = true;
+  RemoteOptions remote = {};  ///< For trials on S3.
+
+  static std::span<const OptionSpec> table() noexcept;
+  static ReadingOptions from(const CommandLine& line);
+
+  /// Options to open a trial with: one snapshot (no refresh on queries), the given range.
+  [[nodiscard]] TrialOptions trial_options(const StepRange& range = {}) const;
+};
+
+/// What goes on with a remote store is said by `messages`, which must outlive all trials opened with the options.
+void say_remote(TrialOptions& options, Diagnostics& messages);
+
+}  // namespace smd::tool

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/signals.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <climits>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+namespace smd::tool {
+
+namespace {
+
+// A handler may only touch memory that is already there, and that stays: slots are used again, and never freed.
+struct Slot {
+  std::atomic<bool> used{false};
+  Slot* next = nullptr;  // set before others see the slot
+  char path[PATH_MAX] = {};
+};
+constinit Slot first_slot;
+constinit std::atomic<Slot*> later_slots{nullptr};
+constinit std::mutex registering;
+
+Slot* next_of(const Slot* slot) noexcept {
+  return slot == &first_slot ? later_slots.load(std::memory_order_acquire) : slot->next;
+}
+
+Slot* free_slot() noexcept {
+  for (Slot* slot = &first_slot; slot != nullptr; slot = next_of(slot)) {
+    if (!slot->used.load(std::memory_order_relaxed)) {
+      return slot;
+    }
+  }
+  auto* const added = new (std::nothrow) Slot;
+  if (added != nullptr) {
+    added->next = later_slots.load(std::memory_order_relaxed);
+    later_slots.store(added, std::memory_order_release);
+  }
+  return added;
+}
+
+extern "C" void ignore_signal(int) {}
+
+extern "C" void end_by_signal(int number) {
+  remove_temporary_files();
+  // Kills the process as soon as the handler returns: until then the signal is blocked.
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+}  // namespace
+
+void install_signal_handlers() noexcept {
+  for (const int number : ending_signals) {
+    struct sigaction old = {};
+    // Whoever started us with the signal ignored (nohup, a shell's background job) wants it so.
+    if (sigaction(number, nullptr, &old) == 0 && old.sa_handler != SIG_IGN) {
+      struct sigaction action = {};
+      action.sa_handler = end_by_signal;
+      sigfillset(&action.sa_mask);
+      sigaction(number, &action, nullptr);
+    }
+  }
+  struct sigaction action = {};
+  action.sa_handler = end_by_signal;
+  sigfillset(&action.sa_mask);
+  sigaction(SIGPIPE, &action, nullptr);
+  // Writing then fails with EFBIG, which is reported, and temporary files are removed. Not SIG_IGN: commands that we
+  // run would inherit that.
+  action.sa_handler = ignore_signal;
+  sigaction(SIGXFSZ, &action, nullptr);
+  sigset_t pipe_only;
+  sigemptyset(&pipe_only);
+  sigaddset(&pipe_only, SIGPIPE);
+  sigprocmask(SIG_UNBLOCK, &pipe_only, nullptr);
+}
+
+void remove_temporary_files() noexcept {
+  for (Slot* slot = &first_slot; slot != nullptr; slot = next_of(slot)) {
+    if (slot->used.load(std::memory_order_acquire)) {
+      unlink(slot->path);
+    }
+  }
+}
+
+void end_process_by(int number) noexcept {
+  registering.lock();
+  remove_temporary_files();
+  signal(number, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  // To the process: a thread that dies of it takes all others with it.
+  kill(getpid(), number);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  raise(number);
+  _exit(128 + number);
+}
+
+bool remove_on_signal(std::string_view path) noexcept {
+  const std::lock_guard lock(registering);
+  Slot* const slot = path.size() < PATH_MAX ? free_slot() : nullptr;
+  if (slot == nullptr) {
+    return false;
+  }
+  std::memcpy(slot->path, path.data(), path.size());
+  slot->path[path.size()] = '\0';
+  slot->used.store(true, std::memory_order_release);
+  return true;
+}
+
+void forget_on_signal(std::string_view path) noexcept {
+  const std::lock_guard lock(registering);
+  for (Slot* slot = &first_slot; slot != nullptr; slot = next_of(slot)) {
+    if (slot->used.load(std::memory_order_relaxed) && path == slot->path) {
+      slot->used.store(false, std::memory_order_release);
+    }
+  }
+}
+
+}  // namespace smd::tool

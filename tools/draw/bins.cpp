@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "draw/bins.hpp"
+
+#include "cli/command_line.hpp"
+#include "cli/number_format.hpp"
+#include "cli/output_file.hpp"
+#include "cli/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr std::int64_t most_bins = 1'000'000;
+
+double parse_bound(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) {
+    throw InvalidValue(quoted(text) + " is not a finite number");
+  }
+  return number;
+}
+
+// A bar of so many eighths of a column.
+std::string bar(std::uint64_t eighths, bool ascii) {
+  if (ascii) {
+    return std::string((eighths + 4) / 8, '#');
+  }
+  constexpr std::array<std::string_view, 8> parts = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  std::string text;
+  for (; eighths >= 8; eighths -= 8) {
+    text += "█";
+  }
+  return text += parts[eighths];
+}
+
+template <class Number>
+void write_numbers(OutputFile& out, const std::vector<Number>& numbers, int precision) {
+  out.put('[');
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i != 0) {
+      out.put(',');
+    }
+    out.advance(write_json_number(out.room(number_chars), numbers[i], precision, NonFinite::string));
+  }
+  out.put(']');
+}
+
+}  // namespace
+
+BinSpec BinSpec::parse(std::string_view text) {
+  BinSpec bins;
+  const std::size_t first = text.find(':');
+  const std::size_t second = first == std::string_view::npos ? first : text.find(':', first + 1);
+  if (first != std::string_view::npos && second == std::string_view::npos) {
+    throw InvalidValue(quoted(text) + " is neither N nor N:LO:HI");
+  }
+  bins.count = static_cast<std::uint64_t>(parse_integer(text.substr(0, first), 1, most_bins));
+  if (second != std::string_view::npos) {
+    bins.low = parse_bound(text.substr(first + 1, second - first - 1));
+    bins.high = parse_bound(text.substr(second + 1));
+    if (!(*bins.low <= *bins.high)) {
+      throw InvalidValue("HI must not lie below LO in " + quoted(text));
+    }
+  }
+  return bins;
+}
+
+void write_array(OutputFile& out, const std::vector<double>& numbers, int precision) {
+  write_numbers(out, numbers, precision);
+}
+void write_array(OutputFile& out, const std::vector<std::uint64_t>& numbers, int precision) {
+  write_numbers(out, numbers, precision);
+}
+
+std::string bars(const std::vector<double>& edges, const std::vector<std::uint64_t>& counts, int precision,
+                 std::size_t width, bool ascii) {
+  std::string text;
+  std::vector<std::string> bounds;
+  std::size_t bound_width = 0;
+  for (const double edge : edges) {
+    bounds.push_back(number_text(edge, precision));
+    bound_width = std::max(bound_width, bounds.back().size());
+  }
+  const std::uint64_t most = *std::max_element(counts.begin(), counts.end());
+  const std::size_t count_width = std::to_string(most).size();
+  const std::size_t beside = 2 * bound_width + count_width + 9;
+  const std::uint64_t room = std::min<std::size_t>(60, width > beside + 10 ? width - beside : 10);
+  for (std::size_t bin = 0; bin < counts.size(); ++bin) {
+    const std::string count = std::to_string(counts[bin]);
+    text += "  " + std::string(bound_width - bounds[bin].size(), ' ') + bounds[bin] + " .. " +
+            std::string(bound_width - bounds[bin + 1].size(), ' ') + bounds[bin + 1] + "  " +
+            std::string(count_width - count.size(), ' ') + count;
+    if (counts[bin] != 0) {
+      const double share = static_cast<double>(counts[bin]) / static_cast<double>(most);
+      // Whatever is there shows.
+      const auto eighths = static_cast<std::uint64_t>(share * static_cast<double>(room) * 8);
+      text += " " + bar(std::max<std::uint64_t>(eighths, ascii ? 4 : 1), ascii);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace smd::tool

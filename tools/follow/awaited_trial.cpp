@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "follow/awaited_trial.hpp"
+
+#include "cli/interruption.hpp"
+#include "cli/operands.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+
+namespace smd::tool {
+
+namespace {
+
+/// Nothing is there, and a trial may be one day.
+bool may_come(const std::string& path) {
+  std::error_code error;
+  return is_remote_path(path) || (!std::filesystem::exists(path, error) && error != std::errc::filename_too_long);
+}
+
+/// The trial if it is there; else `missing` says what is not, unless nothing will come.
+std::optional<Trial> open_now(const std::string& path, const TrialOptions& options, std::string_view hint,
+                              std::string& missing) {
+  try {
+    return Trial::open(path, options);
+  } catch (const MissingCollectionFiles& error) {
+    missing = error.ended ? "" : "has no collections file yet, waiting for one";
+  } catch (const ReadError& error) {
+    if (error.problem.kind != ProblemKind::not_found || !may_come(path)) {
+      throw;
+    }
+    missing = "is not there yet, waiting for it" + meant_instead(path, hint);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Trial> open_awaited(const std::string& path, const TrialOptions& options,
+                                  const FollowingOptions& following, const WaitOptions& wait, Diagnostics& messages,
+                                  Level announced, std::string_view hint) {
+  const bool asks_once = following.timeout && following.timeout->count() == 0;
+  std::string missing;
+  if (!asks_once) {
+    try {
+      if (std::optional<Trial> trial = open_now(path, options, hint, missing)) {
+        return trial;
+      }
+    } catch (const ReadError& error) {
+      if (error.problem.kind != ProblemKind::stopped) {
+        throw;
+      }
+      if (wait.stop.stop_requested() || interrupted()) {
+        return std::nullopt;
+      }
+      messages.fail(
+          "Timeout",
+          path + ": no trial appeared within " + duration_text(*following.timeout) + "; the server had not answered",
+          ExitStatus::timed_out);
+      return std::nullopt;
+    }
+    if (const std::string text = path + ": " + missing; !missing.empty()) {
+      announced == Level::info ? messages.info(text) : messages.note(text);
+    }
+  }
+  WaitOutcome outcome = WaitOutcome::timed_out;
+  try {
+    if (std::optional<Trial> trial = Trial::open_when_there(path, options, wait, &outcome)) {
+      return trial;
+    }
+  } catch (const ReadError& error) {  // an earlier trial used up the time
+    if (asks_once || error.problem.kind != ProblemKind::not_found || !may_come(path)) {
+      throw;
+    }
+  }
+  if (asks_once) {
+    messages.fail("Timeout", path + ": there is no trial yet", ExitStatus::timed_out);
+  } else if (outcome != WaitOutcome::stopped) {
+    const auto limit = outcome == WaitOutcome::idle ? following.idle : following.timeout;
+    messages.fail("Timeout", path + ": no trial appeared within " + duration_text(*limit), ExitStatus::timed_out);
+  }
+  return std::nullopt;
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "follow/followed_steps.hpp"
+
+#include "follow/following.hpp"
+#include "cli/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <smd/refresh.hpp>
+
+namespace smd::tool {
+
+namespace {
+
+// The largest number that a term can still mean; none: no bound.
+std::optional<std::int64_t> bound_of(const StepTerm& term) {
+  if (term.single) {
+    return term.oldest ? std::nullopt : std::optional(term.number);
+  }
+  if (term.stride < 0) {
+    return term.start;
+  }
+  return term.stop ? std::optional(*term.stop - 1) : std::nullopt;
+}
+
+}  // namespace
+
+FollowedSteps::FollowedSteps(Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
+                             const EntryFilter& counts)
+    : trial_(trial), every_(static_cast<std::uint64_t>(options.every)) {
+  const StepSpec& spec = options.steps ? *options.steps : fallback;
+  const NoRefresh as_it_stands(trial);
+  if (counts && counts_from_end(spec)) {
+    known_ = trial.steps();
+    SelectionOptions all_steps = options;
+    all_steps.every = 1;
+    own_ = own_steps_from_end(trial, all_steps, spec, tensors_at(trial, options, std::nullopt), counts);
+    if (own_.steps.empty()) {
+      known_.clear();
+    }
+  }
+  for (const Mode mode : options.modes) {
+    OfMode of{.mode = mode, .terms = spec.terms(), .from_end = {}, .seen = {}, .reached = {}};
+    std::vector<std::int64_t> numbers;
+    for (const ModeStep step : trial.steps(mode)) {
+      numbers.push_back(step.value);
+    }
+    of.seen.assign(of.terms.size(), false);
+    for (std::size_t i = 0; i < of.terms.size(); ++i) {
+      of.from_end.push_back(by_tensor() && counts_from_end(of.terms[i]));
+      of.seen[i] = of.from_end[i];
+      fix(of.terms[i], numbers);
+    }
+    modes_.push_back(std::move(of));
+  }
+}
+
+// Turns what counts from an end into numbers.
+void FollowedSteps::fix(StepTerm& term, const std::vector<std::int64_t>& numbers) const {
+  const auto from_end = [&](std::int64_t back) {
+    const auto size = static_cast<std::int64_t>(numbers.size());
+    return back >= -size ? std::optional(numbers[static_cast<std::size_t>(size + back)]) : std::nullopt;
+  };
+  if (term.single) {
+    if (by_tensor() && (term.oldest || term.number < -1)) {
+      term.oldest = false;
+      term.number = std::min<std::int64_t>(term.number, -1);  // `own_` has it, and no step to come
+    } else if (term.oldest && !numbers.empty()) {
+      term.oldest = false;
+      term.number = numbers.front();
+    } else if (!term.oldest && term.number == -1) {  // the last, and what follows it
+      term.single = false;
+      term.start = from_end(-1);
+    } else if (!term.oldest && term.number < 0) {
+      const std::optional<std::int64_t> number = from_end(term.number);
+      term.number = number.value_or(term.number);  // else no step has such a number
+    }
+    return;
+  }
+  if (term.start && *term.start < 0) {
+    term.start = from_end(*term.start).value_or(numbers.empty() ? 0 : numbers.front());
+  } else if (!term.start && term.stride < 0) {
+    term.start = numbers.empty() ? -1 : numbers.back();
+  }
+  if (term.stop && *term.stop < 0) {
+    term.stop = from_end(*term.stop).value_or(INT64_MIN + 1);
+  }
+}
+
+std::optional<GlobalStep> FollowedSteps::after() const {
+  if (modes_.size() != 1 || modes_.front().mode != Mode::global || modes_.front().terms.empty()) {
+    return std::nullopt;
+  }
+  std::int64_t least = INT64_MAX;
+  if (by_tensor()) {
+    least = own_.steps.front().step.value;
+  }
+  for (const StepTerm& term : modes_.front().terms) {
+    if (term.single ? term.oldest : (!term.start || term.stride < 0)) {
+      return std::nullopt;
+    }
+    least = std::min(least, term.single ? term.number : *term.start);
+  }
+  return least <= 0 ? std::nullopt : std::optional(GlobalStep(least - 1));
+}
+
+bool FollowedSteps::choose(const FollowEvent& step) {
+  const bool known = std::binary_search(known_.begin(), known_.end(), step.step);
+  bool chosen = false;
+  for (OfMode& of : modes_) {
+    const std::optional<ModeStep> claimed = trial_.mode_step(step.step, of.mode);
+    // A job restarted without its checkpoint counts its mode steps anew: the first global step answers.
+    if (claimed && (of.mode == Mode::global || trial_.global_step(of.mode, *claimed) == step.step)) {
+      chosen = chooses(of, claimed->value, known) || chosen;
+    }
+  }
+  reached_ = std::max(reached_, step.step);
+  own_step_.reset();
+  if (!chosen && std::any_of(own_.steps.begin(), own_.steps.end(),
+                             [&](const SelectedStep& own) { return own.step == step.step; })) {
+    own_step_ = step.step;
+    chosen = true;
+  }
+  return chosen && count_++ % every_ == 0;
+}
+
+/// `known`: the step was there when the following began, so that tensors' own steps tell what counts from the end.
+bool FollowedSteps::chooses(OfMode& of, std::int64_t number, bool known) {
+  of.reached = std::max(of.reached.value_or(number), number);
+  bool chosen = of.terms.empty();
+  for (std::size_t i = 0; i < of.terms.size(); ++i) {
+    if (known && of.from_end[i]) {
+      continue;
+    }
+    StepTerm& term = of.terms[i];
+    if (term.single && term.oldest) {
+      term.oldest = false;
+      term.number = number;
+    }
+    const bool now = !(term.single && term.number < 0 && number >= 0) &&
+                     !StepSpec({term}).choose(std::array<std::int64_t, 1>{number}).indices.empty();
+    of.seen[i] = of.seen[i] || now;
+    chosen = chosen || now;
+  }
+  return chosen;
+}
+
+bool FollowedSteps::wants(std::string_view tensor) const { return !own_step_ || own_.wants(tensor, *own_step_); }
+
+bool FollowedSteps::over() const noexcept {
+  const bool own_passed = own_.steps.empty() || reached_ >= own_.steps.back().step;
+  return own_passed && std::all_of(modes_.begin(), modes_.end(), [](const OfMode& of) {
+           return !of.terms.empty() && std::all_of(of.terms.begin(), of.terms.end(), [&](const StepTerm& term) {
+             const std::optional<std::int64_t> bound = bound_of(term);
+             return bound && of.reached && *of.reached >= *bound;
+           });
+         });
+}
+
+void FollowedSteps::report_missing(bool ended, Diagnostics& messages) const {
+  for (const OfMode& of : modes_) {
+    for (std::size_t i = 0; i < of.terms.size(); ++i) {
+      const StepTerm& term = of.terms[i];
+      if (!term.single || of.seen[i]) {
+        continue;
+      }
+      const std::string name = (of.mode == Mode::global ? "step " : std::string(mode_text(of.mode)) + " step ") +
+                               (term.oldest ? "first" : std::to_string(term.number));
+      if (term.number >= 0 && of.reached && *of.reached > term.number) {
+        messages.fail("StepUnavailable", name + " was not saved" + as_far_as_read(trial_), ExitStatus::no);
+      } else if (ended) {
+        messages.fail("NoMoreData", name + " never came, the job has ended" + as_far_as_read(trial_), ExitStatus::no);
+      }
+    }
+  }
+}
+
+}  // namespace smd::tool

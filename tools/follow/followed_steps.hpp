@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <smd/follow.hpp>
+#include <smd/trial.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/diagnostics.hpp"
+#include "select/selection.hpp"
+#include "select/tensor_steps.hpp"
+
+namespace smd::tool {
+
+/// Which of the steps that come -m, -s and --every choose. What counts from the end means the steps that were there
+/// when the following began: `-3:` is the last three of them and all that come, `last` the last one and all that come.
+class FollowedSteps {
+ public:
+  /// `counts`: which entries make a step one of a tensor's own; then what counts from the end counts each selected
+  /// tensor's own steps. Empty: the trial's.
+  FollowedSteps(Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
+                const EntryFilter& counts = {});
+
+  /// No step up to this one is chosen; none: cannot be told.
+  [[nodiscard]] std::optional<GlobalStep> after() const;
+  /// Whether a step is chosen. Each step is asked for once, in the order of coming.
+  bool choose(const FollowEvent& step);
+  /// Whether a selected tensor is wanted at the step that was chosen last.
+  [[nodiscard]] bool wants(std::string_view tensor) const;
+  /// No further step can be chosen.
+  [[nodiscard]] bool over() const noexcept;
+  /// Says which single steps never came; status 1. `ended`: the job is over.
+  void report_missing(bool ended, Diagnostics& messages) const;
+
+ private:
+  struct OfMode {
+    Mode mode = Mode::global;
+    std::vector<StepTerm> terms;          ///< Numbers absolute; none: all.
+    std::vector<bool> from_end;           ///< By term: tensors' own steps tell, as far as steps were there.
+    std::vector<bool> seen;               ///< By term.
+    std::optional<std::int64_t> reached;  ///< The largest number that came.
+  };
+
+  void fix(StepTerm& term, const std::vector<std::int64_t>& numbers) const;
+  [[nodiscard]] bool chooses(OfMode& of, std::int64_t number, bool known);
+  [[nodiscard]] bool by_tensor() const noexcept { return !known_.empty(); }
+
+  const Trial& trial_;
+  // The steps that were there, ascending; empty: tensors' own steps do not count, or there were none.
+  std::vector<GlobalStep> known_;
+  TensorSteps own_;                     // of these, what counts from the end
+  GlobalStep reached_{INT64_MIN};       // the largest step that came
+  std::optional<GlobalStep> own_step_;  // the one chosen last, if only `own_` chose it
+  std::vector<OfMode> modes_;
+  std::uint64_t every_ = 1;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace smd::tool

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <smd/wait.hpp>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "cli/command_line.hpp"
+
+namespace smd::tool {
+
+/// The options that are about waiting: -F, --timeout, --idle, --interval.
+struct FollowingOptions {
+  bool follow = false;
+  std::optional<std::chrono::nanoseconds> timeout;
+  std::optional<std::chrono::nanoseconds> idle;
+  std::optional<std::chrono::milliseconds> interval;
+
+  /// All four.
+  static std::span<const OptionSpec> table() noexcept;
+  /// Without -F: for a command that always waits.
+  static std::span<const OptionSpec> waiting_table() noexcept;
+  /// @throws UsageError; also for the other three without --follow, if the command has that.
+  static FollowingOptions from(const CommandLine& line);
+
+  /// What they mean from now on.
+  [[nodiscard]] WaitOptions wait_options(std::stop_token stop) const;
+  /// For `RemoteOptions::stop` of what is waited for: a signal, and the end of `wait`, which they mean. With a timeout
+  /// of 0 everything is asked once, for as long as it takes.
+  [[nodiscard]] std::function<bool()> request_stop(const WaitOptions& wait) const;
+};
+
+/// `30`, `1.5s`, `5m`, `2h`: seconds unless said otherwise. At most 10^8 seconds. @throws InvalidValue.
+[[nodiscard]] std::chrono::nanoseconds parse_duration(std::string_view text);
+
+/// For messages: `10s`, `1.5s`, `5m`, `2h`.
+[[nodiscard]] std::string duration_text(std::chrono::nanoseconds duration);
+
+}  // namespace smd::tool

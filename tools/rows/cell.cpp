@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rows/cell.hpp"
+
+#include "cli/escape.hpp"
+
+namespace smd::tool {
+
+namespace {
+
+template <class Number>
+void append_number(std::string& out, Number number, int precision) {
+  char text[number_chars];
+  out.append(text, write_number(text, number, precision));
+}
+
+struct TextVisitor {
+  std::string& out;
+  int precision;
+
+  void operator()(Missing) const { out += "NA"; }
+  void operator()(JsonCell) const { out += "NA"; }
+  void operator()(PlaceCell) const { out += "NA"; }
+  void operator()(CurveCell) const { out += "NA"; }
+  void operator()(NumeralCell numeral) const { out += numeral.text; }
+  void operator()(std::string_view text) const { out += text; }
+  void operator()(ListCell list) const {
+    bool first = true;
+    for (const std::string& item : list.items) {
+      out += first ? "" : ",";
+      out += item;
+      first = false;
+    }
+  }
+  void operator()(ShapeCell shape) const {
+    if (shape.sizes.empty()) {
+      out += "scalar";
+      return;
+    }
+    bool first = true;
+    for (const std::int64_t size : shape.sizes) {
+      out += first ? "" : "x";
+      append_number(out, size, 0);
+      first = false;
+    }
+  }
+  template <class Number>
+  void operator()(Number number) const {
+    append_number(out, number, precision);
+  }
+};
+
+struct JsonVisitor {
+  std::string& out;
+  int precision;
+  NonFinite style;
+
+  bool operator()(Missing) const {
+    out += "null";
+    return true;
+  }
+  bool operator()(JsonCell) const { return (*this)(Missing()); }
+  bool operator()(PlaceCell) const { return (*this)(Missing()); }
+  bool operator()(CurveCell) const { return (*this)(Missing()); }
+  bool operator()(NumeralCell numeral) const {
+    out += numeral.text;
+    return true;
+  }
+  bool operator()(std::string_view text) const { return append_json(out, text); }
+  bool operator()(ListCell list) const {
+    bool valid = true;
+    out += '[';
+    bool first = true;
+    for (const std::string& item : list.items) {
+      out += first ? "" : ",";
+      valid = append_json(out, item) && valid;
+      first = false;
+    }
+    out += ']';
+    return valid;
+  }
+  bool operator()(ShapeCell shape) const {
+    out += '[';
+    bool first = true;
+    for (const std::int64_t size : shape.sizes) {
+      out += first ? "" : ",";
+      append_number(out, size, 0);
+      first = false;
+    }
+    out += ']';
+    return true;
+  }
+  template <class Number>
+  bool operator()(Number number) const {
+    char text[number_chars];
+    out.append(text, write_json_number(text, number, precision, style));
+    return true;
+  }
+};
+
+}  // namespace
+
+void append_text(std::string& out, const Cell& cell, int precision) {
+  std::visit(TextVisitor{out, precision}, cell.value());
+}
+
+bool append_json_cell(std::string& out, const Cell& cell, int precision, NonFinite style) {
+  return std::visit(JsonVisitor{out, precision, style}, cell.value());
+}
+
+}  // namespace smd::tool

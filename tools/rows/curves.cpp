@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rows/curves.hpp"
+
+#include "select/selection.hpp"
+
+#include <array>
+#include <cmath>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr int default_precision = 4;
+
+constexpr std::size_t reduction_place = 3;
+constexpr std::array<Column, 10> columns = {{{.name = "tensor", .asked = true},
+                                             {.name = "worker"},
+                                             {.name = "mode"},
+                                             {.name = "reduction"},
+                                             {.name = "curve", .curve = true},
+                                             {.name = "last", .align = Align::right, .asked = true},
+                                             {.name = "min", .align = Align::right, .asked = true},
+                                             {.name = "max", .align = Align::right, .asked = true},
+                                             {.name = "steps", .align = Align::right},
+                                             written_column}};
+
+struct Extremes {
+  Cell least;
+  Cell greatest;
+};
+
+Extremes finite_extremes(const std::vector<double>& numbers) {
+  const double* least = nullptr;
+  const double* greatest = nullptr;
+  for (const double& number : numbers) {
+    if (std::isfinite(number)) {
+      least = least == nullptr || number < *least ? &number : least;
+      greatest = greatest == nullptr || number > *greatest ? &number : greatest;
+    }
+  }
+  return least == nullptr ? Extremes() : Extremes{*least, *greatest};
+}
+
+}  // namespace
+
+std::span<const Column> curve_columns() noexcept { return columns; }
+
+void Curves::add(const Point& point, double number) {
+  Curve& curve =
+      curves_[{trials_.size(), std::string(point.tensor), std::string(point.worker), point.mode, point.reduction}];
+  if (curve.numbers.empty()) {
+    curve.first = point.step;
+    curve.written = point.written;
+  }
+  curve.last = point.step;
+  curve.numbers.push_back(number);
+}
+
+void Curves::print(OutputFile& out, const OutputOptions& options, bool several_trials,
+                   std::span<const std::string> reductions, Diagnostics& messages) const {
+  OutputOptions adapted = options;
+  adapted.format = "table";  // a picture, in a pipe too
+  adapted.precision = options.precision != 0 ? options.precision : default_precision;
+  std::array<Column, columns.size()> shown = columns;
+  shown[reduction_place].in_text = !reductions.empty();
+  RowWriter rows(out, adapted, shown, several_trials, messages);
+  std::size_t of_trial = 0;
+  for (const auto& [key, curve] : curves_) {
+    const auto& [trial, tensor, worker, mode, reduction] = key;
+    if (trial != of_trial) {
+      of_trial = trial;
+      rows.set_trial(trials_[trial - 1]);
+    }
+    const Extremes extremes = finite_extremes(curve.numbers);
+    const std::string steps = std::to_string(curve.first) + " to " + std::to_string(curve.last);
+    rows.row({tensor, worker, to_string(mode), reductions.empty() ? Cell() : Cell(reductions[reduction]),
+              CurveCell{curve.numbers}, curve.numbers.back(), extremes.least, extremes.greatest, steps, curve.written});
+  }
+  rows.finish();
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formats of one line a row: tsv, csv, and the bare list of one column.
+#include "cli/escape.hpp"
+#include "rows/line_buffer.hpp"
+#include "rows/row_format.hpp"
+#include "cli/text.hpp"
+
+namespace smd::tool {
+
+namespace {
+
+/// How a format writes text that it cannot write as it is.
+struct Escape {
+  bool (*needed)(std::string_view text) noexcept;
+  void (*append)(std::string& out, std::string_view text);
+  void (*append_shown)(std::string& out, std::string_view text, bool ascii);  // on a terminal
+};
+
+class DelimitedFormat : public RowFormat {
+ public:
+  DelimitedFormat(FormatContext context, char separator, Escape escape)
+      : context_(std::move(context)), separator_(separator), escape_(escape), terminal_(context_.out.is_terminal()) {}
+
+  void begin() override {
+    if (!context_.options.header) {
+      return;
+    }
+    line_.clear();
+    for (const std::string_view name : context_.shape.names) {
+      separate();
+      put(name);
+    }
+    end_line();
+  }
+
+  void row(std::span<const Cell> cells) override {
+    line_.clear();
+    for (const Cell& cell : cells) {
+      separate();
+      std::visit([&](const auto& value) { put(cell, value); }, cell.value());
+    }
+    end_line();
+  }
+
+  void end_step() override { context_.out.flush(); }
+  [[nodiscard]] bool rows_stand_alone() const override { return true; }
+
+ private:
+  template <class Value>
+  void put(const Cell& cell, const Value& value) {
+    if constexpr (requires(char* out) { write_number(out, value, 0); }) {
+      line_.put_number(value, context_.options.precision);
+    } else if constexpr (std::is_same_v<Value, std::string_view>) {
+      put(value);
+    } else {
+      plain_.clear();
+      append_text(plain_, cell, context_.options.precision);
+      put(plain_);
+    }
+  }
+  void put(std::string_view text) {
+    if (!terminal_ && !escape_.needed(text)) {
+      line_.put(text);
+      return;
+    }
+    escaped_.clear();
+    if (terminal_) {
+      escape_.append_shown(escaped_, text, context_.options.terminal.ascii);
+    } else {
+      escape_.append(escaped_, text);
+    }
+    line_.put(escaped_);
+  }
+  void end_line() {
+    line_.put('\n');
+    context_.out.write(line_.text());
+    first_ = true;
+  }
+  void separate() {
+    if (!first_) {
+      line_.put(separator_);
+    }
+    first_ = false;
+  }
+
+  FormatContext context_;
+  char separator_;
+  Escape escape_;
+  bool terminal_;
+  bool first_ = true;
+  LineBuffer line_;
+  std::string plain_;
+  std::string escaped_;
+};
+
+class ListFormat : public RowFormat {
+ public:
+  explicit ListFormat(FormatContext context)
+      : context_(std::move(context)),
+        terminal_(context_.out.is_terminal()),
+        end_(context_.options.null_separated ? '\0' : '\n') {}
+
+  void begin() override {}
+
+  void row(std::span<const Cell> cells) override {
+    line_.clear();
+    append_text(line_, cells.front(), context_.options.precision);
+    if (terminal_) {
+      line_ = printable(line_, context_.options.terminal.ascii);
+    }
+    line_ += end_;
+    context_.out.write(line_);
+  }
+
+  void end_step() override { context_.out.flush(); }
+  [[nodiscard]] bool rows_stand_alone() const override { return true; }
+
+ private:
+  FormatContext context_;
+  bool terminal_;
+  char end_;
+  std::string line_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowFormat> make_tsv_format(FormatContext context) {
+  return std::make_unique<DelimitedFormat>(std::move(context), '\t',
+                                           Escape{tsv_needs_escapes, append_tsv, append_tsv_shown});
+}
+
+std::unique_ptr<RowFormat> make_csv_format(FormatContext context) {
+  return std::make_unique<DelimitedFormat>(std::move(context), ',',
+                                           Escape{csv_needs_quotes, append_csv, append_csv_shown});
+}
+
+std::unique_ptr<RowFormat> make_list_format(FormatContext context) {
+  return std::make_unique<ListFormat>(std::move(context));
+}
+
+}  // namespace smd::tool

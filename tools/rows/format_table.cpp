@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// table: columns aligned for a person. Nothing is cut; a table wider than the terminal says once, above itself, what is
+// the same in all rows.
+#include "draw/curve.hpp"
+#include "rows/row_format.hpp"
+#include "rows/table_layout.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
+
+#include <unistd.h>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr int default_precision = 6;
+// Rows are held back for the layout, but only so many: what follows keeps to it.
+constexpr std::size_t held_rows = 4096;
+
+class TableFormat : public RowFormat {
+ public:
+  explicit TableFormat(FormatContext context)
+      : context_(std::move(context)),
+        precision_(context_.options.precision > 0 ? context_.options.precision : default_precision),
+        color_(!context_.options.file && use_color(context_.options.terminal.color, STDOUT_FILENO)),
+        layout_(context_.shape, context_.options.header, context_.options.terminal.ascii) {}
+
+  void begin() override {}
+
+  void row(std::span<const Cell> cells) override {
+    TableRow& row = rows_.emplace_back();
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      std::string& shown = row.cells.emplace_back();
+      if (const auto* curve = std::get_if<CurveCell>(&cells[i].value()); curve != nullptr) {
+        row.curve.assign(curve->numbers.begin(), curve->numbers.end());
+        continue;
+      }
+      plain_.clear();
+      if (const ShowCell show = context_.shape.shows[i]; show != nullptr) {
+        show(plain_, cells[i], precision_);
+      } else {
+        append_text(plain_, cells[i], precision_);
+      }
+      append_printable(shown, plain_, context_.options.terminal.ascii);
+    }
+    if (rows_.size() >= held_rows) {
+      print(false);
+    }
+  }
+
+  void end_step() override {
+    print(false);
+    context_.out.flush();
+  }
+
+  void end() override { print(true); }
+
+ private:
+  /// `last`: no further rows come.
+  void print(bool last) {
+    std::span<const TableRow> rows = rows_;
+    for (; !rows.empty(); rows = rows.subspan(1)) {
+      if (!layout_.fits(rows.front())) {
+        lay_out(rows, last);
+      }
+      context_.out.write(layout_.line(rows.front()));
+    }
+    rows_.clear();
+  }
+
+  void lay_out(std::span<const TableRow> rows, bool last) {
+    const bool whole = last && !layout_.made();
+    const bool terminal = context_.out.is_terminal();
+    const bool again = layout_.made();
+    layout_.make(rows, terminal || layout_.has_curve() ? std::optional(terminal_width(STDOUT_FILENO)) : std::nullopt);
+    if (again) {
+      context_.out.put('\n');
+    }
+    context_.out.write(layout_.same_in_all(whole ? "all rows: " : "rows below: "));
+    if (const std::string header = layout_.header(); !header.empty()) {
+      context_.out.write(color_ ? "\x1b[1m" + header + "\x1b[0m\n" : header + "\n");
+    }
+  }
+
+  FormatContext context_;
+  int precision_;
+  bool color_;
+  TableLayout layout_;
+  std::vector<TableRow> rows_;
+  std::string plain_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowFormat> make_table_format(FormatContext context) {
+  return std::make_unique<TableFormat>(std::move(context));
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rows/output_options.hpp"
+
+#include "cli/text.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> nonfinite_choices = {"string", "null"};
+constexpr std::array<std::string_view, 3> color_choices = {"auto", "always", "never"};
+
+constexpr std::array<OptionSpec, 16> output_table = {{
+    {.short_name = 'f',
+     .name = "format",
+     .metavar = "FORMAT",
+     .help = "how to print results (default: table on a terminal, else tsv)",
+     .group = group::output,
+     .kind = ValueKind::format},
+    {.name = "json", .help = "short for --format=json", .group = group::output},
+    {.name = "jsonl", .help = "short for --format=jsonl", .group = group::output},
+    {.name = "csv", .help = "short for --format=csv", .group = group::output},
+    {.name = "tsv", .help = "short for --format=tsv", .group = group::output},
+    {.short_name = 'o',
+     .name = "output",
+     .metavar = "FILE",
+     .help = "write results to FILE, which appears once it is whole",
+     .group = group::output,
+     .kind = ValueKind::file,
+     .manual = "Write results to FILE. It appears, or is replaced, once it is whole; until then what was there stays, "
+               "and for good if the command line is wrong (status 2) or nothing could be read. Where nothing is "
+               "selected (status 1), FILE is without rows; only formats for arrays leave what was there. With -q it is "
+               "written all the same. A file that is replaced keeps its mode; owner and group too, where the system "
+               "allows it, without which a set-user-ID or set-group-ID file is not replaced."},
+    {.name = "columns",
+     .metavar = "A,B",
+     .help = "print these columns (JSON: keys) in this order",
+     .group = group::output,
+     .kind = ValueKind::columns,
+     .repeat = Repeat::adds_up,
+     .split_commas = true},
+    {.name = "sort",
+     .metavar = "K[,-K]",
+     .help = "sort rows by these columns, with - descending; numbers as numbers; written: as the job saved",
+     .group = group::output,
+     .kind = ValueKind::sort_keys,
+     .repeat = Repeat::adds_up,
+     .split_commas = true,
+     .manual = "Sort rows by these columns, the first one first; with a - ahead, from the greatest to the least. They "
+               "need not be printed. Numbers are compared as numbers, text by its bytes; NaN and what is missing come "
+               "last in either direction; rows that are equal keep their order. Where rows are of tensors, written "
+               "stands for the order in which the job saved: the step, then the place in the event file. Not with "
+               "--follow."},
+    {.name = "limit",
+     .metavar = "N",
+     .help = "print the first N rows only",
+     .group = group::output,
+     .kind = ValueKind::number,
+     .manual =
+         "Print only the first N rows, of all that are sorted if --sort is given: then no more than N are held in "
+         "memory. The exit status is the same as without. Not with --follow."},
+    {.short_name = 'H', .name = "no-header", .help = "print no header line", .group = group::output},
+    {.short_name = '0',
+     .name = "null",
+     .help = "NUL instead of newline, in lists read and in one column written",
+     .group = group::output,
+     .manual = "NUL instead of newline, in lists of operands that are read and in a single column that is written."},
+    {.short_name = 'T',
+     .name = "with-trial",
+     .help = "print the trial too (automatic for several)",
+     .group = group::output,
+     .manual = "Print the trial in a column of its own. This is automatic for several trials; JSON always has it."},
+    {.name = "precision",
+     .metavar = "N",
+     .help = "significant digits (default: 6 in tables, else all that are needed)",
+     .group = group::output,
+     .kind = ValueKind::number},
+    {.name = "nonfinite",
+     .metavar = "HOW",
+     .help = "NaN and infinities in JSON (default: string)",
+     .group = group::output,
+     .kind = ValueKind::choice,
+     .choices = nonfinite_choices},
+    {.name = "color",
+     .metavar = "WHEN",
+     .help = "colour tables and messages (default: auto)",
+     .group = group::output,
+     .kind = ValueKind::choice,
+     .choices = color_choices},
+    {.name = "ascii", .help = "only ASCII in tables and messages", .group = group::output},
+}};
+
+std::vector<std::string> chosen_columns(const CommandLine& line) {
+  std::vector<std::string> columns = line.values("columns");
+  for (auto column = columns.begin(); column != columns.end(); ++column) {
+    if (std::find(columns.begin(), column, *column) != column) {  // an object of JSON has each key once
+      throw UsageError("--columns: " + tool::quoted(*column) + " is given twice");
+    }
+  }
+  return columns;
+}
+
+std::vector<SortKey> sort_keys(const CommandLine& line) {
+  std::vector<SortKey> keys;
+  for (const std::string& text : line.values("sort")) {
+    const bool descending = text.starts_with('-');
+    SortKey key = {text.substr(descending ? 1 : 0), descending};
+    if (key.column.empty()) {
+      throw UsageError("--sort: the name of a column is missing in " + tool::quoted(text));
+    }
+    if (std::any_of(keys.begin(), keys.end(), [&](const SortKey& other) { return other.column == key.column; })) {
+      throw UsageError("--sort: " + tool::quoted(key.column) + " is given twice");
+    }
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+std::string chosen_format(const CommandLine& line) {
+  const GivenOption* last = line.last_of({"format", "json", "jsonl", "csv", "tsv"});
+  if (last == nullptr) {
+    return {};
+  }
+  return last->spec->name == "format" ? last->value : std::string(last->spec->name);
+}
+
+}  // namespace
+
+std::span<const OptionSpec> OutputOptions::table() noexcept { return output_table; }
+
+OutputOptions OutputOptions::from(const CommandLine& line) {
+  OutputOptions options;
+  options.file = line.value("output");
+  if (options.file && options.file->empty()) {
+    throw UsageError("--output: the name is empty");
+  }
+  if (options.file == "-") {  // as in most commands: standard output
+    options.file.reset();
+  }
+  options.format = chosen_format(line);
+  options.format_given = !options.format.empty();
+  if (!options.format_given) {
+    options.format = options.to_terminal() ? "table" : "tsv";
+  }
+  options.columns = chosen_columns(line);
+  options.sort = sort_keys(line);
+  const auto limit = line.convert("limit", [](const std::string& text) {
+    return parse_integer(text, 0, std::numeric_limits<std::int64_t>::max());
+  });
+  if (limit) {
+    options.limit = static_cast<std::uint64_t>(*limit);
+  }
+  options.header = !line.has("no-header");
+  options.null_separated = line.has("null");
+  options.with_trial = line.has("with-trial");
+  const auto digits =
+      line.convert("precision", [](const std::string& text) { return parse_integer(text, 1, max_precision); });
+  options.precision = static_cast<int>(digits.value_or(0));
+  options.nonfinite = line.value("nonfinite") == "null" ? NonFinite::null : NonFinite::string;
+  options.terminal = TerminalOptions::from(line);
+  options.quiet = line.has("quiet") && !options.file;
+  return options;
+}
+
+std::string_view OutputOptions::row_option() const noexcept {
+  return !columns.empty() ? "--columns" : !sort.empty() ? "--sort" : limit ? "--limit" : std::string_view();
+}
+
+bool OutputOptions::to_terminal() const noexcept { return !file && is_terminal(STDOUT_FILENO); }
+
+OutputFile OutputOptions::open(bool binary) const {
+  if (file) {
+    return OutputFile::file(*file);
+  }
+  if (quiet) {
+    return OutputFile::discard();
+  }
+  if (binary && to_terminal()) {
+    throw UsageError("the terminal cannot show " + format + ": give -o FILE or a pipe");
+  }
+  return OutputFile::standard();
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/number_format.hpp"
+#include "cli/output_file.hpp"
+#include "cli/terminal_options.hpp"
+
+namespace smd::tool {
+
+/// A column that rows are sorted by.
+struct SortKey {
+  std::string column;
+  bool descending = false;
+};
+
+/// The output options, as option tables and as their values.
+struct OutputOptions {
+  std::string format;  ///< As given by -f or a short form, lower case; else `table` on a terminal, `tsv` elsewhere.
+  bool format_given = false;
+  std::optional<std::string> file;  ///< -o
+  std::vector<std::string> columns;
+  std::vector<SortKey> sort;           ///< --sort; empty: rows come in the promised order.
+  std::optional<std::uint64_t> limit;  ///< --limit
+  bool header = true;
+  bool null_separated = false;
+  bool with_trial = false;
+  int precision = 0;  ///< 0: exact, or the format's default.
+  NonFinite nonfinite = NonFinite::string;
+  TerminalOptions terminal;
+  bool quiet = false;  ///< -q, and nobody takes the results: with -o they are written to the file all the same.
+
+  /// -f -o --columns --sort --limit -H -0 -T --precision --nonfinite --color --ascii, and --json --jsonl --csv --tsv.
+  static std::span<const OptionSpec> table() noexcept;
+  /// @throws UsageError.
+  static OutputOptions from(const CommandLine& line);
+
+  /// Whether rows are asked for as such: by their columns, their order or their number. Then views that draw pictures
+  /// for people print rows.
+  [[nodiscard]] bool asks_for_rows() const noexcept { return !columns.empty() || !sort.empty() || limit.has_value(); }
+  /// The first of --columns, --sort and --limit that was given, for messages about what has no rows; empty: none.
+  [[nodiscard]] std::string_view row_option() const noexcept;
+  [[nodiscard]] bool json() const noexcept { return format == "json" || format == "jsonl"; }
+  /// Whether results go to a terminal.
+  [[nodiscard]] bool to_terminal() const noexcept;
+  /// The place for results: with -q standard output drops everything.
+  /// @throws UsageError if `binary` data would go to a terminal; OutputError if a file cannot be made.
+  [[nodiscard]] OutputFile open(bool binary = false) const;
+};
+
+}  // namespace smd::tool

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rows/cell.hpp"
+
+namespace smd::tool {
+
+/// The cells of a row in one piece of memory, with all that they borrow. A `JsonCell` is written out if `json`, else
+/// missing, as text formats have it.
+[[nodiscard]] std::string pack_row(std::span<const Cell> cells, bool json);
+
+/// Makes cells of a packed row again.
+class UnpackedRow {
+ public:
+  /// Valid until the next call, and as long as `packed` is.
+  std::span<const Cell> cells(std::string_view packed);
+
+ private:
+  std::vector<Cell> cells_;
+  std::deque<std::vector<std::string>> lists_;
+  std::deque<std::vector<std::int64_t>> shapes_;
+  std::deque<std::vector<double>> curves_;
+};
+
+}  // namespace smd::tool

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rows/row_format.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace smd::tool {
+
+namespace {
+
+struct KnownFormat {
+  std::string_view name;
+  MakeRowFormat make;
+  bool list_if_one_column;  // `tsv` and `table` of one column are bare lists
+};
+
+// The one table of row formats; `text` is what some commands call `table`.
+constexpr std::array<KnownFormat, 6> formats = {{
+    {"table", make_table_format, true},
+    {"tsv", make_tsv_format, true},
+    {"csv", make_csv_format, false},
+    {"json", make_json_format, false},
+    {"jsonl", make_jsonl_format, false},
+    {"text", make_table_format, true},
+}};
+
+constexpr std::array<std::string_view, 5> names = {"table", "tsv", "csv", "json", "jsonl"};
+
+}  // namespace
+
+MakeRowFormat find_row_format(std::string_view name, std::size_t columns) noexcept {
+  for (const KnownFormat& format : formats) {
+    if (format.name == name) {
+      return format.list_if_one_column && columns == 1 ? make_list_format : format.make;
+    }
+  }
+  return nullptr;
+}
+
+std::span<const std::string_view> row_format_names() noexcept { return names; }
+
+}  // namespace smd::tool

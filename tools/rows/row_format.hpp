@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "rows/row_writer.hpp"
+
+namespace smd::tool {
+
+/// What a format gets to know about the table that it prints.
+struct TableShape {
+  std::vector<std::string_view> names;
+  std::vector<Align> aligns;
+  std::vector<ShowCell> shows;
+  std::vector<bool> asked;   ///< Columns that are shown even if they say the same in all rows.
+  std::vector<bool> curves;  ///< Columns of `CurveCell`s.
+};
+
+/// One output format of rows. A new one is a file that makes one, and a line in `row_format.cpp`.
+class RowFormat {
+ public:
+  virtual ~RowFormat() = default;
+  virtual void begin() = 0;
+  virtual void row(std::span<const Cell> cells) = 0;
+  /// Nothing printed so far may wait any longer.
+  virtual void end_step() {}
+  virtual void end() {}
+  /// Whether the text of a row is the same whatever rows stand before it.
+  [[nodiscard]] virtual bool rows_stand_alone() const { return false; }
+};
+
+/// What a format is made from; everything outlives the format.
+struct FormatContext {
+  OutputFile& out;
+  const OutputOptions& options;
+  Diagnostics& messages;
+  TableShape shape;
+};
+
+using MakeRowFormat = std::unique_ptr<RowFormat> (*)(FormatContext context);
+
+/// The maker of a format, or nullptr. `columns` decides between a list and a table.
+[[nodiscard]] MakeRowFormat find_row_format(std::string_view name, std::size_t columns) noexcept;
+
+std::unique_ptr<RowFormat> make_table_format(FormatContext context);
+std::unique_ptr<RowFormat> make_tsv_format(FormatContext context);
+std::unique_ptr<RowFormat> make_csv_format(FormatContext context);
+std::unique_ptr<RowFormat> make_json_format(FormatContext context);
+std::unique_ptr<RowFormat> make_jsonl_format(FormatContext context);
+std::unique_ptr<RowFormat> make_list_format(FormatContext context);
+
+}  // namespace smd::tool

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rows/cell.hpp"
+#include "rows/output_options.hpp"
+
+namespace smd::tool {
+
+/// What a cell counts for when rows are sorted. Owns everything.
+class SortValue {
+ public:
+  SortValue() = default;
+  /// Precondition: not a `JsonCell` that writes.
+  explicit SortValue(const Cell& cell);
+
+  /// Less than, equal to or greater than 0, as this value comes before, beside or after the other. Numbers come first,
+  /// by their values, complex ones by the real part first; then text in byte order; then NaN; then what is missing. Of
+  /// these, `descending` turns numbers and text around: NaN and what is missing are last in either direction.
+  [[nodiscard]] int compare(const SortValue& other, bool descending) const noexcept;
+
+ private:
+  enum class Rank : std::uint8_t { value, nan, missing };
+  friend struct SortVisitor;
+
+  Rank rank_ = Rank::missing;
+  bool is_text_ = false;
+  long double number_ = 0;     // exact for 64-bit integers
+  long double imaginary_ = 0;  // of complex numbers
+  std::string text_;           // text, or what tells numbers beyond 64 bits apart
+};
+
+/// Keeps rows sorted by some values each, or, with a limit, only the first of them: never more than that many. Rows
+/// with equal values stay in the order in which they came. `Payload`: whatever a row is.
+template <class Payload>
+class SortedRows {
+ public:
+  /// No keys: the order in which rows come.
+  SortedRows(const std::vector<SortKey>& keys, std::optional<std::uint64_t> limit) : limit_(limit) {
+    for (const SortKey& key : keys) {
+      descending_.push_back(key.descending);
+    }
+  }
+
+  /// One value for each key. `make()` gives the payload; it is not called for a row that is not kept.
+  template <class Make>
+  void add(std::vector<SortValue> values, Make&& make) {
+    const std::uint64_t number = next_++;
+    if (!limit_ || rows_.size() < *limit_) {
+      rows_.push_back({std::move(values), number, make()});
+      if (limit_ && rows_.size() == *limit_) {
+        std::make_heap(rows_.begin(), rows_.end(), before());  // the last of those kept is in front
+      }
+      return;
+    }
+    if (rows_.empty() || compare(values, rows_.front().values) >= 0) {
+      return;
+    }
+    std::pop_heap(rows_.begin(), rows_.end(), before());
+    rows_.back() = {std::move(values), number, make()};
+    std::push_heap(rows_.begin(), rows_.end(), before());
+  }
+
+  /// Hands all rows that were kept to `take`, in order, and forgets them.
+  template <class Take>
+  void take_all(Take&& take) {
+    std::sort(rows_.begin(), rows_.end(), before());
+    for (Row& row : rows_) {
+      take(std::move(row.payload));
+    }
+    rows_.clear();
+  }
+
+ private:
+  struct Row {
+    std::vector<SortValue> values;
+    std::uint64_t number;
+    Payload payload;
+  };
+
+  [[nodiscard]] int compare(const std::vector<SortValue>& a, const std::vector<SortValue>& b) const noexcept {
+    int order = 0;
+    for (std::size_t i = 0; order == 0 && i < descending_.size(); ++i) {
+      order = a[i].compare(b[i], descending_[i]);
+    }
+    return order;
+  }
+  [[nodiscard]] auto before() const {
+    return [this](const Row& a, const Row& b) {
+      const int order = compare(a.values, b.values);
+      return order != 0 ? order < 0 : a.number < b.number;
+    };
+  }
+
+  std::vector<bool> descending_;
+  std::optional<std::uint64_t> limit_;
+  std::uint64_t next_ = 0;
+  std::vector<Row> rows_;
+};
+
+}  // namespace smd::tool

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rows/row_writer.hpp"
+
+#include "rows/packed_row.hpp"
+#include "rows/row_format.hpp"
+#include "cli/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr std::string_view trial_column = "trial";
+
+std::string known_names(std::span<const Column> columns, bool to_sort) {
+  std::string text(trial_column);
+  for (const Column& column : columns) {
+    if (to_sort || !column.sort_only) {
+      text += ", ";
+      text += column.name;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<const Column> columns,
+                     bool several_trials, Diagnostics& messages)
+    : out_(out), columns_(columns.begin(), columns.end()), limit_(options.limit), json_(options.json()) {
+  const bool chooses_trial =
+      std::find(options.columns.begin(), options.columns.end(), trial_column) != options.columns.end();
+  if (options.columns.empty() ? json_ || several_trials || options.with_trial : options.with_trial && !chooses_trial) {
+    chosen_.emplace_back(std::nullopt);
+  }
+  for (const std::string& name : options.columns) {
+    chosen_.push_back(find_column("--columns", name));
+  }
+  std::size_t printable = 0;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    printable += columns_[i].sort_only ? 0 : 1;
+    if (options.columns.empty() && (json_ ? columns_[i].in_json : columns_[i].in_text)) {
+      chosen_.emplace_back(i);
+    }
+  }
+  all_chosen_ = chosen_.size() == printable;
+  for (std::size_t i = 0; all_chosen_ && i < chosen_.size(); ++i) {
+    all_chosen_ = chosen_[i] == i;
+  }
+  for (const SortKey& key : options.sort) {
+    sort_by_.push_back(find_column("--sort", key.column));
+  }
+  if (!options.sort.empty()) {
+    sorted_.emplace(options.sort, options.limit);
+  }
+  const MakeRowFormat make = find_row_format(options.format, chosen_.size());
+  if (make == nullptr) {
+    throw UsageError("--format: " + quoted(options.format) + " does not hold rows");
+  }
+  TableShape shape;
+  for (const std::optional<std::size_t> index : chosen_) {
+    shape.names.push_back(index ? columns_[*index].name : trial_column);
+    shape.aligns.push_back(index ? columns_[*index].align : Align::left);
+    shape.shows.push_back(index ? columns_[*index].show : nullptr);
+    shape.asked.push_back(!options.columns.empty() || (index ? columns_[*index].asked : options.with_trial));
+    shape.curves.push_back(index && columns_[*index].curve);
+  }
+  format_ = make({out, options, messages, std::move(shape)});
+}
+
+RowWriter::~RowWriter() = default;
+
+std::optional<std::size_t> RowWriter::find_column(std::string_view option, const std::string& name) const {
+  if (name == trial_column) {
+    return std::nullopt;
+  }
+  const bool to_sort = option == "--sort";
+  const auto column = std::find_if(columns_.begin(), columns_.end(),
+                                   [&](const Column& c) { return c.name == name && (to_sort || !c.sort_only); });
+  if (column == columns_.end()) {
+    throw UsageError(std::string(option) + ": " + quoted(name) + " is not one of " + known_names(columns_, to_sort));
+  }
+  return static_cast<std::size_t>(column - columns_.begin());
+}
+
+ColumnTable column_table(std::string when, std::span<const Column> columns, std::string_view more) {
+  ColumnTable table{.when = std::move(when), .names = {trial_column}, .more = more};
+  for (const Column& column : columns) {
+    (column.sort_only ? table.sort_only : table.names).push_back(column.name);
+  }
+  return table;
+}
+
+bool RowWriter::wants(std::string_view column) const noexcept {
+  const auto is_it = [&](const std::optional<std::size_t>& index) {
+    return (index ? columns_[*index].name : trial_column) == column;
+  };
+  return std::any_of(chosen_.begin(), chosen_.end(), is_it) || std::any_of(sort_by_.begin(), sort_by_.end(), is_it);
+}
+
+std::span<const Cell> RowWriter::chosen(std::span<const Cell> cells) {
+  if (all_chosen_) {
+    return cells.first(chosen_.size());
+  }
+  picked_.clear();
+  for (const std::optional<std::size_t> index : chosen_) {
+    picked_.push_back(index ? cells[*index] : Cell(trial_));
+  }
+  return picked_;
+}
+
+void RowWriter::sort(std::span<const Cell> cells) {
+  std::vector<SortValue> values;
+  values.reserve(sort_by_.size());
+  for (const std::optional<std::size_t> index : sort_by_) {
+    const Cell cell = index ? cells[*index] : Cell(trial_);
+    if (const auto* json = std::get_if<JsonCell>(&cell.value()); json != nullptr && json->write != nullptr) {
+      throw UsageError("--sort: " + quoted(columns_[*index].name) +
+                       " is an array in a row of JSON: sort by a column of single values");
+    }
+    values.emplace_back(cell);
+  }
+  sorted_->add(std::move(values), [&] { return pack_row(chosen(cells), json_); });
+}
+
+void RowWriter::print(std::span<const Cell> chosen) {
+  if (!begun_) {
+    format_->begin();
+    begun_ = true;
+  }
+  format_->row(chosen);
+}
+
+void RowWriter::row(std::span<const Cell> cells) {
+  const bool past_limit = full();
+  ++rows_;
+  if (out_.discards() || past_limit) {
+    return;
+  }
+  if (sorted_) {
+    sort(cells);
+  } else {
+    print(chosen(cells));
+  }
+}
+
+bool RowWriter::rows_stand_alone() const noexcept {
+  return !sorted_ && !limit_ && format_->rows_stand_alone() && !out_.is_terminal() && !out_.discards();
+}
+
+void RowWriter::append(std::string_view text, std::size_t rows) {
+  if (rows == 0) {
+    return;
+  }
+  if (!begun_) {
+    format_->begin();
+    begun_ = true;
+  }
+  rows_ += rows;
+  out_.write(text);
+}
+
+void RowWriter::end_step() { format_->end_step(); }
+
+void RowWriter::finish() {
+  if (sorted_) {
+    UnpackedRow unpacked;
+    sorted_->take_all([&](const std::string& packed) { print(unpacked.cells(packed)); });
+  }
+  format_->end();
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rows/cell.hpp"
+#include "cli/command_definition.hpp"
+#include "cli/output_file.hpp"
+#include "rows/output_options.hpp"
+#include "rows/row_order.hpp"
+
+namespace smd::tool {
+
+enum class Align : std::uint8_t { left, right };
+
+/// Appends a cell as a table shows it to people: a date for seconds, a list cut short.
+using ShowCell = void (*)(std::string& out, const Cell& cell, int precision);
+
+/// A column that a command can print. `trial` is not among a command's columns: RowWriter adds it.
+struct Column {
+  std::string_view name;
+  Align align = Align::left;
+  bool in_text = true;      ///< Shown in text formats unless `--columns` chooses; false: only on request.
+  bool in_json = true;      ///< The same for JSON.
+  bool sort_only = false;   ///< --sort takes it, --columns does not: the order of `PlaceCell`s.
+  ShowCell show = nullptr;  ///< In tables; null: as in other text.
+  bool asked = false;       ///< Asked for by another option than --columns: kept in a table that is too wide.
+  bool curve = false;       ///< Of `CurveCell`s: as wide as there is room.
+};
+
+/// What --sort takes where rows are of what was saved: the column of `PlaceCell`s, for the end of a list of columns.
+inline constexpr Column written_column = {"written", Align::left, false, false, true};
+
+class RowFormat;
+
+/// Prints rows of one table in the format asked for. Commands hand over whole rows and need not know the format.
+///
+/// One column in `tsv` or `table` is a bare list: raw bytes (escaped on a terminal), no header, NUL between with -0. In
+/// `csv` it is not: its readers take the first line for the header, and names with commas need their quotes.
+class RowWriter {
+ public:
+  /// `several_trials` adds the trial column to text. `columns`, `options`, `out` and `messages` must outlive this.
+  /// @throws UsageError for a name in `--columns` or `--sort` that is not among the columns, or a format that is not
+  /// for rows.
+  RowWriter(OutputFile& out, const OutputOptions& options, std::span<const Column> columns, bool several_trials,
+            Diagnostics& messages);
+  RowWriter(const RowWriter&) = delete;
+  RowWriter& operator=(const RowWriter&) = delete;
+  ~RowWriter();
+
+  /// Whether a column will be printed or sorted by: do not work out what nobody sees.
+  [[nodiscard]] bool wants(std::string_view column) const noexcept;
+  /// The trial that following rows belong to.
+  void set_trial(std::string_view name) { trial_ = name; }
+  /// One cell for each column given to the constructor, in that order.
+  void row(std::span<const Cell> cells);
+  void row(std::initializer_list<Cell> cells) { row(std::span<const Cell>(cells.begin(), cells.size())); }
+  /// Whether rows that another writer made into text, one with the same options but without a header, can be taken as
+  /// that text.
+  [[nodiscard]] bool rows_stand_alone() const noexcept;
+  /// Takes the text of so many of these rows.
+  void append(std::string_view text, std::size_t rows);
+  /// How many rows came, whether they are printed or not.
+  [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
+  /// How many further rows can be printed, where --limit bounds them and --sort does not need them all.
+  [[nodiscard]] std::optional<std::size_t> room() const noexcept {
+    return sorted_ || !limit_ ? std::nullopt : std::optional(*limit_ - std::min<std::size_t>(*limit_, rows_));
+  }
+  /// Whether no further row will be printed.
+  [[nodiscard]] bool full() const noexcept { return room() == 0; }
+  /// Following: pass on what is there, at the end of a step.
+  void end_step();
+  /// After the last row (JSON's closing bracket, a table's layout). Must be called; does not close the file.
+  void finish();
+
+ private:
+  [[nodiscard]] std::optional<std::size_t> find_column(std::string_view option, const std::string& name) const;
+  /// The cells of the columns chosen; borrows from `cells` and from here.
+  std::span<const Cell> chosen(std::span<const Cell> cells);
+  void sort(std::span<const Cell> cells);
+  void print(std::span<const Cell> chosen);
+
+  OutputFile& out_;
+  std::vector<Column> columns_;
+  std::vector<std::optional<std::size_t>> chosen_;   // index into columns_; none: the trial
+  bool all_chosen_ = false;                          // all that can be printed, in their order
+  std::vector<std::optional<std::size_t>> sort_by_;  // likewise
+  std::optional<SortedRows<std::string>> sorted_;    // of packed rows
+  std::optional<std::uint64_t> limit_;
+  bool json_;
+  std::vector<Cell> picked_;
+  std::string trial_;
+  std::unique_ptr<RowFormat> format_;
+  std::size_t rows_ = 0;
+  bool begun_ = false;
+};
+
+/// The columns as a manual page lists them, `trial` first.
+[[nodiscard]] ColumnTable column_table(std::string when, std::span<const Column> columns, std::string_view more = {});
+
+/// The formats that RowWriter knows, for `CommandDefinition::formats`: table tsv csv json jsonl.
+[[nodiscard]] std::span<const std::string_view> row_format_names() noexcept;
+
+}  // namespace smd::tool

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rows/row_format.hpp"
+
+namespace smd::tool {
+
+/// A row of a table as it is shown: printable text, and the numbers of its curve, if it has one.
+struct TableRow {
+  std::vector<std::string> cells;
+  std::vector<double> curve;
+};
+
+/// Which columns of a table are shown, and how wide. Made from the first rows; later cells that do not fit shift only
+/// what follows them in their own row.
+class TableLayout {
+ public:
+  TableLayout(const TableShape& shape, bool header, bool ascii);
+
+  /// From these rows, of which there is at least one. `width`: of the terminal, if the table is to fit one. A table
+  /// that is wider loses the columns whose value is the same in all these rows, unless they were asked for; one with a
+  /// curve always does, and the curve fills the line.
+  void make(std::span<const TableRow> rows, std::optional<std::size_t> width);
+  [[nodiscard]] bool made() const noexcept { return made_; }
+  /// Whether the layout is made, and what it leaves out is the same in this row too. Else it is to be made anew, and
+  /// shows from then on what differs.
+  [[nodiscard]] bool fits(const TableRow& row);
+  [[nodiscard]] bool has_curve() const noexcept;
+
+  /// `all rows: mode TRAIN, worker worker_0`, with a line end; empty if nothing is left out.
+  [[nodiscard]] std::string same_in_all(std::string_view beginning) const;
+  /// Without a line end; empty if none was asked for.
+  [[nodiscard]] std::string header() const;
+  [[nodiscard]] std::string line(const TableRow& row) const;
+
+ private:
+  struct TableColumn {
+    std::string name;
+    Align align = Align::left;
+    bool keep = false;   // shown in any case
+    bool curve = false;  // as wide as there is room
+    bool shown = true;
+    std::size_t width = 0;
+    std::string same;  // if it is not shown: its value in all rows
+  };
+
+  [[nodiscard]] std::size_t total_width() const;
+  void leave_out_same(std::span<const TableRow> rows);
+  [[nodiscard]] std::string aligned(const std::vector<std::string>& cells) const;
+
+  std::vector<TableColumn> columns_;
+  bool with_header_;
+  bool ascii_;
+  bool made_ = false;
+  std::size_t line_width_ = 0;  // 0: any
+};
+
+}  // namespace smd::tool

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "select/nothing_selected.hpp"
+
+#include "cli/glob.hpp"
+#include "cli/text.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace smd::tool {
+
+namespace {
+
+SelectedStep numbers_of(const Trial& trial, GlobalStep step) {
+  return {step, trial.mode(step).value_or(Mode::global), trial.mode_step(step).value_or(ModeStep(step.value))};
+}
+
+// What of a pattern stands for itself: `conv.weight` of `^conv\.weight$`.
+std::string literal_of(std::string_view pattern) {
+  std::string literal;
+  for (const char character : pattern) {
+    if (std::string_view("^$\\()[]{}?*+|").find(character) == std::string_view::npos) {
+      literal += character;
+    }
+  }
+  return literal;
+}
+
+// Names like a pattern, else parts of names like it: a pattern is found anywhere.
+std::vector<std::string> nearest_to_pattern(std::string_view pattern, const std::vector<std::string>& names) {
+  const std::string literal = literal_of(pattern);
+  std::vector<std::string> nearest = nearest_names(literal, names);
+  if (!nearest.empty()) {
+    return nearest;
+  }
+  std::set<std::string> parts;
+  for (const std::string& name : names) {
+    for (std::size_t at = 0; at <= name.size();) {
+      const std::size_t end = std::min(name.find_first_of("/.:_", at), name.size());
+      parts.insert(name.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  return nearest_names(literal, std::vector<std::string>(parts.begin(), parts.end()));
+}
+
+class Explanation {
+ public:
+  Explanation(Trial& trial, const SelectionOptions& options) : trial_(trial), options_(options) {
+    trial_.cover(StepRange());
+    names_ = trial_.tensor_names();
+  }
+
+  NothingSelected make() {
+    TensorQuery query{.names = options_.names, .regex = options_.regexes, .exclude = options_.excludes};
+    for (const std::string& name : options_.collections) {
+      if (trial_.collection(name)) {
+        query.collections.push_back(name);
+      }
+    }
+    // An empty query would mean everything.
+    const bool any = !query.names.empty() || !query.regex.empty() || !query.collections.empty();
+    tensors_ = any || !options_.selects_tensors() ? trial_.tensor_names(query) : std::vector<std::string>();
+    return tensors_.empty() ? no_tensor(query) : other_steps();
+  }
+
+ private:
+  NothingSelected no_tensor(TensorQuery query) const {
+    std::string text;
+    for (const std::string& regex : options_.regexes) {
+      if (trial_.tensor_names({.regex = {regex}}).empty()) {
+        const std::string glob = glob_for_regex(regex);
+        text += "; no tensor matches " + quoted(regex) +
+                (glob.empty() ? did_you_mean(nearest_to_pattern(regex, names_))
+                              : ", which" + glob.substr(quoted(regex).size()));
+      }
+    }
+    for (const std::string& name : query.collections) {
+      if (trial_.tensor_names({.collections = {name}}).empty()) {
+        text += "; no tensor of collection " + quoted(name) + " was saved";
+      }
+    }
+    query.exclude.clear();
+    const std::size_t matching = trial_.tensor_names(query).size();
+    if (matching > 0 && !options_.excludes.empty()) {
+      text += "; -x drops " + (matching == 1 ? "the only tensor" : "all " + counted(matching, "tensor")) +
+              (options_.selects_tensors() ? " selected" : "");
+    }
+    const bool one = names_.size() == 1;
+    return {"TensorUnavailable", (text.empty() ? "no tensor is among those asked for" : text.substr(2)) +
+                                     as_far_as_read(trial_) + "; " + counted(names_.size(), "tensor") +
+                                     (one ? " was saved, smd-ls lists it" : " were saved, smd-ls lists them")};
+  }
+
+  NothingSelected other_steps() const {
+    std::vector<SelectedStep> steps;
+    bool complete = false;
+    std::set<std::string, std::less<>> workers;
+    EntryQuery query;
+    query.tensors = tensors_;
+    query.include_incomplete = true;
+    std::vector<GlobalStep> complete_steps = trial_.steps();
+    trial_.for_each_entry(query, [&](const TensorEntry& entry) {
+      workers.emplace(entry.worker);
+      if (options_.worker && entry.worker != *options_.worker) {
+        return true;
+      }
+      if (steps.empty() || steps.back().step != entry.step) {
+        steps.push_back(numbers_of(trial_, entry.step));
+        complete = complete || std::binary_search(complete_steps.begin(), complete_steps.end(), entry.step);
+      }
+      return true;
+    });
+    const bool one = tensors_.size() == 1;
+    const std::string subject = one ? quoted(tensors_.front()) : counted(tensors_.size(), "tensor") + " match";
+    const std::string were = one ? " was" : ", but were";
+    if (steps.empty()) {
+      const std::vector<std::string> names(workers.begin(), workers.end());
+      return {"InvalidWorker",
+              subject + were + " not saved by " + quoted(options_.worker.value_or("")) + "; by " + quoted_list(names)};
+    }
+    if (!complete && !options_.incomplete) {
+      return {"StepNotYetAvailable", subject + were + " saved at " + steps_and_modes(steps) +
+                                         ", none of them complete; --incomplete shows them"};
+    }
+    return {"TensorUnavailableForStep", subject + were + " not saved at the steps asked for" + as_far_as_read(trial_) +
+                                            "; saved at " + steps_and_modes(steps)};
+  }
+
+  Trial& trial_;
+  const SelectionOptions& options_;
+  std::vector<std::string> names_;
+  std::vector<std::string> tensors_;
+};
+
+std::string range_of(std::span<const std::int64_t> numbers) {
+  const auto [least, greatest] = std::minmax_element(numbers.begin(), numbers.end());
+  return std::to_string(*least) + (*least == *greatest ? "" : " to " + std::to_string(*greatest));
+}
+
+std::string count_and_range(std::span<const std::int64_t> numbers) {
+  return counted(numbers.size(), "step") + ", " + range_of(numbers);
+}
+
+}  // namespace
+
+NothingSelected why_nothing(Trial& trial, const SelectionOptions& options) {
+  return Explanation(trial, options).make();
+}
+
+void say_nothing_selected(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
+  if (messages.status() == ExitStatus::yes && messages.shows(Level::warning)) {
+    const NothingSelected why = why_nothing(trial, options);
+    messages.nothing(why.tag, "nothing is selected: " + why.text);
+  }
+  messages.raise(ExitStatus::no);
+}
+
+std::string steps_and_modes(std::span<const SelectedStep> steps) {
+  if (steps.empty()) {
+    return {};
+  }
+  std::vector<std::int64_t> numbers;
+  std::string modes;
+  for (const SelectedStep& step : steps) {
+    numbers.push_back(step.step.value);
+  }
+  for (const Mode mode : {Mode::train, Mode::eval, Mode::predict}) {
+    std::vector<std::int64_t> of_mode;
+    for (const SelectedStep& step : steps) {
+      if (step.mode == mode) {
+        of_mode.push_back(step.mode_step.value);
+      }
+    }
+    if (!of_mode.empty()) {
+      modes += (modes.empty() ? "" : "; ") + std::string(mode_text(mode)) +
+               (of_mode.size() == numbers.size() ? " " + range_of(of_mode) : ": " + count_and_range(of_mode));
+    }
+  }
+  return count_and_range(numbers) + (modes.empty() ? "" : " (" + modes + ")");
+}
+
+std::string all_steps_and_modes(Trial& trial) {
+  trial.cover(StepRange());
+  std::vector<SelectedStep> steps;
+  for (const GlobalStep step : trial.steps(true)) {
+    steps.push_back(numbers_of(trial, step));
+  }
+  return steps_and_modes(steps);
+}
+
+}  // namespace smd::tool

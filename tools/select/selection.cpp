@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "select/selection.hpp"
+
+#include "cli/glob.hpp"
+#include "cli/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd::tool {
+
+namespace {
+
+// A glob where an exact name is due: the pattern, and how many tensors it finds.
+std::string glob_for_name(const Trial& trial, std::string_view name) {
+  const std::optional<std::string> regex = regex_of_glob(name);
+  if (!regex) {
+    return {};
+  }
+  const std::string pattern = regex->empty() ? "." : *regex;
+  std::size_t found = 0;
+  try {
+    found = trial.tensor_names({.regex = {pattern}}).size();
+  } catch (const Error&) {  // brackets that only a name has
+    return {};
+  }
+  return "; names are exact: -e " + quoted(pattern) + " selects " + counted(found, "tensor");
+}
+
+}  // namespace
+
+std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
+  TensorQuery query;
+  query.regex = options.regexes;
+  query.exclude = options.excludes;
+  for (const std::string& name : options.names) {
+    if (require_tensor(trial, name, messages)) {
+      query.names.push_back(name);
+    }
+  }
+  const std::map<std::string, Collection> known =
+      options.collections.empty() ? std::map<std::string, Collection>() : trial.collections();
+  for (const std::string& name : options.collections) {
+    if (known.contains(name)) {
+      query.collections.push_back(name);
+      continue;
+    }
+    messages.fail("NotFound", undefined_collection(name, known), ExitStatus::no);
+  }
+  if (options.selects_tensors() && query.names.empty() && query.regex.empty() && query.collections.empty()) {
+    return {};  // all that was asked for does not exist; an empty query would mean everything
+  }
+  if (std::find(options.modes.begin(), options.modes.end(), Mode::global) != options.modes.end()) {
+    return trial.tensor_names(query);
+  }
+  std::vector<std::string> result;
+  for (const Mode mode : options.modes) {
+    query.mode = mode;
+    std::vector<std::string> names = trial.tensor_names(query);
+    result.insert(result.end(), std::make_move_iterator(names.begin()), std::make_move_iterator(names.end()));
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+std::string undefined_collection(std::string_view name, const std::map<std::string, Collection>& known) {
+  std::vector<std::string> names;
+  names.reserve(known.size());
+  for (const auto& [key, collection] : known) {
+    names.push_back(key);
+  }
+  const std::vector<std::string> nearest = nearest_names(name, names);
+  return "collection " + quoted(name) + " is not defined" +
+         (names.empty()     ? "; there are none"
+          : nearest.empty() ? "; there are " + quoted_list(names)
+                            : did_you_mean(nearest));
+}
+
+bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) {
+  if (trial.has_tensor(name)) {
+    return true;
+  }
+  trial.cover(StepRange());
+  try {
+    [[maybe_unused]] const Tensor tensor = trial.tensor(name);
+    return true;
+  } catch (const TensorUnavailable& error) {
+    std::string hint = glob_for_name(trial, name);
+    if (hint.empty()) {
+      hint = did_you_mean(error.nearest);
+    }
+    messages.fail("TensorUnavailable", quoted(name) + " was not saved" + as_far_as_read(trial) + hint, ExitStatus::no);
+    return false;
+  }
+}
+
+bool partly_unread(const Trial& trial) {
+  const std::vector<Problem> problems = trial.problems();
+  return std::any_of(problems.begin(), problems.end(), [](const Problem& problem) {
+    return problem.kind == ProblemKind::access_denied || problem.kind == ProblemKind::io ||
+           problem.kind == ProblemKind::network || problem.kind == ProblemKind::stopped;
+  });
+}
+
+std::string as_far_as_read(const Trial& trial) { return partly_unread(trial) ? ", as far as it can be read" : ""; }
+
+bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
+  if (!options.worker) {
+    return true;
+  }
+  std::vector<std::string> workers = trial.workers();
+  std::vector<std::string> writers = trial.writers();
+  workers.insert(workers.end(), std::make_move_iterator(writers.begin()), std::make_move_iterator(writers.end()));
+  std::sort(workers.begin(), workers.end());
+  workers.erase(std::unique(workers.begin(), workers.end()), workers.end());
+  if (std::binary_search(workers.begin(), workers.end(), *options.worker)) {
+    return true;
+  }
+  messages.fail("InvalidWorker", "there is no worker " + quoted(*options.worker) + "; workers: " + quoted_list(workers),
+                ExitStatus::no);
+  return false;
+}
+
+void say_nothing_selected(Diagnostics& messages) {
+  if (messages.status() == ExitStatus::yes) {
+    messages.nothing("TensorUnavailable",
+                     "nothing is selected: no tensor saved is among those asked for; smd-ls lists them");
+  }
+  messages.raise(ExitStatus::no);
+}
+
+void say_no_step_selected(std::string_view trial, Diagnostics& messages, std::string_view saved) {
+  messages.nothing("StepUnavailable", std::string(trial) +
+                                          ": nothing is selected: no step saved is among those asked for; " +
+                                          (saved.empty() ? std::string() : "saved: " + std::string(saved) + "; ") +
+                                          "smd-ls --steps lists them");
+}
+
+std::optional<Mode> only_mode(const SelectionOptions& options) noexcept {
+  const bool one = options.modes.size() == 1 && options.modes.front() != Mode::global;
+  return one ? std::optional(options.modes.front()) : std::nullopt;
+}
+
+EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string> tensors,
+                       std::span<const SelectedStep> steps) {
+  EntryQuery query;
+  query.tensors = std::move(tensors);
+  query.steps.emplace();
+  for (const SelectedStep& step : steps) {
+    query.steps->push_back(step.step);
+  }
+  if (options.worker) {
+    query.workers.push_back(*options.worker);
+  }
+  query.mode = only_mode(options);
+  query.first_worker_only = !options.worker && !options.all_workers;
+  query.include_incomplete = options.incomplete;
+  return query;
+}
+
+}  // namespace smd::tool

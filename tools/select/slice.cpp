@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "select/slice.hpp"
+
+#include "cli/errors.hpp"
+#include "cli/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && text.back() == ' ') {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0;;) {
+    const std::size_t end = text.find(separator, at);
+    parts.push_back(trimmed(text.substr(at, end - at)));
+    if (end == std::string_view::npos) {
+      return parts;
+    }
+    at = end + 1;
+  }
+}
+
+std::int64_t parse_number(std::string_view text) {
+  std::int64_t number = 0;
+  const bool plus = text.size() > 1 && text.front() == '+' && text[1] != '-';
+  const char* const begin = text.data() + (plus ? 1 : 0);
+  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw InvalidValue(quoted(text) + " is not an index: use integers, START:STOP:STEP, or ... between commas");
+  }
+  return number;
+}
+
+std::optional<std::int64_t> parse_bound(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional(parse_number(text));
+}
+
+SliceTerm parse_term(std::string_view text) {
+  SliceTerm term;
+  if (text == "...") {
+    term.kind = SliceTerm::Kind::ellipsis;
+    return term;
+  }
+  const std::vector<std::string_view> parts = split(text, ':');
+  if (parts.size() == 1) {
+    term.kind = SliceTerm::Kind::index;
+    term.index = parse_number(text);
+    return term;
+  }
+  if (parts.size() > 3) {
+    throw InvalidValue(quoted(text) + " has more than START:STOP:STEP");
+  }
+  term.start = parse_bound(parts[0]);
+  term.stop = parse_bound(parts[1]);
+  if (parts.size() == 3) {
+    term.step = parse_bound(parts[2]).value_or(1);
+  }
+  if (term.step == 0) {
+    throw InvalidValue("slice step cannot be zero");
+  }
+  term.step = std::max(term.step, -largest);  // so that it can be negated
+  return term;
+}
+
+struct Range {
+  std::int64_t start;
+  std::int64_t length;
+};
+
+// Python's slice.indices.
+Range resolve(const SliceTerm& term, std::int64_t size) {
+  const bool forward = term.step > 0;
+  const std::int64_t lower = forward ? 0 : -1;
+  const std::int64_t upper = forward ? size : size - 1;
+  const auto clamp = [&](std::int64_t bound) {
+    return bound < 0 ? std::max(bound + size, lower) : std::min(bound, upper);
+  };
+  const std::int64_t start = term.start ? clamp(*term.start) : (forward ? lower : upper);
+  const std::int64_t stop = term.stop ? clamp(*term.stop) : (forward ? upper : lower);
+  if (forward) {
+    return {start, start < stop ? (stop - start - 1) / term.step + 1 : 0};
+  }
+  return {start, stop < start ? (start - stop - 1) / -term.step + 1 : 0};
+}
+
+std::int64_t checked_index(const SliceTerm& term, std::int64_t size, std::size_t axis) {
+  if (term.index >= size || term.index < -size) {
+    throw InvalidValue("index " + std::to_string(term.index) + " is out of bounds for axis " + std::to_string(axis) +
+                       " with size " + std::to_string(size));
+  }
+  return term.index < 0 ? term.index + size : term.index;
+}
+
+// Strides of a whole value; zeros if it has no elements, when the sizes beside the zero may be anything.
+std::vector<std::int64_t> whole_strides(const Shape& shape) {
+  std::vector<std::int64_t> strides(shape.size(), 0);
+  if (element_count(shape).value_or(0) == 0) {
+    return strides;
+  }
+  std::int64_t stride = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    strides[axis] = stride;
+    stride *= shape[axis];
+  }
+  return strides;
+}
+
+// Calls `visit(element, count)` for the runs of a part.
+template <class Visit>
+void for_each_run(const StridedLayout& part, Visit&& visit) {
+  for (PartRuns run(part); !run.done(); run.next()) {
+    visit(run.first(), run.count());
+  }
+}
+
+TensorValue take_strings(const TensorValue& value, const StridedLayout& part) {
+  const std::vector<std::string_view> all = strings(value.view());
+  std::size_t size = 0;
+  for_each_run(part, [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t i = first; i < first + count; ++i) {
+      size += 4 + all[static_cast<std::size_t>(i)].size();
+    }
+  });
+  std::shared_ptr<std::byte[]> bytes = std::make_shared_for_overwrite<std::byte[]>(size);
+  std::byte* at = bytes.get();
+  for_each_run(part, [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t i = first; i < first + count; ++i) {
+      const std::string_view text = all[static_cast<std::size_t>(i)];
+      for (unsigned shift = 0; shift < 32; shift += 8) {
+        *at++ = static_cast<std::byte>(text.size() >> shift & 0xFF);
+      }
+      at = std::copy_n(reinterpret_cast<const std::byte*>(text.data()), text.size(), at);
+    }
+  });
+  return {value.dtype(), part.shape, std::move(bytes), size};
+}
+
+}  // namespace
+
+PartRuns::PartRuns(StridedLayout part, Length length) : part_(std::move(part)), first_(part_.offset) {
+  const std::size_t axes = part_.shape.size();
+  const bool runs = length == Length::any && axes != 0 && part_.strides.back() == 1;
+  outer_ = runs ? axes - 1 : axes;
+  count_ = element_count(part_.shape).value_or(0) == 0 ? 0 : runs ? part_.shape.back() : 1;
+  counter_.resize(outer_);
+}
+
+void PartRuns::next() noexcept {
+  for (std::size_t axis = outer_; axis-- > 0;) {
+    first_ += part_.strides[axis];
+    if (++counter_[axis] < part_.shape[axis]) {
+      return;
+    }
+    first_ -= part_.strides[axis] * part_.shape[axis];
+    counter_[axis] = 0;
+  }
+  count_ = 0;
+}
+
+StridedLayout ascending(StridedLayout part) {
+  for (std::size_t axis = 0; axis < part.shape.size(); ++axis) {
+    if (part.strides[axis] < 0) {
+      part.offset += part.strides[axis] * (part.shape[axis] - 1);
+      part.strides[axis] = -part.strides[axis];
+    }
+  }
+  return part;
+}
+
+StridedLayout places_of(const StridedLayout& part) {
+  StridedLayout places{part.shape, whole_strides(part.shape), 0};
+  for (std::size_t axis = 0; axis < part.shape.size(); ++axis) {
+    if (part.strides[axis] < 0) {
+      places.offset += places.strides[axis] * (part.shape[axis] - 1);
+      places.strides[axis] = -places.strides[axis];
+    }
+  }
+  return places;
+}
+
+SliceSpec SliceSpec::parse(std::string_view text) {
+  SliceSpec spec;
+  std::vector<std::string_view> items = split(text, ',');
+  if (items.size() > 1 && items.back().empty()) {
+    items.pop_back();  // `0,` is a tuple of one in Python
+  }
+  bool ellipsis = false;
+  for (const std::string_view item : items) {
+    const SliceTerm term = parse_term(item);
+    if (term.kind == SliceTerm::Kind::ellipsis && std::exchange(ellipsis, true)) {
+      throw InvalidValue("an index can only have a single ellipsis ('...')");
+    }
+    spec.terms_.push_back(term);
+  }
+  return spec;
+}
+
+StridedLayout SliceSpec::apply(const Shape& shape) const {
+  const auto named = static_cast<std::size_t>(std::count_if(
+      terms_.begin(), terms_.end(), [](const SliceTerm& term) { return term.kind != SliceTerm::Kind::ellipsis; }));
+  if (named > shape.size()) {
+    throw InvalidValue("too many indices for array: array is " + std::to_string(shape.size()) + "-dimensional, but " +
+                       std::to_string(named) + " were indexed");
+  }
+  const std::vector<std::int64_t> strides = whole_strides(shape);
+  StridedLayout part;
+  std::size_t axis = 0;
+  const auto keep = [&](std::size_t count) {
+    for (; count != 0; --count, ++axis) {
+      part.shape.push_back(shape[axis]);
+      part.strides.push_back(strides[axis]);
+    }
+  };
+  for (const SliceTerm& term : terms_) {
+    if (term.kind == SliceTerm::Kind::ellipsis) {
+      keep(shape.size() - named);
+    } else if (term.kind == SliceTerm::Kind::index) {
+      part.offset += checked_index(term, shape[axis], axis) * strides[axis];
+      ++axis;
+    } else {
+      const Range range = resolve(term, shape[axis]);
+      part.shape.push_back(range.length);
+      // A step wider than the axis is never taken; multiplied, it might not fit.
+      part.strides.push_back(range.length > 1 ? strides[axis] * term.step : 0);
+      part.offset += range.length != 0 ? range.start * strides[axis] : 0;
+      ++axis;
+    }
+  }
+  keep(shape.size() - axis);
+  return part;
+}
+
+TensorValue take(const TensorValue& value, const StridedLayout& part) {
+  if (value.dtype() == Dtype::string) {
+    return take_strings(value, part);
+  }
+  const std::size_t item = item_size(value.dtype());
+  const auto size = static_cast<std::size_t>(element_count(part.shape).value_or(0)) * item;
+  std::shared_ptr<std::byte[]> bytes = std::make_shared_for_overwrite<std::byte[]>(size);
+  std::byte* at = bytes.get();
+  const std::byte* const from = value.bytes().data();
+  for_each_run(part, [&](std::int64_t first, std::int64_t count) {
+    const std::size_t length = static_cast<std::size_t>(count) * item;
+    std::memcpy(at, from + static_cast<std::size_t>(first) * item, length);
+    at += length;
+  });
+  return {value.dtype(), part.shape, std::move(bytes), size};
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "select/step_spec.hpp"
+
+#include "cli/command_line.hpp"
+#include "cli/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr std::int64_t largest_step = std::numeric_limits<std::int64_t>::max();
+
+[[noreturn]] void refuse(std::string_view text) {
+  throw InvalidValue(quoted(text) + " is not a step: N, A:B, A:B:S, first, last or all");
+}
+
+std::int64_t number_in(std::string_view part, std::string_view whole) {
+  try {
+    return parse_integer(part, -largest_step, largest_step);
+  } catch (const InvalidValue&) {
+    refuse(whole);
+  }
+}
+
+std::optional<std::int64_t> bound_in(std::string_view part, std::string_view whole) {
+  return part.empty() ? std::nullopt : std::optional(number_in(part, whole));
+}
+
+bool is_all(const StepTerm& term) { return !term.single && !term.start && !term.stop && term.stride == 1; }
+
+// Whether no step can lie in a range, whatever was saved: both ends are numbers, or both count from the end.
+bool is_empty(const StepTerm& term) {
+  if (term.stride > 0) {
+    const std::int64_t start = term.start.value_or(0);
+    return term.stop && (start < 0) == (*term.stop < 0) && start >= *term.stop;
+  }
+  return term.start && term.stop && (*term.start < 0) == (*term.stop < 0) && *term.start <= *term.stop;
+}
+
+[[noreturn]] void refuse_empty(const StepTerm& term) {
+  std::string hint;
+  if (term.stride == 1 && term.start && *term.start != *term.stop) {
+    hint = "; did you mean " + quoted(std::to_string(*term.stop) + ":" + std::to_string(*term.start)) + "?";
+  } else if (term.stride == 1 && term.start) {
+    hint = "; did you mean " + quoted(std::to_string(*term.start)) + "?";
+  }
+  throw InvalidValue(quoted(term.text) + " is empty: a range ends before its second number" + hint);
+}
+
+// Python's range with ends that may be open; no member lies beyond `first` and `last`.
+struct Members {
+  std::int64_t start = 0;
+  std::optional<std::int64_t> stop;
+  std::int64_t stride = 1;
+  bool none = false;
+
+  [[nodiscard]] bool contain(std::int64_t number) const noexcept {
+    if (none) {
+      return false;
+    }
+    // Unsigned: two steps may lie further apart than a signed number holds.
+    const auto distance = [](std::int64_t from, std::int64_t to) {
+      return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+    };
+    if (stride > 0) {
+      return number >= start && (!stop || number < *stop) && distance(start, number) % distance(0, stride) == 0;
+    }
+    return number <= start && (!stop || number > *stop) && distance(number, start) % distance(stride, 0) == 0;
+  }
+};
+
+// `saved` holds distinct numbers, ascending, at least one.
+Members members_of(const StepTerm& term, const std::vector<std::int64_t>& saved) {
+  const auto size = static_cast<std::int64_t>(saved.size());
+  const bool upward = term.stride > 0;
+  Members members;
+  members.stride = term.stride;
+  members.stop = term.stop;
+  if (!upward && !term.stop && term.start.value_or(0) >= 0) {
+    members.stop = -1;  // an open end is 0 downward as well
+  }
+  if (!term.start) {
+    members.start = upward ? 0 : saved.back();
+  } else if (*term.start >= 0) {
+    members.start = *term.start;
+  } else if (*term.start < -size) {  // further back than there are steps
+    members.none = !upward;
+    members.start = saved.front();
+  } else {
+    members.start = saved[static_cast<std::size_t>(size + *term.start)];
+  }
+  if (term.stop && *term.stop < 0) {
+    if (*term.stop >= -size) {
+      members.stop = saved[static_cast<std::size_t>(size + *term.stop)];
+    } else if (upward) {
+      members.none = true;
+    } else {
+      members.stop.reset();
+    }
+  }
+  return members;
+}
+
+// The number that a single step means, if it counts to one that is there.
+std::optional<std::int64_t> number_of(const StepTerm& term, const std::vector<std::int64_t>& saved) {
+  if (term.oldest) {
+    return saved.front();
+  }
+  if (term.number >= 0) {
+    return term.number;
+  }
+  const auto size = static_cast<std::int64_t>(saved.size());
+  return term.number >= -size ? std::optional(saved[static_cast<std::size_t>(size + term.number)]) : std::nullopt;
+}
+
+StepNeed newest(std::int64_t back) { return {StepNeed::Kind::newest, static_cast<std::size_t>(-back), {}}; }
+
+StepNeed window(std::int64_t first, std::optional<std::int64_t> end) {
+  return {StepNeed::Kind::windows, 0, {{first, end}}};
+}
+
+StepNeed need_of(const StepTerm& term) {
+  if (term.single) {
+    if (term.oldest) {
+      return {StepNeed::Kind::oldest, 1, {}};
+    }
+    return term.number < 0
+               ? newest(term.number)
+               : window(term.number, term.number < largest_step ? std::optional(term.number + 1) : std::nullopt);
+  }
+  const bool upward = term.stride > 0;
+  const std::optional<std::int64_t>& start = term.start;
+  const std::optional<std::int64_t>& stop = term.stop;
+  if (upward && start && *start < 0) {
+    return newest(*start);
+  }
+  if (upward && (!stop || *stop >= 0)) {
+    return start || stop ? window(start.value_or(0), stop) : StepNeed{};
+  }
+  if (!upward && start && *start >= 0 && (!stop || *stop >= 0)) {
+    return window(stop ? (*stop < largest_step ? *stop + 1 : largest_step) : 0,
+                  *start < largest_step ? std::optional(*start + 1) : std::nullopt);
+  }
+  if (!upward && stop && *stop < 0) {  // from some late step down to the one before which it stops
+    if (!start || *start < 0) {
+      return newest(*stop);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+StepTerm StepSpec::parse_term(std::string_view text) {
+  StepTerm term;
+  term.text = text;
+  if (text == "first" || text == "last") {
+    term.single = true;
+    term.oldest = text == "first";
+    term.number = term.oldest ? 0 : -1;
+    return term;
+  }
+  if (text == "all") {
+    return term;
+  }
+  const std::size_t first_colon = text.find(':');
+  if (first_colon == std::string_view::npos) {
+    term.single = true;
+    term.number = number_in(text, text);
+    return term;
+  }
+  term.start = bound_in(text.substr(0, first_colon), text);
+  const std::string_view rest = text.substr(first_colon + 1);
+  const std::size_t second_colon = rest.find(':');
+  term.stop = bound_in(rest.substr(0, second_colon), text);
+  if (second_colon != std::string_view::npos) {
+    term.stride = bound_in(rest.substr(second_colon + 1), text).value_or(1);
+    if (term.stride == 0) {
+      throw InvalidValue("the stride of " + quoted(text) + " is 0");
+    }
+  }
+  if (is_empty(term)) {
+    refuse_empty(term);
+  }
+  return term;
+}
+
+StepSpec StepSpec::parse(std::string_view text) {
+  std::vector<StepTerm> terms;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    terms.push_back(parse_term(text.substr(0, comma)));
+    if (comma == std::string_view::npos) {
+      return StepSpec(std::move(terms));
+    }
+    text.remove_prefix(comma + 1);
+  }
+}
+
+bool StepSpec::all() const noexcept { return terms_.empty() || std::any_of(terms_.begin(), terms_.end(), is_all); }
+
+StepChoice StepSpec::choose(std::span<const std::int64_t> saved) const {
+  StepChoice choice;
+  std::vector<std::int64_t> distinct;
+  distinct.reserve(saved.size());
+  std::unique_copy(saved.begin(), saved.end(), std::back_inserter(distinct));
+  std::vector<bool> chosen(saved.size(), all());  // numbers below 0 too, which no range reaches
+  for (const StepTerm& term : terms_) {
+    if (term.single) {
+      const std::optional<std::int64_t> number = distinct.empty() ? std::nullopt : number_of(term, distinct);
+      const auto [begin, end] =
+          number ? std::equal_range(saved.begin(), saved.end(), *number) : std::pair(saved.end(), saved.end());
+      if (begin == end) {
+        choice.missing.push_back(&term);
+      }
+      std::fill(chosen.begin() + (begin - saved.begin()), chosen.begin() + (end - saved.begin()), true);
+    } else if (!distinct.empty()) {
+      const Members members = members_of(term, distinct);
+      for (std::size_t i = 0; i < saved.size(); ++i) {
+        chosen[i] = chosen[i] || members.contain(saved[i]);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (chosen[i]) {
+      choice.indices.push_back(i);
+    }
+  }
+  return choice;
+}
+
+StepNeed StepSpec::need() const {
+  StepNeed sum;
+  bool first = true;
+  for (const StepTerm& term : terms_) {
+    const StepNeed need = need_of(term);
+    if (first) {
+      sum = need;
+    } else if (need.kind != sum.kind || need.kind == StepNeed::Kind::everything) {
+      return {};  // a mixture is rare: read all
+    } else {
+      sum.count = std::max(sum.count, need.count);
+      sum.windows.insert(sum.windows.end(), need.windows.begin(), need.windows.end());
+    }
+    first = false;
+  }
+  return sum;
+}
+
+}  // namespace smd::tool
