@@ -19,6 +19,8 @@ import zlib
 import zipfile
 
 import s3_case
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
 from event_bytes import field, masked_crc, varint
 
 MIB = 1 << 20
