@@ -7,14 +7,14 @@
 #include <smd/reduction_config.hpp>
 #include <smd/step.hpp>
 
-#include "draw/bins.hpp"
 #include "cli/errors.hpp"
-#include "select/slice.hpp"
-#include "select/step_spec.hpp"
+#include "draw/bins.hpp"
 #include "reduce/partial_text.hpp"
 #include "reduce/reduction_list.hpp"
 #include "require.hpp"
 #include "save/json_value.hpp"
+#include "select/slice.hpp"
+#include "select/step_spec.hpp"
 #include "source.hpp"
 
 #include <algorithm>

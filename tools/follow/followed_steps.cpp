@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "follow/followed_steps.hpp"
 
-#include "follow/following.hpp"
 #include "cli/text.hpp"
+#include "follow/following.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "follow/following.hpp"
 
-#include "follow/awaited_trial.hpp"
 #include "cli/errors.hpp"
-#include "follow/followed_steps.hpp"
 #include "cli/interruption.hpp"
 #include "cli/operands.hpp"
-#include "rows/side_by_side.hpp"
 #include "cli/text.hpp"
+#include "follow/awaited_trial.hpp"
+#include "follow/followed_steps.hpp"
+#include "rows/side_by_side.hpp"
 
 #include <algorithm>
 #include <mutex>

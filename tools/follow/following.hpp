@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cli/diagnostics.hpp"
-#include "follow/following_options.hpp"
 #include "cli/reading_options.hpp"
+#include "follow/following_options.hpp"
 #include "select/selection.hpp"
 #include "select/tensor_steps.hpp"
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "cli/diagnostics.hpp"
-#include "select/nothing_selected.hpp"
-#include "rows/row_writer.hpp"
 #include "options.hpp"
+#include "rows/row_writer.hpp"
+#include "select/nothing_selected.hpp"
 
 namespace smd::tool::ls {
 

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "choice.hpp"
-#include "follow/following.hpp"
 #include "cli/operands.hpp"
+#include "follow/following.hpp"
 #include "select/selection.hpp"
 #include "text_cells.hpp"
 #include "view.hpp"

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rows/row_writer.hpp"
 #include "options.hpp"
+#include "rows/row_writer.hpp"
 
 namespace smd::tool::reduce {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
-#include "columns.hpp"
-#include "follow/following.hpp"
 #include "cli/operands.hpp"
 #include "cli/text.hpp"
+#include "columns.hpp"
+#include "follow/following.hpp"
 #include "hist.hpp"
 #include "merge.hpp"
 #include "reading.hpp"

@@ -2,11 +2,11 @@
 // --hist: bars in a table; elsewhere one row per bin, in JSON one object per row.
 #include "hist.hpp"
 
-#include "columns.hpp"
 #include "cli/progress.hpp"
-#include "rows/row_writer.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "columns.hpp"
+#include "rows/row_writer.hpp"
 #include "rows/written.hpp"
 #include "value_sink.hpp"
 

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/message_options.hpp"
-#include "draw/bins.hpp"
 #include "cli/command_line.hpp"
+#include "cli/message_options.hpp"
+#include "cli/reading_options.hpp"
+#include "draw/bins.hpp"
 #include "follow/following_options.hpp"
 #include "rows/output_options.hpp"
-#include "cli/reading_options.hpp"
 #include "select/selection.hpp"
 #include "select/slice.hpp"
 #include "shard.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // --pivot: a row for each step, a column for each tensor. Held until the end, when all names are known.
-#include "columns.hpp"
 #include "cli/errors.hpp"
+#include "cli/text.hpp"
+#include "columns.hpp"
+#include "result_view.hpp"
 #include "rows/row_writer.hpp"
 #include "select/selection.hpp"
-#include "cli/text.hpp"
-#include "result_view.hpp"
 
 #include <algorithm>
 #include <map>

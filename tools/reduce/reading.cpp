@@ -3,10 +3,10 @@
 
 #include "cli/progress.hpp"
 #include "cli/text.hpp"
-#include "rows/written.hpp"
 #include "findings.hpp"
 #include "plan.hpp"
 #include "row_source.hpp"
+#include "rows/written.hpp"
 #include "single_rows.hpp"
 #include "value_sink.hpp"
 

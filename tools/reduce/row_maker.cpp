@@ -2,8 +2,8 @@
 #include "row_maker.hpp"
 
 #include "cli/text.hpp"
-#include "rows/written.hpp"
 #include "row_source.hpp"
+#include "rows/written.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "columns.hpp"
+#include "result_view.hpp"
 #include "rows/row_writer.hpp"
 #include "select/selection.hpp"
-#include "result_view.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.hpp"
 
-#include "select/nothing_selected.hpp"
 #include "cli/text.hpp"
+#include "select/nothing_selected.hpp"
 
 #include <utility>
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "cli/diagnostics.hpp"
+#include "options.hpp"
 #include "select/selection.hpp"
 #include "select/tensor_steps.hpp"
-#include "options.hpp"
 
 namespace smd::tool::reduce {
 

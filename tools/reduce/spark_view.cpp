@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --spark: a line for each tensor, worker, mode and reduction, with its curve over the steps.
-#include "rows/curves.hpp"
 #include "result_view.hpp"
+#include "rows/curves.hpp"
 
 namespace smd::tool::reduce {
 

@@ -11,9 +11,9 @@
 #include <tuple>
 #include <vector>
 
-#include "rows/cell.hpp"
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
+#include "rows/cell.hpp"
 #include "rows/output_options.hpp"
 #include "rows/row_writer.hpp"
 

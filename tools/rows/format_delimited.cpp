@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formats of one line a row: tsv, csv, and the bare list of one column.
 #include "cli/escape.hpp"
+#include "cli/text.hpp"
 #include "rows/line_buffer.hpp"
 #include "rows/row_format.hpp"
-#include "cli/text.hpp"
 
 namespace smd::tool {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // table: columns aligned for a person. Nothing is cut; a table wider than the terminal says once, above itself, what is
 // the same in all rows.
+#include "cli/terminal.hpp"
+#include "cli/text.hpp"
 #include "draw/curve.hpp"
 #include "rows/row_format.hpp"
 #include "rows/table_layout.hpp"
-#include "cli/terminal.hpp"
-#include "cli/text.hpp"
 
 #include <unistd.h>
 

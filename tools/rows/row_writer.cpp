@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/row_writer.hpp"
 
+#include "cli/text.hpp"
 #include "rows/packed_row.hpp"
 #include "rows/row_format.hpp"
-#include "cli/text.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "rows/cell.hpp"
 #include "cli/command_definition.hpp"
 #include "cli/output_file.hpp"
+#include "rows/cell.hpp"
 #include "rows/output_options.hpp"
 #include "rows/row_order.hpp"
 

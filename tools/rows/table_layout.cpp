@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/table_layout.hpp"
 
-#include "draw/curve.hpp"
 #include "cli/text.hpp"
+#include "draw/curve.hpp"
 
 #include <algorithm>
 

@@ -48,7 +48,7 @@ class Runner {
   }
 
   void judge() {
-    Reports reports(options_, judgement_.several_trials, longest_name(judgement_.requests, options_.output.ascii),
+    Reports reports(options_, judgement_.several_trials, longest_name(judgement_.requests, options_.output.terminal.ascii),
                     messages_);
     const bool any_good = std::any_of(judgement_.requests.begin(), judgement_.requests.end(),
                                       [](const RuleRequest& request) { return !request.error; });

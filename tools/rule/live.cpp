@@ -3,12 +3,12 @@
 
 #include <smd/follow.hpp>
 
-#include "follow/awaited_trial.hpp"
 #include "cli/errors.hpp"
 #include "cli/interruption.hpp"
 #include "cli/operands.hpp"
-#include "rows/side_by_side.hpp"
+#include "follow/awaited_trial.hpp"
 #include "other_records.hpp"
+#include "rows/side_by_side.hpp"
 
 #include <algorithm>
 #include <chrono>

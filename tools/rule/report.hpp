@@ -8,9 +8,9 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
+#include "record.hpp"
 #include "rows/output_options.hpp"
 #include "rows/row_writer.hpp"
-#include "record.hpp"
 
 namespace smd::tool::rule {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tsv, csv, and tables of chosen columns: findings and results as rows of one table.
-#include "rows/row_writer.hpp"
 #include "report.hpp"
+#include "rows/row_writer.hpp"
 
 namespace smd::tool::rule {
 

@@ -5,9 +5,9 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
-#include "rows/row_writer.hpp"
 #include "options.hpp"
 #include "requests.hpp"
+#include "rows/row_writer.hpp"
 
 namespace smd::tool::rule {
 

@@ -2,8 +2,8 @@
 #include "sorted_report.hpp"
 
 #include "cli/errors.hpp"
-#include "rows/row_order.hpp"
 #include "cli/text.hpp"
+#include "rows/row_order.hpp"
 
 #include <algorithm>
 #include <optional>

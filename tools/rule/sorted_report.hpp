@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "rows/output_options.hpp"
 #include "report.hpp"
+#include "rows/output_options.hpp"
 
 namespace smd::tool::rule {
 

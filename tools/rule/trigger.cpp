@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trigger.hpp"
 
+#include "cli/number_format.hpp"
 #include "command_group.hpp"
 #include "follow/following_options.hpp"
-#include "cli/number_format.hpp"
 
 #include <fcntl.h>
 #include <signal.h>

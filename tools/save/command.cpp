@@ -2,13 +2,13 @@
 #include "command.hpp"
 
 #include "array.hpp"
-#include "cli/message_options.hpp"
-#include "follow/following_options.hpp"
 #include "cli/interruption.hpp"
-#include "rows/output_options.hpp"
+#include "cli/message_options.hpp"
 #include "cli/signals.hpp"
 #include "cli/text.hpp"
+#include "follow/following_options.hpp"
 #include "jsonl.hpp"
+#include "rows/output_options.hpp"
 #include "saver.hpp"
 
 #include <smd/hook.hpp>

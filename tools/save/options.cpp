@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "follow/following_options.hpp"
 #include "cli/remote_options.hpp"
 #include "cli/text.hpp"
+#include "follow/following_options.hpp"
 
 #include <smd/error.hpp>
 #include <smd/reduction.hpp>

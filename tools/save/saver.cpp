@@ -3,8 +3,8 @@
 
 #include <smd/trial.hpp>
 
-#include "select/selection.hpp"
 #include "cli/text.hpp"
+#include "select/selection.hpp"
 
 #include <utility>
 

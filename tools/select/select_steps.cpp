@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/text.hpp"
 #include "select/nothing_selected.hpp"
 #include "select/repeated_steps.hpp"
 #include "select/selection.hpp"
-#include "cli/text.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/glob.hpp"
-#include "select/selection.hpp"
 #include "cli/text.hpp"
+#include "select/selection.hpp"
 
 #include <algorithm>
 #include <array>

@@ -108,7 +108,8 @@ class HeatmapView : public ValueView {
   explicit HeatmapView(ViewContext context)
       : context_(context),
         ascii_(context.options.output.terminal.ascii),
-        color_(!ascii_ && !context.options.output.file && use_color(context.options.output.terminal.color, STDOUT_FILENO)) {}
+        color_(!ascii_ && !context.options.output.file &&
+               use_color(context.options.output.terminal.color, STDOUT_FILENO)) {}
 
   void show(const ValueKey& key, const TensorValue& value) override {
     const Shape& shape = value.shape();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // --hist: bars in a table; elsewhere one row per bin, in JSON one object per value.
-#include "draw/bins.hpp"
-#include "rows/row_writer.hpp"
 #include "cli/text.hpp"
+#include "draw/bins.hpp"
 #include "histogram.hpp"
+#include "rows/row_writer.hpp"
 #include "value_view.hpp"
 
 #include <unistd.h>

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "rows/elements.hpp"
 #include "options.hpp"
+#include "rows/elements.hpp"
 
 namespace smd::tool::tensor {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --matrix: bare numbers for programs that read tables of them. Tabs between, commas with --csv.
-#include "rows/elements.hpp"
 #include "cli/escape.hpp"
+#include "rows/elements.hpp"
 #include "value_view.hpp"
 
 namespace smd::tool::tensor {

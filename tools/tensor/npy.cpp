@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npy.hpp"
 
-#include "rows/elements.hpp"
 #include "cli/text.hpp"
+#include "rows/elements.hpp"
 
 #include <smd/limits.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "rows/row_writer.hpp"
 #include "cli/text.hpp"
+#include "rows/row_writer.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tsv, csv: one row per element. json, jsonl: one object per value, with nested arrays.
-#include "rows/row_writer.hpp"
 #include "cli/text.hpp"
+#include "rows/row_writer.hpp"
 #include "value_json.hpp"
 #include "value_view.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // --spark: a line for each scalar tensor, worker and mode, with its curve over the steps.
+#include "cli/text.hpp"
 #include "rows/curves.hpp"
 #include "rows/elements.hpp"
-#include "cli/text.hpp"
 #include "value_view.hpp"
 
 #include <map>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "rows/elements.hpp"
 #include "cli/number_format.hpp"
 #include "cli/output_file.hpp"
+#include "rows/elements.hpp"
 
 namespace smd::tool::tensor {
 

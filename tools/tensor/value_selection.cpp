@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "value_selection.hpp"
 
-#include "select/tensor_steps.hpp"
 #include "cli/text.hpp"
+#include "select/tensor_steps.hpp"
 
 #include <algorithm>
 #include <iterator>

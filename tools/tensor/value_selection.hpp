@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/diagnostics.hpp"
-#include "select/tensor_steps.hpp"
 #include "options.hpp"
+#include "select/tensor_steps.hpp"
 
 namespace smd::tool::tensor {
 

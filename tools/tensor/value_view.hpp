@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include "cli/diagnostics.hpp"
-#include "rows/elements.hpp"
 #include "cli/output_file.hpp"
-#include "rows/row_writer.hpp"
 #include "options.hpp"
+#include "rows/elements.hpp"
+#include "rows/row_writer.hpp"
 
 namespace smd::tool::tensor {
 

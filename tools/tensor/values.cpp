@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "values.hpp"
 
-#include "follow/following.hpp"
-#include "select/nothing_selected.hpp"
 #include "cli/progress.hpp"
 #include "cli/text.hpp"
-#include "rows/written.hpp"
+#include "follow/following.hpp"
 #include "part_sink.hpp"
+#include "rows/written.hpp"
+#include "select/nothing_selected.hpp"
 #include "value_selection.hpp"
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
-#include "follow/awaited_trial.hpp"
 #include "cli/operands.hpp"
-#include "rows/row_writer.hpp"
 #include "cli/text.hpp"
 #include "condition.hpp"
+#include "follow/awaited_trial.hpp"
+#include "rows/row_writer.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cli/app.hpp"
-#include "rows/row_writer.hpp"
 #include "options.hpp"
+#include "rows/row_writer.hpp"
 
 namespace smd::tool::wait {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/message_options.hpp"
 #include "cli/command_line.hpp"
+#include "cli/message_options.hpp"
+#include "cli/reading_options.hpp"
 #include "follow/following_options.hpp"
 #include "rows/output_options.hpp"
-#include "cli/reading_options.hpp"
 #include "select/selection.hpp"
 
 namespace smd::tool::wait {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file_text.hpp"
 
-#include "reduce/reduction_list.hpp"
+#include "reduce/saved_reductions.hpp"
 #include "text/utf8.hpp"
 
 #include <fmt/format.h>

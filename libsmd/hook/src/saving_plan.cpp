@@ -4,7 +4,7 @@
 #include <smd/error.hpp>
 #include <smd/limits.hpp>
 
-#include "reduce/reduction_list.hpp"
+#include "reduce/saved_reductions.hpp"
 #include "stock_collections.hpp"
 #include "text/escape.hpp"
 

@@ -3,7 +3,7 @@
 #include <smd/reduction.hpp>
 #include <smd/reduction_config.hpp>
 
-#include "reduce/reduction_list.hpp"
+#include "reduce/saved_reductions.hpp"
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
 

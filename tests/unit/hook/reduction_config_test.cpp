@@ -2,7 +2,7 @@
 #include <smd/error.hpp>
 #include <smd/reduction_config.hpp>
 
-#include "reduce/reduction_list.hpp"
+#include "reduce/saved_reductions.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,8 +3,8 @@
 
 #include "cli/glob.hpp"
 #include "rows/output_options.hpp"
-#include "select/selection.hpp"
 #include "sample_command.hpp"
+#include "select/selection.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cli/message_options.hpp"
 #include "cli/command_definition.hpp"
-#include "rows/output_options.hpp"
+#include "cli/message_options.hpp"
 #include "cli/reading_options.hpp"
+#include "rows/output_options.hpp"
 #include "rows/row_writer.hpp"
 #include "select/selection.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/selection.hpp"
 
-#include "select/nothing_selected.hpp"
 #include "cli/operands.hpp"
 #include "cli/reading_options.hpp"
+#include "select/nothing_selected.hpp"
 #include "select/tensor_steps.hpp"
 #include "support/temp_dir.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/table_layout.hpp"
-#include "draw/curve.hpp"
 #include "cli/text.hpp"
+#include "draw/curve.hpp"
 
 #include <doctest/doctest.h>
 
