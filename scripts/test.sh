@@ -35,6 +35,7 @@ ctest --preset tsan --tests-regex "^($(printf '%s' "$threaded" | tr ' ' '|'))\$"
 
 # Compiles the unit tests too, by GCC; they ran above.
 step 'everything else'
-cmake --preset ci -DSMD_SKIPPED_TESTS_FAIL=ON
+# Joined sources take half the time of single ones.
+cmake --preset ci -DSMD_SKIPPED_TESTS_FAIL=ON -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12
 cmake --build --preset ci
 ctest --preset ci --label-exclude '^unit$' --parallel "$jobs"
