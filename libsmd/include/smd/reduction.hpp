@@ -21,17 +21,19 @@ inline constexpr std::array<std::string_view, 9> reduction_names = {"min", "max"
 
 /// What can be computed of the elements of a value. With n elements x, all of them whatever the shape:
 ///
+// clang-format off
 /// | | |
 /// |---|---|
 /// | min, max | exact; of equal zeros -0.0 counts as the smaller |
 /// | mean, sum | sum x / n, sum x: the exact sum, rounded once; of integers the exact 128-bit integer |
-/// | variance, std | sum (x - mean)^2 / (n - ddof), and its root; by means and squared distances of blocks, joined by
-///   Chan's formula in twice double's precision |
+/// | variance, std | sum (x - mean)^2 / (n - ddof), and its root; by means and squared distances of blocks, joined by Chan's formula in twice double's precision |
 /// | l1, l2, rms | sum \|x\|, root of sum x^2, root of sum x^2 / n: vector norms, not the reference's matrix norms |
 /// | prod | in twice double's precision with an unbounded exponent, rounded once; of integers a double too |
-/// | median, percentile | linear interpolation between neighbours, as `numpy.percentile`; need the elements themselves
-/// | | count | elements, NaN included | | finite nan inf posinf neginf zero negative | how many; -0.0 is zero, not
-/// negative | | zero_fraction, nan_fraction | of count |
+/// | median, percentile | linear interpolation between neighbours, as `numpy.percentile`; need the elements themselves |
+/// | count | elements, NaN included |
+/// | finite nan inf posinf neginf zero negative | how many; -0.0 is zero, not negative |
+/// | zero_fraction, nan_fraction | of count |
+// clang-format on
 enum class ReductionKind : std::uint8_t {
   min,
   max,
@@ -131,7 +133,7 @@ struct PartialReduction {
 };
 
 /// Reduces any number of views, as if their elements were one array, in one pass and constant memory (under 4 KiB, and
-/// 40 KiB of stack while adding), but for median and percentiles, which keep the elements (4 bytes each for types of up
+/// 56 KiB of stack while adding), but for median and percentiles, which keep the elements (4 bytes each for types of up
 /// to 16 bits and float32, else 8).
 ///
 /// How the elements are split into views, calls and merged reducers shows in no result: counts, min, max, sum, mean,

@@ -4,6 +4,7 @@
 #include "reduce/block_moments.hpp"
 #include "reduce/integer_moments.hpp"
 #include "reduce/kernels.hpp"
+#include "types/float8_table.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -103,6 +104,10 @@ void Accumulator::clear() noexcept {
 }
 
 void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
+  if (is_float8(type)) {
+    add_float8(type, source, n);
+    return;
+  }
   // First, because memory may run out: then nothing is changed.
   if (n > 0 && groups_.values && !is_complex(type)) {
     kept_.append(type, source, n);
@@ -161,6 +166,19 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
   for (; start < n; start += block_size) {
     add_block(type, source + start * item, std::min(block_size, n - start));
   }
+}
+
+// As bfloat16, which holds them all.
+void Accumulator::add_float8(Dtype type, const std::byte* source, std::size_t n) {
+  constexpr std::size_t part = 2 * stream_size;
+  alignas(64) std::uint16_t wide[part];
+  std::size_t done = 0;
+  do {
+    const std::size_t size = std::min(n - done, part);
+    widen_float8(type, source + done, size, wide);
+    add(Dtype::bfloat16, reinterpret_cast<const std::byte*>(wide), size);
+    done += size;
+  } while (done < n);
 }
 
 // From some of the elements. False if they tell nothing.

@@ -79,6 +79,7 @@ class Accumulator {
  private:
   void merge_figures(const Accumulator& other);
   void add_block(Dtype type, const std::byte* source, std::size_t n);
+  void add_float8(Dtype type, const std::byte* source, std::size_t n);
   bool guess_range(Dtype type, const std::byte* source);
   bool add_stream(Dtype type, const std::byte* source, std::size_t n);
   bool add_wide_stream(Dtype type, const std::byte* source, std::size_t n);

@@ -2,6 +2,7 @@
 #include "reduce/kernels.hpp"
 
 #include "base/cpu_features.hpp"
+#include "types/float8_table.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,112 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/dtype.hpp>
 
+#include "types/dtype_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
 namespace smd {
 
-std::string_view to_string(Dtype dtype) noexcept {
-  switch (dtype) {
-    case Dtype::float32:
-      return "float32";
-    case Dtype::float64:
-      return "float64";
-    case Dtype::int32:
-      return "int32";
-    case Dtype::uint8:
-      return "uint8";
-    case Dtype::int16:
-      return "int16";
-    case Dtype::int8:
-      return "int8";
-    case Dtype::string:
-      return "string";
-    case Dtype::complex64:
-      return "complex64";
-    case Dtype::int64:
-      return "int64";
-    case Dtype::boolean:
-      return "bool";
-    case Dtype::qint8:
-      return "qint8";
-    case Dtype::quint8:
-      return "quint8";
-    case Dtype::qint32:
-      return "qint32";
-    case Dtype::bfloat16:
-      return "bfloat16";
-    case Dtype::qint16:
-      return "qint16";
-    case Dtype::quint16:
-      return "quint16";
-    case Dtype::uint16:
-      return "uint16";
-    case Dtype::complex128:
-      return "complex128";
-    case Dtype::float16:
-      return "float16";
-    case Dtype::uint32:
-      return "uint32";
-    case Dtype::uint64:
-      return "uint64";
+namespace {
+
+using detail::dtype_table;
+using detail::DtypeFacts;
+using detail::ElementKind;
+
+constexpr DtypeFacts unknown{Dtype{}, "unknown", 0, ElementKind::string, Dtype{}};
+
+// By number: where its row stands in the table, counted from 1; 0: nowhere.
+constexpr auto row_of = [] {
+  std::array<std::uint8_t, 256> rows{};
+  for (std::size_t i = 0; i < std::size(dtype_table); ++i) {
+    rows[static_cast<std::size_t>(dtype_table[i].dtype)] = static_cast<std::uint8_t>(i + 1);
   }
-  return "unknown";
+  return rows;
+}();
+
+constexpr auto dtypes = [] {
+  std::array<Dtype, std::size(dtype_table)> all{};
+  std::transform(std::begin(dtype_table), std::end(dtype_table), all.begin(),
+                 [](const DtypeFacts& facts) { return facts.dtype; });
+  return all;
+}();
+static_assert(std::is_sorted(dtypes.begin(), dtypes.end()));
+
+constexpr const DtypeFacts& facts_of(Dtype dtype) noexcept {
+  const std::uint8_t row = row_of[static_cast<std::size_t>(dtype)];
+  return row == 0 ? unknown : dtype_table[row - 1];
 }
 
-std::size_t item_size(Dtype dtype) noexcept {
-  switch (dtype) {
-    case Dtype::string:
-      return 0;
-    case Dtype::int8:
-    case Dtype::uint8:
-    case Dtype::boolean:
-    case Dtype::qint8:
-    case Dtype::quint8:
-      return 1;
-    case Dtype::int16:
-    case Dtype::uint16:
-    case Dtype::qint16:
-    case Dtype::quint16:
-    case Dtype::float16:
-    case Dtype::bfloat16:
-      return 2;
-    case Dtype::float32:
-    case Dtype::int32:
-    case Dtype::uint32:
-    case Dtype::qint32:
-      return 4;
-    case Dtype::float64:
-    case Dtype::int64:
-    case Dtype::uint64:
-    case Dtype::complex64:
-      return 8;
-    case Dtype::complex128:
-      return 16;
+}  // namespace
+
+std::span<const Dtype> all_dtypes() noexcept { return dtypes; }
+
+std::optional<Dtype> dtype_from_name(std::string_view name) noexcept {
+  for (const DtypeFacts& facts : dtype_table) {
+    if (facts.name == name) {
+      return facts.dtype;
+    }
   }
-  return 0;
+  return std::nullopt;
 }
 
-bool is_real(Dtype dtype) noexcept { return dtype != Dtype::string && !is_complex(dtype); }
+std::string_view to_string(Dtype dtype) noexcept { return facts_of(dtype).name; }
 
-bool is_floating(Dtype dtype) noexcept {
-  return dtype == Dtype::float16 || dtype == Dtype::bfloat16 || dtype == Dtype::float32 || dtype == Dtype::float64;
+std::size_t item_size(Dtype dtype) noexcept { return facts_of(dtype).item_size; }
+
+bool is_real(Dtype dtype) noexcept {
+  const ElementKind kind = facts_of(dtype).kind;
+  return kind != ElementKind::string && kind != ElementKind::complex;
 }
 
-bool is_complex(Dtype dtype) noexcept { return dtype == Dtype::complex64 || dtype == Dtype::complex128; }
+bool is_floating(Dtype dtype) noexcept { return facts_of(dtype).kind == ElementKind::floating; }
+
+bool is_complex(Dtype dtype) noexcept { return facts_of(dtype).kind == ElementKind::complex; }
+
+char numpy_kind(Dtype dtype) noexcept {
+  switch (facts_of(dtype).kind) {
+    case ElementKind::floating:
+      return 'f';
+    case ElementKind::integer:
+      return 'i';
+    case ElementKind::natural:
+      return 'u';
+    case ElementKind::boolean:
+      return 'b';
+    case ElementKind::complex:
+      return 'c';
+    case ElementKind::string:
+      break;
+  }
+  return 'S';
+}
 
 Dtype storage_type(Dtype dtype) noexcept {
-  switch (dtype) {
-    case Dtype::qint8:
-      return Dtype::int8;
-    case Dtype::quint8:
-      return Dtype::uint8;
-    case Dtype::qint16:
-      return Dtype::int16;
-    case Dtype::quint16:
-      return Dtype::uint16;
-    case Dtype::qint32:
-      return Dtype::int32;
-    default:
-      return dtype;
-  }
+  const DtypeFacts& facts = facts_of(dtype);
+  return &facts == &unknown ? dtype : facts.storage;
 }
 
 }  // namespace smd

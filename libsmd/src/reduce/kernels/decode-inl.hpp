@@ -141,6 +141,15 @@ inline void decode(Dtype type, const std::byte* source, std::size_t n, double* o
       truth_of(source, n, truth);
       return decode_integers<std::uint8_t>(reinterpret_cast<const std::byte*>(truth), n, out, range);
     }
+    case Dtype::float8_e5m2:
+    case Dtype::float8_e4m3fn:
+    case Dtype::float8_e4m3fnuz:
+    case Dtype::float8_e5m2fnuz:
+    case Dtype::float8_e8m0fnu: {
+      HWY_ALIGN std::uint16_t wide[block_size];
+      widen_float8(type, source, n, wide);
+      return decode_floats<std::uint16_t>(reinterpret_cast<const std::byte*>(wide), n, out, range, LoadBfloat());
+    }
     default:
       std::memcpy(out, source, n * sizeof(double));
       clear_padding(out, n);
@@ -182,6 +191,15 @@ inline void to_floats(Dtype type, const std::byte* source, std::size_t n, float*
       HWY_ALIGN std::uint8_t truth[block_size];
       truth_of(source, n, truth);
       return to_floats_of<std::uint8_t>(reinterpret_cast<const std::byte*>(truth), n, out, LoadSmallInteger());
+    }
+    case Dtype::float8_e5m2:
+    case Dtype::float8_e4m3fn:
+    case Dtype::float8_e4m3fnuz:
+    case Dtype::float8_e5m2fnuz:
+    case Dtype::float8_e8m0fnu: {
+      HWY_ALIGN std::uint16_t wide[block_size];
+      widen_float8(type, source, n, wide);
+      return to_floats_of<std::uint16_t>(reinterpret_cast<const std::byte*>(wide), n, out, LoadBfloat());
     }
     default:
       std::memcpy(out, source, n * sizeof(float));

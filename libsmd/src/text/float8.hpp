@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+/// Floating point of 8 bits. Every value of every kind is a bfloat16, and so a float, too.
+/// Formats: "FP8 Formats for Deep Learning" (arXiv 2209.05433) for E4M3 and E5M2; "8-bit Numerical Formats for Deep
+/// Neural Networks" (arXiv 2206.02915) for the FNUZ kinds; OCP Microscaling Formats 1.0 for E8M0.
+namespace smd::detail {
+
+/// How the 256 codes of one kind are read: a sign unless `exponent_bits` is 8, then exponent, then mantissa.
+struct Float8Format {
+  int exponent_bits;
+  int mantissa_bits;
+  int bias;
+  enum class Specials : std::uint8_t {
+    ieee,           ///< The greatest exponent is for infinities and NaN.
+    all_ones,       ///< No infinities; NaN is all ones beneath the sign.
+    negative_zero,  ///< No infinities, no -0; its code is NaN.
+  } specials;
+};
+
+inline constexpr Float8Format float8_e4m3fn{4, 3, 7, Float8Format::Specials::all_ones};
+inline constexpr Float8Format float8_e5m2{5, 2, 15, Float8Format::Specials::ieee};
+inline constexpr Float8Format float8_e4m3fnuz{4, 3, 8, Float8Format::Specials::negative_zero};
+inline constexpr Float8Format float8_e5m2fnuz{5, 2, 16, Float8Format::Specials::negative_zero};
+inline constexpr Float8Format float8_e8m0fnu{8, 0, 127, Float8Format::Specials::all_ones};
+
+/// 2^exponent; exact, also where the result is subnormal.
+constexpr float power_of_two(int exponent) noexcept {
+  float result = 1;
+  for (; exponent > 0; --exponent) {
+    result *= 2;
+  }
+  for (; exponent < 0; ++exponent) {
+    result /= 2;
+  }
+  return result;
+}
+
+constexpr float float8_value(const Float8Format& format, std::uint8_t code) noexcept {
+  using Specials = Float8Format::Specials;
+  const bool has_sign = format.exponent_bits < 8;
+  const bool negative = has_sign && code >= 0x80;
+  const unsigned rest = has_sign ? code & 0x7FU : code;
+  const unsigned all = has_sign ? 0x7FU : 0xFFU;
+  const unsigned greatest = (1U << format.exponent_bits) - 1;
+  const unsigned exponent = rest >> format.mantissa_bits;
+  const unsigned mantissa = rest & ((1U << format.mantissa_bits) - 1);
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  if ((format.specials == Specials::all_ones && rest == all) ||
+      (format.specials == Specials::negative_zero && code == 0x80)) {
+    return nan;
+  }
+  float size = 0;
+  if (format.specials == Specials::ieee && exponent == greatest) {
+    size = mantissa == 0 ? std::numeric_limits<float>::infinity() : nan;
+  } else if (exponent == 0 && format.mantissa_bits > 0) {
+    size = static_cast<float>(mantissa) * power_of_two(1 - format.bias - format.mantissa_bits);
+  } else {
+    const unsigned significand = mantissa + (1U << format.mantissa_bits);
+    size =
+        static_cast<float>(significand) * power_of_two(static_cast<int>(exponent) - format.bias - format.mantissa_bits);
+  }
+  return negative ? -size : size;
+}
+
+/// The 256 values as bits of bfloat16.
+constexpr std::array<std::uint16_t, 256> bfloat16_of_float8(const Float8Format& format) noexcept {
+  std::array<std::uint16_t, 256> bits{};
+  for (std::size_t code = 0; code < bits.size(); ++code) {
+    const float value = float8_value(format, static_cast<std::uint8_t>(code));
+    bits[code] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+  }
+  return bits;
+}
+
+}  // namespace smd::detail
