@@ -5,6 +5,9 @@ target_compile_options(smd_options INTERFACE -Wall -Wextra -Wpedantic -Wnon-virt
 # Where sources are joined, what one of them names may stand in the way of another's local names.
 if(NOT CMAKE_UNITY_BUILD)
   target_compile_options(smd_options INTERFACE -Wshadow)
+else()
+  # GCC takes a joined source for a header, and its local types for those of a header.
+  target_compile_options(smd_options INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>")
 endif()
 # GCC 12 sees overlapping copies in std::string's own operator+ (gcc.gnu.org/PR105651).
 target_compile_options(smd_options INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>")
