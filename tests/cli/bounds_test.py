@@ -148,6 +148,23 @@ class Bounds(unittest.TestCase):
         self.assertRegex(done.stderr, r"pattern '\(\?:a\|a\)\+\[\^b\]Q' needs too many steps on 'a{17}ba.*\.\.\.'; make it")
         self.assertEqual(run(256, "smd-ls", "-q", "-e", "[ab]+bQ$", self.trial).returncode, 0)
 
+    def test_many_slow_patterns_of_a_trial(self):
+        """2,000 patterns, each with nearly as many steps as a name may take: all together were 10^9, and half a minute."""
+        write(os.path.join(self.trial, "collections/000000000/worker_0_collections.json"), json.dumps(
+            {"collections": {"c": {"tensor_names": ["loss"],
+                                   "include_regex": [f"^(?:a|a)+[^b]{i}" for i in range(2000)]}}}).encode())
+        payload = ",".join(json.dumps({"tensorname": name, "start_idx": 0, "length": 16})
+                           for name in ("loss", "a" * 17 + "b"))
+        self.index(0, payload)
+        begun = os.times()
+        done = run(256, "smd-ls", "-c", "c", self.trial)
+        ended = os.times()
+        self.assertEqual((done.returncode, done.stdout), (4, "loss\n"), done.stderr)
+        self.assertRegex(done.stderr, r"collection 'c': pattern '\^\(\?:a\|a\)\+\[\^b\]\d+' and \d+ more were not looked for: the "
+                                      r"patterns of the trial's collections need too many steps together "
+                                      r"\(pattern_trial_steps\); its members by name are still used")
+        self.assertLess(ended.children_user - begun.children_user, 10)
+
     def repeated(self, steps, tensors):
         """64 MiB of elements for each record of 70 bytes."""
         for step in range(steps):
