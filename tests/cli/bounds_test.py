@@ -165,6 +165,20 @@ class Bounds(unittest.TestCase):
                                       r"\(pattern_trial_steps\); its members by name are still used")
         self.assertLess(ended.children_user - begun.children_user, 10)
 
+    def test_archive_members_that_inflate_to_more_than_their_header_asks_for(self):
+        """400 MB of zeros in 400 KB: what is no array, or a small one, is refused before they are there."""
+        header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (10,), }"
+        header += b" " * (117 - len(header)) + b"\n"
+        small = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
+        place = os.path.join(self.folder, "zeros.npz")
+        for start, text in ((b"", "not a .npy file"), (small, f"its header asks for {128 + 80} bytes in all")):
+            with self.subTest(text):
+                with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
+                    archive.writestr("a.npy", start + bytes(400 << 20))
+                done = run(256, "smd-save", self.trial, "--step", "9", "n=@" + place)
+                self.assertEqual(done.returncode, 4, done.stderr)
+                self.assertIn(text, done.stderr)
+
     def repeated(self, steps, tensors):
         """64 MiB of elements for each record of 70 bytes."""
         for step in range(steps):

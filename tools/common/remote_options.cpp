@@ -56,7 +56,7 @@ std::string parse_endpoint_url(const std::string& url) {
     return std::string_view("?#@ ").find(c) != std::string_view::npos || static_cast<unsigned char>(c) < ' ' || c == 0x7F;
   });
   if (!url.empty() && !(has_host && plain)) {
-    throw InvalidValue("is no http:// or https:// URL of a host, without user, query and fragment");
+    throw InvalidValue("not an http:// or https:// URL of a host without user, query and fragment");
   }
   return url;
 }

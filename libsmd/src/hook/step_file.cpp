@@ -181,7 +181,7 @@ Status StepFile::check_existing() {
     return std::move(trial.problem());
   }
   if (*trial == nullptr) {
-    return ok();
+    return output_.reads_back() ? ok() : check_events_unnamed();
   }
   auto there = existing(**trial);
   if (!there) {
@@ -191,7 +191,8 @@ Status StepFile::check_existing() {
     return ok();  // joined when it is published, under the lock
   }
   joined_ = true;
-  return join(**trial, std::move(*there));
+  Status joined = join(**trial, std::move(*there));
+  return joined ? check_events_unnamed() : joined;
 }
 
 Status StepFile::join(storage::Storage& trial, IndexContent there) {
@@ -270,8 +271,10 @@ Status StepFile::publish_events() {
   if (!events_) {
     return ok();
   }
-  if (Status unnamed = check_events_unnamed(); !unnamed) {
-    return unnamed;
+  if (output_.reads_back()) {  // else looked for before, when that cost no request for each step
+    if (Status unnamed = check_events_unnamed(); !unnamed) {
+      return unnamed;
+    }
   }
   return append_ ? events_->commit(sync_) : events_->publish(sync_);
 }

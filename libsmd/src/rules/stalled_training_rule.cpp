@@ -52,7 +52,7 @@ class StalledTrainingRule final : public Rule {
   }
 
   void at_end(RuleEnd& end) override {
-    if (end.live() || end.ended()) {
+    if (end.live() || end.ended() || !last_) {
       return;
     }
     if (unread_) {
@@ -63,9 +63,6 @@ class StalledTrainingRule final : public Rule {
       }
       last_ = unread_;
       last_->time = std::chrono::duration<double>(written->time_since_epoch()).count();
-    }
-    if (!last_) {
-      return;
     }
     end.judged();
     const double waited = end.now() - last_->time;
