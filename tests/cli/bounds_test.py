@@ -154,7 +154,7 @@ class Bounds(unittest.TestCase):
             {"collections": {"c": {"tensor_names": ["loss"],
                                    "include_regex": [f"^(?:a|a)+[^b]{i}" for i in range(2000)]}}}).encode())
         payload = ",".join(json.dumps({"tensorname": name, "start_idx": 0, "length": 16})
-                           for name in ("loss", "a" * 17 + "b"))
+                           for name in ("loss", "a" * 17 + "b0123456789"))
         self.index(0, payload)
         begun = os.times()
         done = run(256, "smd-ls", "-c", "c", self.trial)

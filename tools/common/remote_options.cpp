@@ -53,7 +53,8 @@ std::string parse_endpoint_url(const std::string& url) {
   }
   const bool has_host = rest.size() < url.size() && !rest.empty() && rest.front() != '/';
   const bool plain = std::none_of(rest.begin(), rest.end(), [](char c) {
-    return std::string_view("?#@ ").find(c) != std::string_view::npos || static_cast<unsigned char>(c) < ' ' || c == 0x7F;
+    return std::string_view("?#@ ").find(c) != std::string_view::npos || static_cast<unsigned char>(c) < ' ' ||
+           c == 0x7F;
   });
   if (!url.empty() && !(has_host && plain)) {
     throw InvalidValue("not an http:// or https:// URL of a host without user, query and fragment");

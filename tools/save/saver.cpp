@@ -119,9 +119,10 @@ bool Saver::close() {
 }
 
 void Saver::refuse(const StepAlreadySaved& error) {
-  messages_.fail(error.tag(), options_.trial + ": " + error.what() +
-                     (options_.append || !error.can_append ? "" : "; --append joins it"),
-                 ExitStatus::no);
+  messages_.fail(
+      error.tag(),
+      options_.trial + ": " + error.what() + (options_.append || !error.can_append ? "" : "; --append joins it"),
+      ExitStatus::no);
 }
 
 }  // namespace smd::tool::save

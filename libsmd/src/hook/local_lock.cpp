@@ -89,7 +89,8 @@ LocalLock::LocalLock(int root, std::string path, LockPlace best) : root_(root), 
   }
 }
 
-Outcome<std::unique_ptr<OutputLock>> LocalLock::take(std::chrono::nanoseconds timeout, const std::function<bool()>& stop) {
+Outcome<std::unique_ptr<OutputLock>> LocalLock::take(std::chrono::nanoseconds timeout,
+                                                     const std::function<bool()>& stop) {
   const Clock::time_point begun = Clock::now();
   std::chrono::milliseconds pause = shortest_pause;
   while (!try_lock(descriptor())) {
@@ -104,15 +105,14 @@ Outcome<std::unique_ptr<OutputLock>> LocalLock::take(std::chrono::nanoseconds ti
           path_,
           {},
           error == EINTR
-              ? fmt::format("cannot be written: signals have kept us from the trial's lock for longer than {} s", seconds)
+              ? fmt::format("cannot be written: signals have kept us from the trial's lock for longer than {} s",
+                            seconds)
               : fmt::format("cannot be written: another process has held the trial's lock for longer than {} s",
                             seconds)};
     }
     if (stop && stop()) {
-      return Problem{ProblemKind::io,
-                     path_,
-                     {},
-                     "cannot be written: stopped while another process held the trial's lock"};
+      return Problem{
+          ProblemKind::io, path_, {}, "cannot be written: stopped while another process held the trial's lock"};
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, longest_pause);

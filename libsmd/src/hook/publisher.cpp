@@ -132,8 +132,7 @@ std::optional<StepAlreadySaved> Publisher::take_refused() {
   if (refused.size() > 1) {
     message += "; so it is with " + std::to_string(refused.size() - 1) + " more steps";
   }
-  return StepAlreadySaved(message, config_.worker, GlobalStep(refused.front().step),
-                          refused.front().can_append);
+  return StepAlreadySaved(message, config_.worker, GlobalStep(refused.front().step), refused.front().can_append);
 }
 
 }  // namespace smd::detail::hook

@@ -79,8 +79,9 @@ class Named {
   std::vector<std::uint32_t> ids_;
 };
 
-constexpr const char* too_many_steps = "the patterns of the trial's collections need too many steps together "
-                                       "(pattern_trial_steps)";
+constexpr const char* too_many_steps =
+    "the patterns of the trial's collections need too many steps together "
+    "(pattern_trial_steps)";
 
 /// Adds those in which a pattern of the trial is found. What does not work costs only itself: says why it does not.
 std::string add_found(const std::string& text, const layout::NameTable& tensors, Named& named, MatchBudget& budget) {
@@ -126,8 +127,8 @@ void add_members(TrialState& state, const Snapshot& snapshot, const Collection& 
     const std::string& text = collection.include_regex[i];
     if (budget.spent()) {
       const std::size_t others = collection.include_regex.size() - i - 1;
-      notice(text, (others == 0 ? "was" : "and " + std::to_string(others) + " more were") + " not looked for: " +
-                       too_many_steps);
+      notice(text, (others == 0 ? "was" : "and " + std::to_string(others) + " more were") +
+                       " not looked for: " + too_many_steps);
       break;
     }
     if (const std::string why = add_found(text, tensors, named, budget); !why.empty()) {

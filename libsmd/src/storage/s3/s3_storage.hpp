@@ -84,7 +84,7 @@ class Bucket {
   };
   std::mutex failed_mutex_;
   std::map<std::string, Failed> failed_;  // by name; guarded
-  ListedObjects listed_;  // of all names if there is a cache, else of those that are read whole
+  ListedObjects listed_;                  // of all names if there is a cache, else of those that are read whole
 };
 
 /// See Storage::open_at.
