@@ -12,11 +12,18 @@ namespace {
 
 constexpr std::string_view read_whole = ".json";  ///< How the names of index and collections files end.
 constexpr unsigned most_empty_pages = 100;        ///< In a row: what was deleted may take up pages.
+constexpr std::chrono::seconds failed_for{4};     ///< Less than the time between two looks of who follows a trial.
+constexpr std::size_t most_failed = 10'000;       ///< Objects of which a failure is remembered.
 
 }  // namespace
 
-Bucket::Bucket(std::shared_ptr<Client> client, Location location, std::shared_ptr<Cache> cache, Stop stop)
-    : client_(std::move(client)), location_(std::move(location)), cache_(std::move(cache)), stop_(std::move(stop)) {}
+Bucket::Bucket(std::shared_ptr<Client> client, Location location, std::shared_ptr<Cache> cache, Stop stop,
+               std::function<void()> answered)
+    : client_(std::move(client)),
+      location_(std::move(location)),
+      cache_(std::move(cache)),
+      stop_(std::move(stop)),
+      answered_(std::move(answered)) {}
 
 Ask Bucket::ask_about(const std::string& name) const {
   Ask ask;
@@ -24,6 +31,31 @@ Ask Bucket::ask_about(const std::string& name) const {
   ask.file = name;
   ask.stop = &stop_;
   return ask;
+}
+
+Outcome<HttpResponse> Bucket::answer_to(const Ask& ask) {
+  using Clock = std::chrono::steady_clock;
+  const bool of_object = !ask.key.empty();
+  if (of_object) {
+    const std::lock_guard lock(failed_mutex_);
+    const auto known = failed_.find(ask.file);
+    if (known != failed_.end() && Clock::now() < known->second.forgotten) {
+      return known->second.problem;
+    }
+  }
+  auto response = client_->ask(ask);
+  if (response) {
+    if (answered_) {
+      answered_();
+    }
+  } else if (of_object && response.problem().kind == ProblemKind::network) {
+    const std::lock_guard lock(failed_mutex_);
+    if (failed_.size() >= most_failed) {
+      failed_.clear();
+    }
+    failed_.insert_or_assign(ask.file, Failed{response.problem(), Clock::now() + failed_for});
+  }
+  return response;
 }
 
 Problem Bucket::problem(ProblemKind kind, const std::string& name, std::string text) const {
@@ -64,7 +96,7 @@ Outcome<Bucket::Page> Bucket::list_page(const PageRequest& request) {
   } else if (!request.after.empty()) {
     ask.query.emplace_back("start-after", key_of(request.after));
   }
-  const auto response = client_->ask(ask);
+  const auto response = answer_to(ask);
   if (!response) {
     return response.problem();
   }
@@ -188,7 +220,7 @@ Outcome<std::string> Bucket::get(const std::string& name, std::uint64_t most) {
       ask.headers.push_back({"if-none-match", kept->etag});
     }
   }
-  auto response = client_->ask(ask);
+  auto response = answer_to(ask);
   if (!response) {
     return std::move(response.problem());
   }
@@ -232,7 +264,7 @@ Outcome<Bucket::Range> Bucket::get_range(const std::string& name, std::uint64_t 
   } else if (kept) {
     ask.headers.push_back({"if-none-match", kept->etag});
   }
-  const auto response = client_->ask(ask);
+  const auto response = answer_to(ask);
   if (!response) {
     return response.problem();
   }

@@ -292,8 +292,10 @@ Outcome<std::unique_ptr<Storage>> open_s3(const std::string& url, Settings setti
     return std::move(location.problem());
   }
   Stop stop = settings.stop;
+  std::function<void()> answered = settings.answered;
   std::shared_ptr<Client> client = shared_client(std::move(settings));
-  auto bucket = std::make_shared<Bucket>(client, std::move(*location), open_cache(client), std::move(stop));
+  auto bucket =
+      std::make_shared<Bucket>(client, std::move(*location), open_cache(client), std::move(stop), std::move(answered));
   auto top = bucket->list_first({}, true, {});
   if (!top) {
     return std::move(top.problem());

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,8 +21,9 @@ namespace smd::detail::storage::s3 {
 /// What storage, folders and files of one trial share. Thread-safe.
 class Bucket {
  public:
-  /// `stop` ends every request.
-  Bucket(std::shared_ptr<Client> client, Location location, std::shared_ptr<Cache> cache, Stop stop);
+  /// `stop` ends every request; `answered`, which may be empty, is called after each answer.
+  Bucket(std::shared_ptr<Client> client, Location location, std::shared_ptr<Cache> cache, Stop stop,
+         std::function<void()> answered = {});
 
   [[nodiscard]] Client& client() const noexcept { return *client_; }
   [[nodiscard]] std::string key_of(std::string_view name) const { return location_.prefix + std::string(name); }
@@ -66,13 +69,22 @@ class Bucket {
   struct PageRequest;
   struct Page;
   Outcome<Page> list_page(const PageRequest& request);
+  /// Of an object that could not be had a moment ago, with all attempts, the same problem: many records may lie in it.
+  Outcome<HttpResponse> answer_to(const Ask& ask);
   [[nodiscard]] Problem problem(ProblemKind kind, const std::string& name, std::string text) const;
 
   std::shared_ptr<Client> client_;
   Location location_;
   std::shared_ptr<Cache> cache_;  // may be null
   Stop stop_;
-  ListedObjects listed_;  // of all names if there is a cache, else of those that are read whole
+  std::function<void()> answered_;
+  struct Failed {
+    Problem problem;
+    std::chrono::steady_clock::time_point forgotten;
+  };
+  std::mutex failed_mutex_;
+  std::map<std::string, Failed> failed_;  // by name; guarded
+  ListedObjects listed_;                  // of all names if there is a cache, else of those that are read whole
 };
 
 /// See Storage::open_at.

@@ -27,10 +27,20 @@ std::optional<std::string> setting(const std::optional<Profile>& profile, std::s
 
 Problem wrong(std::string text) { return {ProblemKind::io, {}, {}, std::move(text)}; }
 
+/// Without what may be secret: a user and password before an `@`, and whatever follows a `?` or `#`.
+std::string shown(std::string_view url) {
+  const std::size_t end = url.find_first_of("?#");
+  if (end != url.npos && url.find('@', end) != url.npos) {
+    return "***";  // a password may hold these too
+  }
+  const std::string_view place = url.substr(0, end);
+  const std::size_t at = place.rfind('@');
+  return (at == place.npos ? printable(place) : "***" + printable(place.substr(at))) +
+         (end == url.npos ? "" : url[end] + std::string("***"));
+}
+
 Problem no_endpoint(std::string_view url) {
-  const std::size_t at = url.rfind('@');  // before it may stand a password
-  return wrong("the endpoint '" + (at == url.npos ? printable(url) : "***" + printable(url.substr(at))) +
-               "' is no http:// or https:// URL of a host");
+  return wrong("the endpoint '" + shown(url) + "' is no http:// or https:// URL of a host");
 }
 
 /// Nothing: neither true nor false.
@@ -116,6 +126,7 @@ Outcome<Settings> Settings::make(const RemoteOptions& options, unsigned in_fligh
   settings.in_flight = in_flight == 0 ? default_in_flight : in_flight;
   settings.log = options.log;
   settings.stop = options.stop;
+  settings.answered = options.answered;
   return settings;
 }
 

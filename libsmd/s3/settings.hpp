@@ -48,7 +48,8 @@ struct Settings {
   unsigned in_flight = 32;
   std::string cache;
   std::function<void(RemoteDetail, std::string_view)> log;
-  Stop stop;  ///< Of whoever these settings are for: a client that is shared has it by request.
+  Stop stop;                       ///< Of whoever these settings are for: a client that is shared has it by request.
+  std::function<void()> answered;  ///< Likewise.
   Patience patience;
 
   /// `in_flight` 0: the default, 32. A problem of kind io for values that cannot be meant, without a file.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "storage/bucket_name.hpp"
+
 namespace smd::detail::storage::s3 {
 namespace {
 
@@ -18,12 +20,6 @@ int hex_digit(char c) noexcept {
     return c - 'A' + 10;
   }
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-bool is_bucket(std::string_view name) noexcept {
-  return name.size() >= 3 && name.size() <= 255 && is_alphanumeric(name.front()) && name.find("..") == name.npos &&
-         std::all_of(name.begin(), name.end(),
-                     [](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
 }
 
 }  // namespace
@@ -74,19 +70,12 @@ std::string canonical_query(const Query& query) {
 }
 
 Outcome<Location> parse_location(std::string_view url) {
-  const auto refuse = [](std::string text) { return Problem{ProblemKind::not_found, {}, {}, std::move(text)}; };
-  constexpr std::string_view scheme = "s3://";
-  if (!url.starts_with(scheme)) {
-    return refuse("is no S3 URL; it should look like s3://bucket/prefix");
+  if (const std::string_view refused = refuse_location(url); !refused.empty()) {
+    return Problem{ProblemKind::not_found, {}, {}, std::string(refused)};
   }
-  url.remove_prefix(scheme.size());
+  url.remove_prefix(url.find("//") + 2);
   const std::size_t slash = std::min(url.find('/'), url.size());
   Location location{std::string(url.substr(0, slash)), {}};
-  if (!is_bucket(location.bucket)) {
-    return refuse(location.bucket.starts_with("arn:")
-                      ? "access points are not supported; name the bucket itself: s3://bucket/prefix"
-                      : "has no valid bucket name; it should look like s3://bucket/prefix");
-  }
   if (slash < url.size()) {
     location.prefix = std::string(url.substr(slash + 1));
   }

@@ -150,6 +150,37 @@ class Bounds(unittest.TestCase):
         self.assertRegex(done.stderr, r"pattern '\(\?:a\|a\)\+\[\^b\]Q' needs too many steps on 'a{17}ba.*\.\.\.'; make it")
         self.assertEqual(run(256, "smd-ls", "-q", "-e", "[ab]+bQ$", self.trial).returncode, 0)
 
+    def test_many_slow_patterns_of_a_trial(self):
+        """2,000 patterns, each with nearly as many steps as a name may take: all together were 10^9, and half a minute."""
+        write(os.path.join(self.trial, "collections/000000000/worker_0_collections.json"), json.dumps(
+            {"collections": {"c": {"tensor_names": ["loss"],
+                                   "include_regex": [f"^(?:a|a)+[^b]{i}" for i in range(2000)]}}}).encode())
+        payload = ",".join(json.dumps({"tensorname": name, "start_idx": 0, "length": 16})
+                           for name in ("loss", "a" * 17 + "b0123456789"))
+        self.index(0, payload)
+        begun = os.times()
+        done = run(256, "smd-ls", "-c", "c", self.trial)
+        ended = os.times()
+        self.assertEqual((done.returncode, done.stdout), (4, "loss\n"), done.stderr)
+        self.assertRegex(done.stderr, r"collection 'c': pattern '\^\(\?:a\|a\)\+\[\^b\]\d+' and \d+ more were not looked for: the "
+                                      r"patterns of the trial's collections need too many steps together "
+                                      r"\(pattern_trial_steps\); its members by name are still used")
+        self.assertLess(ended.children_user - begun.children_user, 10)
+
+    def test_archive_members_that_inflate_to_more_than_their_header_asks_for(self):
+        """400 MB of zeros in 400 KB: what is no array, or a small one, is refused before they are there."""
+        header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (10,), }"
+        header += b" " * (117 - len(header)) + b"\n"
+        small = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
+        place = os.path.join(self.folder, "zeros.npz")
+        for start, text in ((b"", "not a .npy file"), (small, f"its header asks for {128 + 80} bytes in all")):
+            with self.subTest(text):
+                with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
+                    archive.writestr("a.npy", start + bytes(400 << 20))
+                done = run(256, "smd-save", self.trial, "--step", "9", "n=@" + place)
+                self.assertEqual(done.returncode, 4, done.stderr)
+                self.assertIn(text, done.stderr)
+
     def repeated(self, steps, tensors):
         """64 MiB of elements for each record of 70 bytes."""
         for step in range(steps):

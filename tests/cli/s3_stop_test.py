@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import subprocess
+import time
 
 from s3_case import Case, main
 
@@ -139,6 +140,29 @@ class Idle(Stopped):
         self.until(process, lambda entries: sum("list-type" in entry["target"] for entry in entries) >= 4)
         self.server.faults({"act": "hang", **FOREVER})
         self.check_ends(process, 124)
+
+    def test_reads_that_stall(self):
+        """A server that does not answer for as long as --idle says ends the following, whatever was asked of it."""
+        for match in REQUESTS:
+            self.server.faults({"match": match, "act": "hang", **FOREVER})
+            for command in FOLLOWING:
+                if match.endswith("events/") and command[1] == "--steps":
+                    continue
+                with self.subTest(match=match, command=command[0]):
+                    begun = time.monotonic()
+                    _, err = self.check_ends(self.start(*command, "-F", "--idle", "0.7", TRIAL), 124)
+                    self.assertIn(b"Timeout: " + TRIAL.encode(), err)
+                    self.assertNotIn(b"Network", err)
+                    # A server that says nothing is given up after 20 s, three times over.
+                    self.assertLess(time.monotonic() - begun, 20)
+
+    def test_answers_go_on(self):
+        """A step of many records that takes longer than --idle altogether is read to its end."""
+        self.server.faults({"match": "GET .*/events/", "act": "delay", "seconds": 0.3, **FOREVER})
+        command = ("smd-tensor", "-c", "losses", "-s", ":", "--columns", "step,value", "-j1")
+        expected = self.run_command(*command, TRIAL)
+        followed = self.run_command(*command, "-F", "--idle", "1.5", TRIAL)
+        self.assertEqual((followed.returncode, followed.stdout), (0, expected.stdout), followed.stderr)
 
 
 class Signals(Stopped):

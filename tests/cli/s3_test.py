@@ -171,6 +171,22 @@ class Failures(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
 
 
+class FailingObject(Case):
+    """The server fails for one object, whatever is asked of it."""
+
+    def test_a_hundred_records_do_not_take_a_hundred_rounds(self):
+        trial = os.path.join(self.root, "bucket", "many")
+        lines = "".join(json.dumps({"step": 0, "tensor": f"t{i}", "value": i}) + "\n" for i in range(100))
+        subprocess.run(("smd-save", trial, "--jsonl", "--end"), input=lines.encode(), env=self.environment(), check=True)
+        self.server.faults({"match": "GET .*/events/", "act": "error", "status": 500, "times": -1})
+        self.server.log()
+        done = self.run_command("smd-tensor", "s3://bucket/many", "-e", "^t", "-j1", "--columns", "value",
+                                AWS_MAX_ATTEMPTS="1")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        asked = sum("/events/" in entry["target"] for entry in self.server.log())
+        self.assertTrue(0 < asked <= 5, asked)
+
+
 class Cached(Case):
     def test_cache(self):
         cache = os.path.join(self.folder, "cache")

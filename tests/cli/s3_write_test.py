@@ -140,12 +140,13 @@ class WhatIsWritten(Writing):
                 self.assertIn(f"collections/000000000/{worker}_collections.json", writes[:number])
 
     def test_few_requests(self):
-        """Besides what is put, a job asks thrice for each worker: for its steps, and for its collections at both ends."""
+        """Besides what is put, a job asks four times for each worker: for its steps, index files and event files, and for its collections at
+        both ends."""
         self.saved("--jsonl", feed=lines(range(50)))
         asked = [entry for entry in self.server.log() if entry["method"] != "PUT"]
         self.assertEqual(["list-type" in entry["target"] for entry in asked], [True] * len(asked))
         # And once for the steps there are, by which those of a mode are numbered, and once for the end marker.
-        self.assertLessEqual(len(asked), 2 * 3 + 2, [entry["target"] for entry in asked])
+        self.assertLessEqual(len(asked), 2 * 4 + 2, [entry["target"] for entry in asked])
 
     def test_large(self):
         """An object larger than 64 MiB goes in parts. Read back, its elements are those of the file."""
@@ -251,7 +252,7 @@ class Refused(Writing):
 
     def test_messages(self):
         self.fails("there is no bucket 'no-such-bucket'", trial="s3://no-such-bucket/x")
-        self.fails("should look like s3://bucket/prefix", trial="s3://")
+        self.fails("should look like s3://bucket/prefix", status=2, trial="s3://")
         self.fails("the secret key of the environment does not belong", AWS_SECRET_ACCESS_KEY="x" * 40)
         self.fails("no AWS credentials", AWS_ACCESS_KEY_ID="", AWS_SECRET_ACCESS_KEY="")
         self.fails("access is denied to unsigned requests", "--no-sign-request")

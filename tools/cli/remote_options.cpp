@@ -2,7 +2,10 @@
 #include "cli/remote_options.hpp"
 
 #include "cli/interruption.hpp"
+#include "errors.hpp"
+#include "interruption.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -41,6 +44,27 @@ constexpr std::array<OptionSpec, 5> remote_table = {{
 
 }  // namespace
 
+namespace {
+
+/// The text that is refused is not repeated: a URL may hold a password or a signature.
+std::string parse_endpoint_url(const std::string& url) {
+  std::string_view rest(url);
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    rest.remove_prefix(rest.starts_with(scheme) ? scheme.size() : 0);
+  }
+  const bool has_host = rest.size() < url.size() && !rest.empty() && rest.front() != '/';
+  const bool plain = std::none_of(rest.begin(), rest.end(), [](char c) {
+    return std::string_view("?#@ ").find(c) != std::string_view::npos || static_cast<unsigned char>(c) < ' ' ||
+           c == 0x7F;
+  });
+  if (!url.empty() && !(has_host && plain)) {
+    throw InvalidValue("not an http:// or https:// URL of a host without user, query and fragment");
+  }
+  return url;
+}
+
+}  // namespace
+
 std::vector<OptionSpec> with_remote_options(std::span<const OptionSpec> own) {
   std::vector<OptionSpec> all(own.begin(), own.end());
   all.insert(all.end(), remote_table.begin(), remote_table.end());
@@ -50,7 +74,7 @@ std::vector<OptionSpec> with_remote_options(std::span<const OptionSpec> own) {
 RemoteOptions remote_options(const CommandLine& line) {
   RemoteOptions options;
   options.stop = [] { return interrupted(); };
-  options.endpoint_url = line.value("endpoint-url").value_or(std::string());
+  options.endpoint_url = line.convert("endpoint-url", parse_endpoint_url).value_or(std::string());
   options.region = line.value("region").value_or(std::string());
   options.profile = line.value("profile").value_or(std::string());
   options.sign_requests = !line.has("no-sign-request");

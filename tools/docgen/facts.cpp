@@ -78,8 +78,11 @@ std::span<const Limit> limits() {
        "steps of matching a pattern with one name, over all places where a match may start; a step is an item of the "
        "pattern that is tried, or 8 bytes that are passed over"},
       {"pattern_question_steps", std::to_string(limits::pattern_question_steps),
-       "steps of matching all patterns of a question with all names; the patterns of a trial's own collections "
-       "have as many together"},
+       "steps of matching all patterns of a question with all names"},
+      {"pattern_trial_steps", std::to_string(limits::pattern_trial_steps),
+       "the same of all patterns of a trial's own collections: one to two seconds"},
+      {"pattern_trial_steps_of_name", std::to_string(limits::pattern_trial_steps_of_name),
+       "steps that these may take besides, for each name"},
       {"pattern_heap_kib", bytes(std::uint64_t{limits::pattern_heap_kib} * 1024), "memory for matching"},
       {"pattern_jit_stack", bytes(limits::pattern_jit_stack), "stack for matching"},
       {"padded_text_bytes", bytes(limits::padded_text_bytes),

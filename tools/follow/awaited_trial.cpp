@@ -53,10 +53,12 @@ std::optional<Trial> open_awaited(const std::string& path, const TrialOptions& o
       if (wait.stop.stop_requested() || interrupted()) {
         return std::nullopt;
       }
-      messages.fail(
-          "Timeout",
-          path + ": no trial appeared within " + duration_text(*following.timeout) + "; the server had not answered",
-          ExitStatus::timed_out);
+      const bool late = wait.deadline && std::chrono::steady_clock::now() >= *wait.deadline;
+      const auto limit = late || !following.idle ? following.timeout : following.idle;
+      messages.fail("Timeout",
+                    path + ": no trial appeared within " + duration_text(limit.value_or(std::chrono::seconds(0))) +
+                        "; the server had not answered",
+                    ExitStatus::timed_out);
       return std::nullopt;
     }
     if (const std::string text = path + ": " + missing; !missing.empty()) {

@@ -59,7 +59,7 @@ class Following {
       return open_awaited(path, options, setup_.following, wait_, messages_, Level::warning, hint);
     };
     TrialOptions options = setup_.reading.trial_options(range());
-    options.remote.stop = setup_.following.request_stop(wait_);
+    setup_.following.end_requests(options.remote, wait_);
     with_trial(
         path, options, messages_, open, [&](Trial& trial) { follow(operand, trial); }, hint);
   }

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -114,12 +116,52 @@ WaitOptions FollowingOptions::wait_options(std::stop_token stop) const {
   return wait;
 }
 
+namespace {
+
+/// How long a store has not answered. Thread-safe.
+class Silence {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  void answered() noexcept { since_ = now(); }
+  /// Called every 50 ms while something is asked of the store. Once true it stays so.
+  [[nodiscard]] bool lasts(std::chrono::nanoseconds most) noexcept {
+    constexpr std::chrono::nanoseconds pause = std::chrono::milliseconds(500);
+    const Clock::rep time = now();
+    if (Clock::duration(time - asked_.exchange(time)) > pause) {
+      since_ = time;  // nothing was asked for a while
+    }
+    over_ = over_ || Clock::duration(time - since_) >= most;
+    return over_;
+  }
+
+ private:
+  static Clock::rep now() noexcept { return Clock::now().time_since_epoch().count(); }
+
+  std::atomic<Clock::rep> asked_ = now();
+  std::atomic<Clock::rep> since_ = now();
+  std::atomic<bool> over_ = false;
+};
+
+}  // namespace
+
 std::function<bool()> FollowingOptions::request_stop(const WaitOptions& wait) const {
   const bool asks_once = timeout && timeout->count() == 0;
   const auto deadline = asks_once ? std::nullopt : wait.deadline;
   return [stop = wait.stop, deadline] {
     return interrupted() || stop.stop_requested() || (deadline && std::chrono::steady_clock::now() >= *deadline);
   };
+}
+
+void FollowingOptions::end_requests(RemoteOptions& remote, const WaitOptions& wait) const {
+  remote.stop = request_stop(wait);
+  if (wait.idle && wait.idle->count() > 0) {
+    const auto silence = std::make_shared<Silence>();
+    remote.answered = [silence] { silence->answered(); };
+    remote.stop = [over = std::move(remote.stop), silence, most = *wait.idle] {
+      return over() || silence->lasts(most);
+    };
+  }
 }
 
 }  // namespace smd::tool

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <smd/remote.hpp>
 #include <smd/wait.hpp>
 #include <span>
 #include <stop_token>
@@ -30,9 +31,12 @@ struct FollowingOptions {
 
   /// What they mean from now on.
   [[nodiscard]] WaitOptions wait_options(std::stop_token stop) const;
-  /// For `RemoteOptions::stop` of what is waited for: a signal, and the end of `wait`, which they mean. With a timeout
-  /// of 0 everything is asked once, for as long as it takes.
+  /// Whether time is up or a signal has come: what else is waited for ends too. With a timeout of 0 everything is asked
+  /// once, for as long as it takes.
   [[nodiscard]] std::function<bool()> request_stop(const WaitOptions& wait) const;
+  /// Sets that as what ends the requests of one trial; with --idle, a store that has not answered for so long ends them
+  /// too.
+  void end_requests(RemoteOptions& remote, const WaitOptions& wait) const;
 };
 
 /// `30`, `1.5s`, `5m`, `2h`: seconds unless said otherwise. At most 10^8 seconds. @throws InvalidValue.

@@ -172,8 +172,13 @@ void TrialJudge::report(std::size_t rule, const RuleResult& result) {
     return;
   }
   complain(rule, result);
+  const std::vector<Problem> of_trial = result.warnings.empty() ? std::vector<Problem>() : trial_.problems();
   for (const std::string& warning : result.warnings) {
-    messages.warning(of(result) + warning);
+    // What is wrong with the trial is said once, for all rules.
+    if (std::none_of(of_trial.begin(), of_trial.end(),
+                     [&](const Problem& problem) { return to_string(problem) == warning; })) {
+      messages.warning(of(result) + warning);
+    }
   }
   for (const Problem& problem : result.problems) {
     report_problem(problem);

@@ -212,7 +212,8 @@ class LiveTrials {
         reports_(reports),
         wait_(judgement.options.following.wait_options(interruption_.token())) {
     judgement_.stop = judgement.options.following.request_stop(wait_);
-    judgement_.others.stop_by(judgement_.stop);
+    judgement_.others.end_requests_by(
+        [this](RemoteOptions& remote) { judgement_.options.following.end_requests(remote, wait_); });
   }
 
   void run(const std::vector<std::string>& operands) {
@@ -226,7 +227,7 @@ class LiveTrials {
       return open_awaited(operand, options, judgement_.options.following, wait_, judgement_.messages, Level::warning);
     };
     TrialOptions options = judgement_.options.reading.trial_options();
-    options.remote.stop = judgement_.stop;
+    judgement_.options.following.end_requests(options.remote, wait_);
     with_trial(operand, options, judgement_.messages, open, [&](Trial& trial) {
       read = true;
       LiveTrial(judgement_, trial, operand, wait_, reports_, mutex_).run();

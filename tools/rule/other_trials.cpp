@@ -39,8 +39,8 @@ Trial* OtherTrials::open(const std::string& path, std::string& why) {
     try {
       TrialOptions options = reading_.trial_options();
       options.name = path;
-      if (stop_) {
-        options.remote.stop = stop_;
+      if (end_requests_) {
+        end_requests_(options.remote);
       }
       say_remote(options, messages_);
       other.trial = &trials_.emplace_back(Trial::open(path, options));

@@ -23,7 +23,7 @@ class OtherTrials {
   OtherTrials(const ReadingOptions& reading, Diagnostics& messages) : reading_(reading), messages_(messages) {}
 
   /// What ends requests for trials that are opened from now on, instead of a signal alone.
-  void stop_by(std::function<bool()> stop) { stop_ = std::move(stop); }
+  void end_requests_by(std::function<void(RemoteOptions&)> end) { end_requests_ = std::move(end); }
   /// The user named this place: trials in its bucket may be opened.
   void allow(std::string_view place);
   /// Null if it cannot or must not be opened, which is reported once, with its status; `why` is then the reason.
@@ -38,7 +38,7 @@ class OtherTrials {
   };
   const ReadingOptions& reading_;
   Diagnostics& messages_;
-  std::function<bool()> stop_;
+  std::function<void(RemoteOptions&)> end_requests_;
   std::set<std::string, std::less<>> buckets_;
   std::set<std::string> refused_;
   std::deque<Trial> trials_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "requests.hpp"
 
+#include <smd/remote.hpp>
 #include <smd/rule_registry.hpp>
 
 #include "cli/errors.hpp"
@@ -141,6 +142,19 @@ bool takes_other(const RuleDescription& description) {
                      [](const ParameterSpec& spec) { return spec.name == other_parameter; });
 }
 
+/// The form of a trial's URL: whether it is there is not looked at before it is read.
+void check_other(const RuleConfiguration& configuration) {
+  const auto other = configuration.parameters.find(std::string(other_parameter));
+  if (other == configuration.parameters.end() || !is_remote_path(other->second)) {
+    return;
+  }
+  if (const std::string_view refused = refuse_remote_path(other->second); !refused.empty()) {
+    throw ConfigurationError(ConfigurationErrorKind::bad_value,
+                             std::string(other_parameter) + ": " + quoted(other->second) + " " + std::string(refused),
+                             std::string(other_parameter));
+  }
+}
+
 void check(RuleRequest& request, const std::optional<std::string>& other) {
   RuleConfiguration& configuration = request.configuration;
   const std::string where = request.file.empty() ? std::string() : request.file + ": ";
@@ -154,6 +168,7 @@ void check(RuleRequest& request, const std::optional<std::string>& other) {
       if (other && takes_other(description)) {
         configuration.parameters[std::string(other_parameter)] = *other;
       }
+      check_other(configuration);
       if (request.other_trials > 1) {
         throw ConfigurationError(ConfigurationErrorKind::bad_trial, configuration.rule_to_invoke + " needs " +
                                                                         std::to_string(request.other_trials) +

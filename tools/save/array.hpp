@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <smd/tensor_view.hpp>
 #include <string>
 #include <string_view>
@@ -33,6 +35,10 @@ using Owner = std::shared_ptr<const void>;
 /// of another type, Damaged for anything else.
 [[nodiscard]] TensorValue parse_npy(std::string_view file, const std::string& where, const Owner& owner = nullptr);
 
+/// How many bytes a `.npy` file has, as the header in its beginning says; nothing while that is too short to tell. So
+/// what is read or inflated of it is bounded before it is there. @throws ReadError as `parse_npy`.
+[[nodiscard]] std::optional<std::uint64_t> npy_bytes(std::string_view beginning, const std::string& where);
+
 /// The arrays of a `.npz` file's bytes, by key, in the order in which they stand there. @throws ReadError as
 /// `parse_npy`.
 [[nodiscard]] std::vector<std::pair<std::string, TensorValue>> parse_npz(std::string_view file,
@@ -44,7 +50,8 @@ struct FileContent {
   Owner owner;  ///< Of the text.
 };
 
-/// All of a file, or of standard input: once in memory, whatever else happens to the file. @throws ReadError.
+/// All of a `.npy` or `.npz` file, or of standard input: once in memory, whatever else happens to the file. Of what is
+/// neither, or longer than its header says, no more than it takes to see that: it may be endless. @throws ReadError.
 [[nodiscard]] FileContent read_file(const std::string& path);
 [[nodiscard]] FileContent read_standard_input();
 

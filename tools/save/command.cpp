@@ -7,11 +7,14 @@
 #include "cli/signals.hpp"
 #include "cli/text.hpp"
 #include "follow/following_options.hpp"
+#include "cli/errors.hpp"
+#include "rows/output_options.hpp"
 #include "jsonl.hpp"
 #include "rows/output_options.hpp"
 #include "saver.hpp"
 
 #include <smd/hook.hpp>
+#include <smd/log.hpp>
 #include <smd/temporary_file.hpp>
 #include <smd/trial.hpp>
 
@@ -52,7 +55,8 @@ constexpr std::array<Prose, 3> prose = {{
          "ends at the first =@, else at the last =.\n\n"
          "With --jsonl, numbers without a dtype are float64. NaN, Infinity and -Infinity may stand bare, as Python's "
          "json writes them, or in quotes; other text is refused unless the dtype is string. What smd-tensor --jsonl "
-         "writes can be read back: value, dtype and shape are the same. A step is written when the next one begins or "
+         "writes can be read back: value, dtype and shape are the same. A key that is not known is refused with its "
+         "line; trial, which smd-tensor writes, is not used. A step is written when the next one begins or "
          "the input ends, so "
          "tensors of one step belong next to each other."},
     {.title = "WHAT IS SAVED",
@@ -73,7 +77,8 @@ constexpr std::array<Prose, 3> prose = {{
     {.title = "FILES",
      .text = "Each file appears whole: it is written under a temporary name and renamed, events before their index "
              "file, the end marker last. --end without data writes the marker and nothing else; saving to a trial that "
-             "has it is warned of.\n\n"
+             "has it is warned of. Where a line or a step could not be saved, --end leaves the marker out, and a "
+             "warning says so: the job must not look complete.\n\n"
              "Any number of commands and training jobs may save into a trial at the same time. Each puts a step in its "
              "place under a lock of the trial's directory (flock(2)), and waits for the others, as long as "
              "--lock-timeout says. Of two that save the same step of the same worker the later one is refused, or "
@@ -95,6 +100,19 @@ constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-rule(1)"
 
 /// After a signal, to put on S3 what had come. A server that has not taken it by then may never do.
 constexpr std::chrono::seconds time_to_put{2};
+
+/// While one lives, the library's warnings are the command's.
+class LibraryWarnings {
+ public:
+  explicit LibraryWarnings(Diagnostics& messages) {
+    set_log_sink([&messages](LogLevel level, std::string_view text) {
+      level < LogLevel::warning ? messages.info(text) : messages.warning(text);
+    });
+  }
+  LibraryWarnings(const LibraryWarnings&) = delete;
+  LibraryWarnings& operator=(const LibraryWarnings&) = delete;
+  ~LibraryWarnings() { set_log_sink({}); }
+};
 
 struct Named {
   std::string tensor;
@@ -123,7 +141,11 @@ void read_assignment(const Assignment& assignment, std::vector<Named>& arrays) {
     arrays.push_back({assignment.name, parse_npy(content.text, assignment.file, content.owner)});
     return;
   }
-  for (auto& [key, value] : parse_npz(content.text, assignment.file, content.owner)) {
+  auto members = parse_npz(content.text, assignment.file, content.owner);
+  if (members.empty()) {
+    throw UsageError(quoted(assignment.file) + " is an archive without arrays: there is nothing to save");
+  }
+  for (auto& [key, value] : members) {
     arrays.push_back({assignment.name.empty() ? key : assignment.name + "/" + key, std::move(value)});
   }
 }
@@ -167,6 +189,7 @@ const CommandDefinition& SaveCommand::definition() const {
 void SaveCommand::setup(const CommandLine& line) { options_ = SaveOptions::from(line); }
 
 ExitStatus SaveCommand::run(Diagnostics& messages) {
+  const LibraryWarnings warnings(messages);
   try {
     return save(messages);
   } catch (const ReadError& error) {
@@ -198,6 +221,8 @@ ExitStatus SaveCommand::save(Diagnostics& messages) {
   observe_temporary_files({.making = [](const char* path) noexcept { (void)remove_on_signal(path); },
                            .gone = [](const char* path) noexcept { forget_on_signal(path); }});
   Interruption interruption(Interruption::Reader::ignored);
+  std::uint64_t lines_not_saved = 0;
+  bool steps_refused = false;
   if (!only_end) {
     Saver saver(options_, config, messages);
     try {
@@ -206,13 +231,14 @@ ExitStatus SaveCommand::save(Diagnostics& messages) {
         saver.save(place, named.tensor, named.value, options_.collections);
       }
       if (options_.jsonl) {
-        save_lines(options_, saver, interruption, messages);
+        lines_not_saved = save_lines(options_, saver, interruption, messages);
       }
     } catch (const StepAlreadySaved& error) {
       saver.refuse(error);
       return ExitStatus::no;
     }
-    if (!saver.close() && !options_.jsonl) {
+    steps_refused = !saver.close();
+    if (steps_refused && !options_.jsonl) {
       return ExitStatus::no;
     }
     messages.info(options_.trial + ": " + std::to_string(saver.saved()) + " tensors saved");
@@ -222,7 +248,11 @@ ExitStatus SaveCommand::save(Diagnostics& messages) {
     messages.info(options_.trial + ": interrupted; what had come is saved");
     return ExitStatus::yes;  // run_command dies of the signal
   }
-  if (options_.end) {
+  if (options_.end && (lines_not_saved > 0 || steps_refused)) {
+    messages.warning(options_.trial + ": the end marker is left out: " +
+                     (lines_not_saved > 0 ? counted(lines_not_saved, "line") : "a step") +
+                     " could not be saved; smd-save TRIAL --end writes it");
+  } else if (options_.end) {
     mark_job_ended(config);
   }
   return ExitStatus::yes;

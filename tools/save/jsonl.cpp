@@ -125,6 +125,19 @@ std::optional<std::string> text(const json& object, const char* key) {
   return value->get<std::string>();
 }
 
+/// A misspelled key would else be as if it were not there.
+void check_keys(const json& object) {
+  // `trial` is what smd-tensor writes too.
+  static const std::vector<std::string> known = {"step",   "tensor", "value", "mode",        "mode_step",
+                                                 "worker", "dtype",  "shape", "collections", "trial"};
+  for (const auto& item : object.items()) {
+    if (std::find(known.begin(), known.end(), item.key()) == known.end()) {
+      throw InvalidValue("the key " + tool::quoted(item.key()) + " is not known" +
+                         did_you_mean(nearest_names(item.key(), known, 1)));
+    }
+  }
+}
+
 /// What one line holds.
 struct Line {
   Place place;
@@ -139,6 +152,7 @@ Line parse_line(const std::string& line, const SaveOptions& options) {
   if (!object.is_object()) {
     throw InvalidValue("not a JSON object");
   }
+  check_keys(object);
   Line parsed;
   const auto step = whole(object, "step");
   if (!step && !options.step) {
@@ -197,25 +211,32 @@ Line parse_line(const std::string& line, const SaveOptions& options) {
 
 }  // namespace
 
-void save_lines(const SaveOptions& options, Saver& saver, const Interruption& interruption, Diagnostics& messages) {
+std::uint64_t save_lines(const SaveOptions& options, Saver& saver, const Interruption& interruption,
+                         Diagnostics& messages) {
   std::uint64_t number = 0;
+  std::uint64_t saved = 0;
+  std::uint64_t empty = 0;
   for_each_line(interruption, [&](const std::string& line) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) {
+      ++empty;
       return;
     }
     const std::string where = "line " + std::to_string(number) + ": ";
     try {
       Line parsed = parse_line(line, options);
       saver.save(parsed.place, parsed.tensor, std::move(parsed.array).value(), parsed.collections);
+      ++saved;
     } catch (const InvalidValue& error) {
       messages.fail("Damaged", where + error.what(), ExitStatus::damaged);
     } catch (const InvalidArgument& error) {
       messages.fail("Damaged", where + error.what(), ExitStatus::damaged);
     } catch (const StepAlreadySaved& error) {
-      messages.fail(error.tag(), where + error.what() + (options.append ? "" : "; see --append"), ExitStatus::no);
+      messages.fail(error.tag(), where + error.what() + (options.append || !error.can_append ? "" : "; see --append"),
+                    ExitStatus::no);
     }
   });
+  return number - empty - saved;
 }
 
 }  // namespace smd::tool::save

@@ -153,6 +153,76 @@ std::vector<std::byte> strings_of(std::string_view elements, std::size_t item, c
   return bytes;
 }
 
+/// What the header says.
+struct Header {
+  Dtype dtype = Dtype::float64;
+  Shape shape;
+  std::string_view type;  ///< In NumPy's letters; borrowed.
+  std::size_t item = 0;   ///< Bytes of an element in the file.
+  bool fortran_order = false;
+};
+
+/// Far more than NumPy itself reads.
+constexpr std::size_t most_header_bytes = std::size_t{1} << 20;
+
+/// Bytes before the elements; nothing where the file is too short to tell.
+std::optional<std::size_t> npy_header_bytes(std::string_view file, const std::string& where) {
+  constexpr std::string_view magic = "\x93NUMPY";
+  if (file.substr(0, magic.size()) != magic.substr(0, file.size())) {
+    refuse(where, "not a .npy file");
+  }
+  if (file.size() < 10) {
+    return std::nullopt;
+  }
+  const auto byte = [&file](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(file[at])); };
+  const std::size_t version = byte(6);
+  const std::size_t length_bytes = version == 1 ? 2 : 4;
+  if (version < 1 || version > 3) {
+    refuse(where, "version " + std::to_string(version) + " of the .npy format is not known");
+  }
+  if (file.size() < 8 + length_bytes) {
+    return std::nullopt;
+  }
+  std::size_t length = 0;
+  for (std::size_t i = length_bytes; i-- > 0;) {
+    length = length << 8 | byte(8 + i);
+  }
+  if (length > most_header_bytes) {
+    refuse(where, "the header is longer than 1 MiB");
+  }
+  return 8 + length_bytes + length;
+}
+
+/// `header`: all that stands before the elements.
+Header parse_header(std::string_view header, const std::string& where) {
+  const std::string_view descr = header_value(header, "descr", where);
+  if (descr.starts_with('[')) {
+    refuse_type(where, "with fields");
+  }
+  const std::size_t end = descr.starts_with('\'') ? descr.find('\'', 1) : std::string_view::npos;
+  if (end == std::string_view::npos) {
+    refuse(where, "the header has no element type");
+  }
+  Header parsed;
+  parsed.type = descr.substr(1, end - 1);
+  const std::string_view type = parsed.type;
+  std::size_t size = 0;
+  bool sized = type.size() > 2 && std::string_view("<>|=").find(type[0]) != std::string_view::npos;
+  if (sized) {
+    const auto [rest, error] = std::from_chars(type.data() + 2, type.data() + type.size(), size);
+    sized = error == std::errc{} && rest == type.data() + type.size();
+  }
+  const std::optional<Dtype> dtype = sized ? dtype_of(type[1], size) : std::nullopt;
+  if (!dtype || size > (std::size_t{1} << 30)) {
+    refuse_type(where, tool::quoted(type.substr(0, 40)));
+  }
+  parsed.dtype = *dtype;
+  parsed.shape = parse_shape(header_value(header, "shape", where), where);
+  parsed.item = parsed.dtype == Dtype::string ? 4 * size : item_size(parsed.dtype);
+  parsed.fortran_order = header_value(header, "fortran_order", where).starts_with("True");
+  return parsed;
+}
+
 }  // namespace
 
 void append_string(std::vector<std::byte>& bytes, std::string_view text) {
@@ -168,64 +238,49 @@ TensorValue Array::value() && {
   return {dtype, std::move(shape), {kept, kept->data()}, kept->size()};
 }
 
+std::optional<std::uint64_t> npy_bytes(std::string_view beginning, const std::string& where) {
+  const std::optional<std::size_t> header_bytes = npy_header_bytes(beginning, where);
+  if (!header_bytes || beginning.size() < *header_bytes) {
+    return std::nullopt;
+  }
+  const Header header = parse_header(beginning.substr(0, *header_bytes), where);
+  const std::optional<std::uint64_t> count = element_count(header.shape);
+  constexpr std::uint64_t most = std::uint64_t{1} << 62;
+  if (!count || (header.item != 0 && *count > most / header.item)) {
+    refuse(where, "its shape " + to_string(header.shape) + " is too large");
+  }
+  return *header_bytes + *count * header.item;
+}
+
 TensorValue parse_npy(std::string_view file, const std::string& where, const Owner& owner) {
-  if (file.size() < 10 || file.substr(0, 6) != "\x93NUMPY") {
+  const std::optional<std::size_t> header_bytes = npy_header_bytes(file, where);
+  if (!header_bytes) {
     refuse(where, "not a .npy file");
   }
-  const auto byte = [&file](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(file[at])); };
-  const std::size_t version = byte(6);
-  const std::size_t length_bytes = version == 1 ? 2 : 4;
-  if (version < 1 || version > 3 || file.size() < 8 + length_bytes) {
-    refuse(where, "version " + std::to_string(version) + " of the .npy format is not known");
-  }
-  std::size_t length = 0;
-  for (std::size_t i = length_bytes; i-- > 0;) {
-    length = length << 8 | byte(8 + i);
-  }
-  if (length > file.size() - 8 - length_bytes) {
+  if (*header_bytes > file.size()) {
     refuse(where, "the file ends within its header");
   }
-  const std::string_view header = file.substr(8 + length_bytes, length);
-  std::string_view elements = file.substr(8 + length_bytes + length);
+  const Header header = parse_header(file.substr(0, *header_bytes), where);
+  const auto& [dtype, shape, type, item, fortran_order] = header;
+  std::string_view elements = file.substr(*header_bytes);
   std::string changed;  // stands for them if they are not as they are kept; large arrays are not copied for nothing
-
-  const std::string_view descr = header_value(header, "descr", where);
-  if (descr.starts_with('[')) {
-    refuse_type(where, "with fields");
-  }
-  const std::size_t end = descr.starts_with('\'') ? descr.find('\'', 1) : std::string_view::npos;
-  if (end == std::string_view::npos) {
-    refuse(where, "the header has no element type");
-  }
-  const std::string_view type = descr.substr(1, end - 1);
-  std::size_t size = 0;
-  bool sized = type.size() > 2 && std::string_view("<>|=").find(type[0]) != std::string_view::npos;
-  if (sized) {
-    const auto [rest, error] = std::from_chars(type.data() + 2, type.data() + type.size(), size);
-    sized = error == std::errc{} && rest == type.data() + type.size();
-  }
-  const std::optional<Dtype> dtype = sized ? dtype_of(type[1], size) : std::nullopt;
-  if (!dtype || size > (std::size_t{1} << 30)) {
-    refuse_type(where, tool::quoted(type.substr(0, 40)));
-  }
-  Array array{*dtype, parse_shape(header_value(header, "shape", where), where), {}};
-  const std::size_t item = *dtype == Dtype::string ? 4 * size : item_size(*dtype);
-  const std::optional<std::uint64_t> count = element_count(array.shape);
+  const std::optional<std::uint64_t> count = element_count(shape);
   if (!count || (item == 0 ? !elements.empty() : elements.size() / item != *count || elements.size() % item != 0)) {
-    refuse(where, "its shape " + to_string(array.shape) + " and its " + std::to_string(elements.size()) + " bytes of " +
+    refuse(where, "its shape " + to_string(shape) + " and its " + std::to_string(elements.size()) + " bytes of " +
                       tool::quoted(type) + " do not fit each other");
   }
+  Array array{dtype, shape, {}};
   if (type[0] == '>') {
-    const bool is_complex_type = is_complex(*dtype);
+    const bool is_complex_type = is_complex(dtype);
     changed = elements;
-    swap_bytes(changed, *dtype == Dtype::string ? 4 : is_complex_type ? item / 2 : item);
+    swap_bytes(changed, dtype == Dtype::string ? 4 : is_complex_type ? item / 2 : item);
     elements = changed;
   }
-  if (header_value(header, "fortran_order", where).starts_with("True") && array.shape.size() > 1) {
+  if (fortran_order && array.shape.size() > 1) {
     changed = to_c_order(elements, array.shape, item);
     elements = changed;
   }
-  if (*dtype == Dtype::string) {
+  if (dtype == Dtype::string) {
     array.bytes = strings_of(elements, item, where);
     if (item == 0) {  // NumPy's `<U0`: nothing but empty strings, which take no room in the file
       if (*count > most_empty_strings) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ constexpr std::size_t directory_end_bytes = 22;
 constexpr std::size_t directory_entry_bytes = 46;
 constexpr std::size_t local_header_bytes = 30;
 constexpr std::uint64_t in_zip64 = 0xFFFFFFFF;
+constexpr std::size_t first_block = std::size_t{4} << 10;  ///< Of what is inflated: enough for a header.
+constexpr std::size_t later_block = std::size_t{256} << 10;
 
 /// A ZIP archive in memory: PKWARE's APPNOTE, section 4.
 class ZipReader {
@@ -182,7 +185,7 @@ class ZipReader {
     FileContent whole{stored, owner_};
     if (member.method != 0) {
       require(member.method == 8);
-      const auto text = std::make_shared<const std::string>(inflated(stored, member.size));
+      const auto text = std::make_shared<const std::string>(inflated(stored, member));
       whole = {*text, text};
     }
     require(whole.text.size() == member.size);
@@ -191,12 +194,20 @@ class ZipReader {
     return whole;
   }
 
-  /// At most `size` bytes; memory grows with what comes, not with what the archive says.
-  [[nodiscard]] std::string inflated(std::string_view stored, std::uint64_t size) const {
+  struct EndInflate {
+    void operator()(z_stream* stream) const noexcept { inflateEnd(stream); }
+  };
+
+  /// As many bytes as the directory says; memory grows with what comes, and not before the header of the array has been
+  /// seen to ask for as many: deflate makes hundreds of megabytes of nothing from a few kilobytes.
+  [[nodiscard]] std::string inflated(std::string_view stored, const Member& member) const {
     z_stream stream{};
     require(inflateInit2(&stream, -MAX_WBITS) == Z_OK);
+    const std::unique_ptr<z_stream, EndInflate> ended(&stream);
+    const std::string place = where_ + " (" + member.name + ")";
+    std::optional<std::uint64_t> wanted;
     std::string whole;
-    std::string block(std::size_t{1} << 18, '\0');
+    std::string block(first_block, '\0');
     int status = Z_OK;
     do {
       if (stream.avail_in == 0 && !stored.empty()) {
@@ -209,8 +220,18 @@ class ZipReader {
       stream.avail_out = static_cast<uInt>(block.size());
       status = inflate(&stream, Z_NO_FLUSH);
       whole.append(block, 0, block.size() - stream.avail_out);
-    } while (status == Z_OK && whole.size() <= size);
-    inflateEnd(&stream);
+      if (!wanted) {
+        wanted = npy_bytes(whole, place);
+        if (wanted && *wanted != member.size) {
+          throw ReadError({ProblemKind::damaged,
+                           place,
+                           {},
+                           "its header asks for " + std::to_string(*wanted) + " bytes in all, and the archive has " +
+                               std::to_string(member.size)});
+        }
+        block.resize(wanted ? later_block : first_block);
+      }
+    } while (status == Z_OK && whole.size() <= member.size);
     require(status == Z_STREAM_END);
     return whole;
   }

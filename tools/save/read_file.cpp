@@ -12,6 +12,9 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <optional>
+#include <string_view>
 #include <system_error>
 
 namespace smd::tool::save {
@@ -50,7 +53,22 @@ std::shared_ptr<char[]> unfilled(std::size_t size) {
   return memory;
 }
 
+/// How much of a file to read whose beginning this is: a byte beyond its end shows that it is too long. Nothing while
+/// that cannot be told.
+std::optional<std::uint64_t> bytes_to_read(std::string_view beginning, const std::string& where) {
+  constexpr std::string_view archive = "PK";
+  if (beginning.empty() || archive.starts_with(beginning)) {
+    return std::nullopt;
+  }
+  if (beginning.starts_with(archive)) {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
+  const std::optional<std::uint64_t> bytes = npy_bytes(beginning, where);
+  return bytes ? std::optional(*bytes + 1) : std::nullopt;
+}
+
 FileContent read_all(int descriptor, const std::string& where) {
+  std::optional<std::uint64_t> most;
   std::size_t room = expected_size(descriptor);
   std::shared_ptr<char[]> memory = unfilled(room);
   std::size_t size = 0;
@@ -61,17 +79,27 @@ FileContent read_all(int descriptor, const std::string& where) {
       std::memcpy(larger.get(), memory.get(), size);
       memory = std::move(larger);
     }
-    const ssize_t got = read(descriptor, memory.get() + size, room - size);
+    const std::size_t end = std::min<std::uint64_t>(room, most.value_or(size + first_block));
+    const ssize_t got = read(descriptor, memory.get() + size, end - size);
     if (got < 0 && errno == EINTR) {
       continue;
     }
     if (got < 0) {
       fail(where, errno);
     }
+    size += static_cast<std::size_t>(got);
+    if (!most) {
+      most = bytes_to_read({memory.get(), size}, where);
+    }
+    if (most && size >= *most) {
+      throw ReadError({ProblemKind::damaged,
+                       where,
+                       {},
+                       "is longer than the " + std::to_string(*most - 1) + " bytes that its header asks for"});
+    }
     if (got == 0) {
       return {{memory.get(), size}, memory};
     }
-    size += static_cast<std::size_t>(got);
   }
 }
 

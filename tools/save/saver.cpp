@@ -12,8 +12,12 @@ namespace smd::tool::save {
 
 Saver::Saver(const SaveOptions& options, const HookConfig& config, Diagnostics& messages)
     : options_(options), messages_(messages), config_(config) {
-  if (options.init || !options.jsonl) {  // lines may name other workers
+  if (options.init || !options.jsonl) {
     (void)hook_of(config_.worker);
+  } else {  // lines may name other workers: nothing is made yet, but what no hook can be made by is refused now
+    HookConfig config_alone = config_;
+    config_alone.dry_run = true;
+    const Hook checked(std::move(config_alone));
   }
 }
 
@@ -115,8 +119,10 @@ bool Saver::close() {
 }
 
 void Saver::refuse(const StepAlreadySaved& error) {
-  messages_.fail(error.tag(), options_.trial + ": " + error.what() + (options_.append ? "" : "; --append joins it"),
-                 ExitStatus::no);
+  messages_.fail(
+      error.tag(),
+      options_.trial + ": " + error.what() + (options_.append || !error.can_append ? "" : "; --append joins it"),
+      ExitStatus::no);
 }
 
 }  // namespace smd::tool::save

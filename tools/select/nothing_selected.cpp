@@ -3,6 +3,7 @@
 
 #include "cli/glob.hpp"
 #include "cli/text.hpp"
+#include "tensor_steps.hpp"
 
 #include <algorithm>
 #include <set>
@@ -94,6 +95,18 @@ class Explanation {
                                      (one ? " was saved, smd-ls lists it" : " were saved, smd-ls lists them")};
   }
 
+  /// Whether a SPEC of steps by their numbers has the step of an entry.
+  [[nodiscard]] bool is_asked_for(const TensorEntry& entry) const {
+    if (!options_.steps || counts_from_end(*options_.steps)) {
+      return false;
+    }
+    return std::any_of(options_.modes.begin(), options_.modes.end(), [&](Mode mode) {
+      const std::int64_t number = mode == Mode::global ? entry.step.value : entry.mode_step.value;
+      return (mode == Mode::global || mode == entry.mode) &&
+             !options_.steps->choose(std::span(&number, 1)).indices.empty();
+    });
+  }
+
   NothingSelected other_steps() const {
     std::vector<SelectedStep> steps;
     bool complete = false;
@@ -102,8 +115,12 @@ class Explanation {
     query.tensors = tensors_;
     query.include_incomplete = true;
     std::vector<GlobalStep> complete_steps = trial_.steps();
+    std::set<std::string, std::less<>> at_steps_asked;
     trial_.for_each_entry(query, [&](const TensorEntry& entry) {
       workers.emplace(entry.worker);
+      if (options_.worker && is_asked_for(entry)) {
+        at_steps_asked.emplace(entry.worker);
+      }
       if (options_.worker && entry.worker != *options_.worker) {
         return true;
       }
@@ -120,6 +137,11 @@ class Explanation {
       const std::vector<std::string> names(workers.begin(), workers.end());
       return {"InvalidWorker",
               subject + were + " not saved by " + quoted(options_.worker.value_or("")) + "; by " + quoted_list(names)};
+    }
+    if (!at_steps_asked.empty() && !at_steps_asked.contains(*options_.worker)) {
+      const std::vector<std::string> names(at_steps_asked.begin(), at_steps_asked.end());
+      return {"InvalidWorker", subject + were + " not saved by " + quoted(*options_.worker) +
+                                   " at the steps asked for; by " + quoted_list(names)};
     }
     if (!complete && !options_.incomplete) {
       return {"StepNotYetAvailable", subject + were + " saved at " + steps_and_modes(steps) +

@@ -223,12 +223,36 @@ class StepSelector {
       }
       return;
     }
-    const bool of_tensor =
-        !tensor_.empty() && std::binary_search(trial_wide.numbers.begin(), trial_wide.numbers.end(), term.number);
+    const auto at = std::lower_bound(trial_wide.numbers.begin(), trial_wide.numbers.end(), term.number);
+    const bool of_tensor = !tensor_.empty() && at != trial_wide.numbers.end() && *at == term.number;
+    if (of_tensor && options_.worker) {
+      const GlobalStep step = trial_wide.steps[static_cast<std::size_t>(at - trial_wide.numbers.begin())];
+      if (const std::vector<std::string> workers = workers_that_saved(step); !workers.empty()) {
+        messages_.fail("InvalidWorker",
+                       quoted(tensor_) + " at " + name + ": not saved by " + quoted(*options_.worker) + "; by " +
+                           quoted_list(workers),
+                       ExitStatus::no);
+        return;
+      }
+    }
     const std::string text =
         of_tensor ? quoted(tensor_) + " was not saved at " + name : subject() + name + " was not saved";
     messages_.fail(of_tensor ? "TensorUnavailableForStep" : "StepUnavailable",
                    text + as_far_as_read(trial_) + nearest_steps(all.numbers, term.number) + others, ExitStatus::no);
+  }
+
+  /// The tensor at a step; by name.
+  [[nodiscard]] std::vector<std::string> workers_that_saved(GlobalStep step) const {
+    std::vector<std::string> workers;
+    EntryQuery query;
+    query.tensors = {std::string(tensor_)};
+    query.steps = {{step}};
+    query.include_incomplete = true;
+    trial_.for_each_entry(query, [&](const TensorEntry& entry) {
+      workers.emplace_back(entry.worker);
+      return true;
+    });
+    return workers;
   }
 
   Candidates trial_candidates(Mode mode) const {

@@ -33,7 +33,7 @@ class Waiting {
     try {
       TrialOptions reading = options_.reading.trial_options(range_for(conditions_));
       reading.name = path;
-      reading.remote.stop = options_.waiting.request_stop(wait_);
+      options_.waiting.end_requests(reading.remote, wait_);
       say_remote(reading, messages_);
       std::optional<Trial> trial = open_awaited(path, reading, options_.waiting, wait_, messages_, Level::info);
       if (!trial) {

@@ -144,7 +144,9 @@ std::vector<Condition> conditions_of(const WaitCommandOptions& options) {
   return result;
 }
 
-Standing standing_of(const Condition& condition, const Trial& trial) {
+namespace {
+
+Standing standing_by_index(const Condition& condition, const Trial& trial) {
   switch (condition.kind) {
     case Kind::collections:
       if (trial.workers().size() >= trial.num_workers()) {
@@ -167,6 +169,18 @@ Standing standing_of(const Condition& condition, const Trial& trial) {
           .state = trial.ended() ? StepState::available : StepState::not_yet_available, .step = {}, .mode_step = {}};
   }
   return {};
+}
+
+}  // namespace
+
+Standing standing_of(const Condition& condition, const Trial& trial) {
+  Standing standing = standing_by_index(condition, trial);
+  // The newest step's index files may have come before its event files. Of an earlier step the writers have gone on.
+  if (standing.state == StepState::available && standing.step && !trial.ended() &&
+      standing.step == trial.last_complete_step() && !trial.has_event_files(*standing.step)) {
+    standing.state = StepState::not_yet_available;
+  }
+  return standing;
 }
 
 std::string advice_for(const Condition& condition, const Standing& standing, Trial& trial) {

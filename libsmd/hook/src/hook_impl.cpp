@@ -185,7 +185,7 @@ void Hook::Impl::begin_file() {
   // Now, so that what is there already is refused before anything is done; the publisher asks again.
   if (Status existing = begun->check_existing(); !existing) {
     if (existing.problem().kind == ProblemKind::warning) {
-      throw StepAlreadySaved(existing.problem().text, config.worker, GlobalStep(step));
+      throw StepAlreadySaved(existing.problem().text, config.worker, GlobalStep(step), existing.problem().file.empty());
     }
     throw ReadError(std::move(existing.problem()));
   }

@@ -27,28 +27,34 @@ constexpr mode_t lock_file_mode = 0666;  // The user's mask takes from it.
 constexpr std::chrono::milliseconds shortest_pause(1);
 constexpr std::chrono::milliseconds longest_pause(20);
 
+/// flock(2) asks a server on some file systems, and may then be interrupted any number of times.
+constexpr int most_attempts = 100;
+
 class HeldLock final : public OutputLock {
  public:
   explicit HeldLock(int descriptor) : descriptor_(descriptor) {}
   ~HeldLock() override {
-    uninterrupted([&] { return ::flock(descriptor_, LOCK_UN); });
+    for (int i = 0; i < most_attempts && ::flock(descriptor_, LOCK_UN) != 0 && errno == EINTR; ++i) {
+    }
   }
 
  private:
   int descriptor_;
 };
 
-bool try_lock(int descriptor) {
-  return uninterrupted([&] { return ::flock(descriptor, LOCK_EX | LOCK_NB); }) == 0;
-}
+/// Whether an attempt to take the lock did not succeed, and a later one may.
+bool may_succeed_later(int error) noexcept { return error == EWOULDBLOCK || error == EINTR; }
 
-/// 0, or why not. A lock that another process holds is one that can be taken.
+bool try_lock(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0; }
+
+/// 0, or why not. A lock that another process holds is one that can be taken; so is one of which a signal keeps us from
+/// finding out: `take` waits for it.
 int can_be_locked(int descriptor) {
   if (try_lock(descriptor)) {
     const HeldLock at_once_released(descriptor);
     return 0;
   }
-  return errno == EWOULDBLOCK ? 0 : errno;
+  return may_succeed_later(errno) ? 0 : errno;
 }
 
 /// O_NONBLOCK: a FIFO in its place must not hold us up.
@@ -83,19 +89,30 @@ LocalLock::LocalLock(int root, std::string path, LockPlace best) : root_(root), 
   }
 }
 
-Outcome<std::unique_ptr<OutputLock>> LocalLock::take(std::chrono::nanoseconds timeout) {
+Outcome<std::unique_ptr<OutputLock>> LocalLock::take(std::chrono::nanoseconds timeout,
+                                                     const std::function<bool()>& stop) {
   const Clock::time_point begun = Clock::now();
   std::chrono::milliseconds pause = shortest_pause;
   while (!try_lock(descriptor())) {
-    if (errno != EWOULDBLOCK) {
-      return Problem{ProblemKind::io, path_, {}, "cannot be locked: " + std::generic_category().message(errno)};
+    const int error = errno;
+    if (!may_succeed_later(error)) {
+      return Problem{ProblemKind::io, path_, {}, "cannot be locked: " + std::generic_category().message(error)};
     }
     if (Clock::now() - begun >= timeout) {
-      return Problem{ProblemKind::io,
-                     path_,
-                     {},
-                     fmt::format("cannot be written: another process has held the trial's lock for longer than {} s",
-                                 std::chrono::duration<double>(timeout).count())};
+      const double seconds = std::chrono::duration<double>(timeout).count();
+      return Problem{
+          ProblemKind::io,
+          path_,
+          {},
+          error == EINTR
+              ? fmt::format("cannot be written: signals have kept us from the trial's lock for longer than {} s",
+                            seconds)
+              : fmt::format("cannot be written: another process has held the trial's lock for longer than {} s",
+                            seconds)};
+    }
+    if (stop && stop()) {
+      return Problem{
+          ProblemKind::io, path_, {}, "cannot be written: stopped while another process held the trial's lock"};
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, longest_pause);

@@ -5,6 +5,7 @@
 #include "storage/descriptor.hpp"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,8 +18,8 @@ class LocalLock {
   /// Finds out what can be locked. `root` is open for reading and stays so; `path` is for messages.
   LocalLock(int root, std::string path, LockPlace best);
 
-  /// Waits up to `timeout`.
-  Outcome<std::unique_ptr<OutputLock>> take(std::chrono::nanoseconds timeout);
+  /// Waits up to `timeout`, and not once `stop`, which may be empty, is true.
+  Outcome<std::unique_ptr<OutputLock>> take(std::chrono::nanoseconds timeout, const std::function<bool()>& stop);
   /// Why there are no locks; empty if there are.
   [[nodiscard]] const std::string& why_not() const noexcept { return why_not_; }
 

@@ -56,7 +56,10 @@ class LocalOutput final : public Output {
     return storage::open_local(path_, {.resolve = resolve_, .inotify = false});
   }
 
-  Outcome<std::unique_ptr<OutputLock>> lock(std::chrono::nanoseconds timeout) override { return lock_.take(timeout); }
+  Outcome<std::unique_ptr<OutputLock>> lock(std::chrono::nanoseconds timeout,
+                                            const std::function<bool()>& stop) override {
+    return lock_.take(timeout, stop);
+  }
   [[nodiscard]] std::string why_no_lock() const override { return lock_.why_not(); }
 
   [[nodiscard]] const std::string& root() const noexcept override { return path_; }

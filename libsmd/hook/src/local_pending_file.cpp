@@ -2,6 +2,7 @@
 #include "local_pending_file.hpp"
 
 #include "write_problem.hpp"
+#include "base/log.hpp"
 
 #include <smd/temporary_file.hpp>
 
@@ -14,6 +15,8 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <exception>
+#include <system_error>
 #include <utility>
 
 namespace smd::detail::hook {
@@ -33,7 +36,9 @@ class LocalPendingFile final : public PendingFile {
 
   ~LocalPendingFile() override {
     if (there_) {
-      ::unlinkat(folder_.get(), temporary_.c_str(), 0);
+      if (::unlinkat(folder_.get(), temporary_.c_str(), 0) != 0 && errno != ENOENT) {
+        warn_of_remains(errno);
+      }
       observed_gone();
     }
   }
@@ -117,6 +122,14 @@ class LocalPendingFile final : public PendingFile {
 
  private:
   [[nodiscard]] Status problem() const { return write_problem(errno, full_name_); }
+
+  void warn_of_remains(int error) const noexcept {
+    try {
+      log(LogLevel::warning, fmt::format("'{}' is a temporary file that could not be removed: {}", observed_,
+                                         std::generic_category().message(error)));
+    } catch (const std::exception&) {  // no memory for a message
+    }
+  }
 
   void observed_gone() const noexcept {
     if (observer.gone != nullptr) {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -65,8 +66,10 @@ class Output {
   [[nodiscard]] virtual bool reads_back() const noexcept { return true; }
   /// What is there, to be read.
   virtual Outcome<std::unique_ptr<storage::Storage>> reader() = 0;
-  /// Keeps out other processes that take the lock too. Waits up to `timeout`. Null where there is nothing to lock.
-  virtual Outcome<std::unique_ptr<OutputLock>> lock(std::chrono::nanoseconds /*timeout*/) {
+  /// Keeps out other processes that take the lock too. Waits up to `timeout`, and not once `stop`, which may be empty,
+  /// is true. Null where there is nothing to lock.
+  virtual Outcome<std::unique_ptr<OutputLock>> lock(std::chrono::nanoseconds /*timeout*/,
+                                                    const std::function<bool()>& /*stop*/ = {}) {
     return std::unique_ptr<OutputLock>();
   }
   /// Why `lock` cannot do what it is for; empty if it can.

@@ -75,7 +75,7 @@ Outcome<std::unique_ptr<OutputLock>> Publisher::lock() {
   if (config_.lock == LockPolicy::none || !output_.why_no_lock().empty()) {
     return std::unique_ptr<OutputLock>();
   }
-  return output_.lock(config_.lock_timeout);
+  return output_.lock(config_.lock_timeout, config_.remote.stop);
 }
 
 Status Publisher::publish(StepFile& step, std::int64_t number, std::optional<CollectionMap> changed) {
@@ -91,7 +91,7 @@ Status Publisher::publish(StepFile& step, std::int64_t number, std::optional<Col
   }
   if (Status events = step.publish_events(); !events) {
     if (events.problem().kind == ProblemKind::warning) {
-      refused_.push_back({number, std::move(events.problem().text)});
+      refused_.push_back({number, std::move(events.problem().text), events.problem().file.empty()});
       return ok();
     }
     return events;
@@ -132,7 +132,7 @@ std::optional<StepAlreadySaved> Publisher::take_refused() {
   if (refused.size() > 1) {
     message += "; so it is with " + std::to_string(refused.size() - 1) + " more steps";
   }
-  return StepAlreadySaved(message, config_.worker, GlobalStep(refused.front().step));
+  return StepAlreadySaved(message, config_.worker, GlobalStep(refused.front().step), refused.front().can_append);
 }
 
 }  // namespace smd::detail::hook

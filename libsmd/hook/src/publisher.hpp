@@ -57,6 +57,7 @@ class Publisher {
   struct Refused {
     std::int64_t step;
     std::string why;
+    bool can_append;
   };
   std::vector<Refused> refused_;
 };

@@ -90,7 +90,12 @@ Collections::Collections(const HookConfig& config)
     entry.config.save_config = own.save_config;
     entry.config.save_histogram = own.save_histogram;
     if (!known && entry.config.include_regex.empty() && entry.config.tensor_names.empty()) {
-      throw InvalidArgument("collection '" + printable(own.name) + without_members);
+      // What rules need is written for any framework: metrics is built in for some of them only.
+      auto patterns = patterns_in_any_framework(own.name);
+      if (!patterns) {
+        throw InvalidArgument("collection '" + printable(own.name) + without_members);
+      }
+      entry.config.include_regex = std::move(*patterns);
     }
   }
   for (const std::string& name : config.include_collections) {

@@ -5,10 +5,15 @@
 #include "layout/debugger/trial_paths.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
+#include "base/parallel.hpp"
+#include "layout/debugger/list_index.hpp"
+#include "layout/debugger/load_steps.hpp"
 
 #include <smd/limits.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -60,6 +65,50 @@ IndexContent parse_index(const json& document) {
     content.shapes.push_back({name, entry.value("originalname", name), entry.at("shape").get<Shape>()});
   }
   return content;
+}
+
+/// An index file of the trial.
+struct IndexFile {
+  std::string name;
+  std::int64_t step = 0;
+  std::string worker_part;
+  bool readable = true;  ///< Else nobody can tell which event file it names.
+};
+
+/// The first index file but `except`, wherever it stands, that names the event file; if there is none, one that cannot
+/// be opened. Files that are damaged name nothing that could be read.
+Outcome<std::optional<IndexFile>> find_naming(storage::Storage& trial, const std::string& event_name,
+                                              const std::string& except) {
+  auto listing = layout::list_index(trial, nullptr, std::nullopt, std::chrono::steady_clock::now(), default_jobs());
+  if (!listing) {
+    return std::move(listing.problem());
+  }
+  const auto index_file = [&](const layout::StepFile& file, bool readable) {
+    return IndexFile{listing->path(file), file.step, std::string(listing->worker_parts[file.worker]), readable};
+  };
+  // Not all at once: what is read of them takes memory.
+  constexpr std::size_t at_once = 4096;
+  const std::vector<layout::StepFile>& files = listing->fresh;
+  std::optional<IndexFile> found;
+  for (std::size_t first = 0; first < files.size(); first += at_once) {
+    const auto some = std::span(files).subspan(first, std::min(at_once, files.size() - first));
+    const layout::LoadedSteps loaded = layout::load_steps(trial, *listing, some, default_jobs(), {});
+    for (const auto& [row, tables] : loaded.rows) {
+      const std::string named = row.event_file == layout::no_id
+                                    ? layout::event_path(row.file.step, listing->worker_parts[row.file.worker])
+                                    : std::string(loaded.tables[tables].paths[row.event_file]);
+      if (std::filesystem::path(named).lexically_normal() == event_name && listing->path(row.file) != except) {
+        return std::optional(index_file(row.file, true));
+      }
+    }
+    for (const layout::LoadedSteps::Failure& failure : loaded.failures) {
+      const bool unknown = failure.problem.kind != ProblemKind::damaged && failure.problem.kind != ProblemKind::note;
+      if (unknown && !failure.removed && !found) {
+        found = index_file(failure.file, false);
+      }
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -132,7 +181,7 @@ Status StepFile::check_existing() {
     return std::move(trial.problem());
   }
   if (*trial == nullptr) {
-    return ok();
+    return output_.reads_back() ? ok() : check_events_unnamed();
   }
   auto there = existing(**trial);
   if (!there) {
@@ -142,11 +191,13 @@ Status StepFile::check_existing() {
     return ok();  // joined when it is published, under the lock
   }
   joined_ = true;
-  return join(**trial, std::move(*there));
+  Status joined = join(**trial, std::move(*there));
+  return joined ? check_events_unnamed() : joined;
 }
 
 Status StepFile::join(storage::Storage& trial, IndexContent there) {
-  if (!there.records.empty()) {
+  joined_events_ = !there.records.empty();
+  if (joined_events_) {
     auto events = trial.open(event_name_);
     if (!events) {
       return located(output_, event_name_, std::move(events.problem()));
@@ -220,7 +271,48 @@ Status StepFile::publish_events() {
   if (!events_) {
     return ok();
   }
+  if (output_.reads_back()) {  // else looked for before, when that cost no request for each step
+    if (Status unnamed = check_events_unnamed(); !unnamed) {
+      return unnamed;
+    }
+  }
   return append_ ? events_->commit(sync_) : events_->publish(sync_);
+}
+
+Status StepFile::check_events_unnamed() {
+  auto there = joined_events_ ? Outcome<bool>(false) : output_.exists(event_name_);
+  if (!there) {
+    return std::move(there.problem());
+  }
+  if (!*there) {
+    return ok();
+  }
+  auto trial = output_.reader();
+  if (!trial) {
+    return std::move(trial.problem());
+  }
+  auto naming = find_naming(**trial, event_name_, index_name_);
+  if (!naming) {
+    return located(output_, naming.problem().file, std::move(naming.problem()));
+  }
+  if (!*naming) {
+    return ok();  // a writer was killed before it came to the index file
+  }
+  const IndexFile& index = **naming;
+  const std::string of_whom =
+      "step " + std::to_string(step_.step) + " of worker '" + printable(layout::worker_name(step_.worker_part)) + "'";
+  const std::string file = "'" + printable(index.name) + "'";
+  Problem refused{ProblemKind::warning, index.name, {}, {}};
+  if (!index.readable) {
+    refused.text = of_whom + ": the event file '" + printable(event_name_) + "' is there, and whether it is that of " +
+                   file + " cannot be read; nothing is changed";
+  } else if (index.step == step_.step && index.worker_part == step_.worker_part) {
+    refused.text = of_whom + " has been saved before, as " + file + "; nothing is changed";
+  } else {
+    refused.text = of_whom + ": the event file '" + printable(event_name_) + "' holds what " + file +
+                   " names, of step " + std::to_string(index.step) + "; nothing is changed";
+  }
+  return refused;
 }
 
 Status StepFile::publish_index() { return write_atomically(output_, index_name_, index_text(content_), sync_); }

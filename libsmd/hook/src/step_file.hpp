@@ -40,7 +40,8 @@ class StepFile {
 
   /// All is given. What takes time is done here, before other processes are kept out.
   Status finish();
-  /// While others are kept out: checks again, joins what is there, and puts the event file in place.
+  /// While others are kept out: checks again, joins what is there, and puts the event file in place. A problem of kind
+  /// `warning` with a file: that index file, of another name, has the event file; appending cannot join it.
   Status publish_events();
   /// Last: the index file.
   Status publish_index();
@@ -50,13 +51,17 @@ class StepFile {
   Outcome<std::unique_ptr<storage::Storage>> look();
   /// What the index file says that is there. Problems as `check_existing`.
   Outcome<IndexContent> existing(storage::Storage& trial);
+  /// Problems: the event file that is there is named by an index file of another name, and would be lost. Only of a
+  /// file that no index file of this step names is the whole index read.
+  Status check_events_unnamed();
   /// Puts what is there before what is new.
   Status join(storage::Storage& trial, IndexContent there);
 
   Output& output_;
   StepOfWorker step_;
   bool append_;
-  bool joined_ = false;  // with what was there when it was begun
+  bool joined_ = false;         // with what was there when it was begun
+  bool joined_events_ = false;  // whose event file is in it
   bool sync_;
   std::string event_name_;
   std::string index_name_;

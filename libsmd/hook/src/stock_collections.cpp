@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 
 namespace smd {
 namespace {
@@ -86,6 +87,20 @@ std::span<const std::string_view> collections_always_saved(Framework framework) 
       break;
   }
   return names;
+}
+
+std::optional<std::vector<std::string>> patterns_in_any_framework(std::string_view name) {
+  std::vector<std::string> patterns;
+  bool known = false;
+  for (const Stock& one : stock) {
+    if (one.name == name) {
+      known = true;
+      if (!one.pattern.empty()) {
+        patterns.emplace_back(one.pattern);
+      }
+    }
+  }
+  return known ? std::optional(std::move(patterns)) : std::nullopt;
 }
 
 bool is_training_only(std::string_view name) noexcept { return name == "gradients" || name == "optimizer_variables"; }

@@ -3,13 +3,19 @@
 
 #include <smd/hook_config.hpp>
 
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace smd::detail::hook {
 
 /// Collections that a framework's hook saves without being asked for.
 [[nodiscard]] std::span<const std::string_view> collections_always_saved(Framework framework) noexcept;
+
+/// The patterns that a built-in collection has in any framework, be it none; nothing if it is built in nowhere.
+[[nodiscard]] std::optional<std::vector<std::string>> patterns_in_any_framework(std::string_view name);
 
 /// Collections that are not saved in `EVAL` and `PREDICT`.
 [[nodiscard]] bool is_training_only(std::string_view name) noexcept;

@@ -48,15 +48,16 @@ class SMD_EXPORT WriteError : public Error {
   Problem problem;
 };
 
-/// That worker has saved that step before.
+/// That worker has saved that step before, or its event file is one that another index file names.
 class SMD_EXPORT StepAlreadySaved : public Error {
  public:
-  StepAlreadySaved(const std::string& message, std::string in_worker, GlobalStep in_step)
-      : Error("StepAlreadySaved", message), worker(std::move(in_worker)), step(in_step) {}
+  StepAlreadySaved(const std::string& message, std::string in_worker, GlobalStep in_step, bool in_can_append = true)
+      : Error("StepAlreadySaved", message), worker(std::move(in_worker)), step(in_step), can_append(in_can_append) {}
   ~StepAlreadySaved() override;
 
   std::string worker;
   GlobalStep step;
+  bool can_append;  ///< Where it was refused for want of `ExistingStep::append`.
 };
 
 /// An argument is not valid: a pattern that does not compile, a name or path that is empty or too long.

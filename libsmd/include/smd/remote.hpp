@@ -43,9 +43,14 @@ struct RemoteOptions {
   /// while something is waited for, from any thread and from several at once; must return quickly, must not throw, and
   /// stays true once it is. Empty: nothing ends a request but its own limits.
   std::function<bool()> stop = {};
+  /// Called after each answer of the store, whatever it says; not for a request that got none. For who wants to know
+  /// whether the store still answers. From any thread and from several at once; must not throw. May be empty.
+  std::function<void()> answered = {};
 };
 
 /// Whether a trial's path is that of a remote store: begins with `s3://`.
 [[nodiscard]] SMD_EXPORT bool is_remote_path(std::string_view path) noexcept;
+/// What is wrong with the form of such a path; empty if it may be a trial's. Nothing is asked of a server.
+[[nodiscard]] SMD_EXPORT std::string_view refuse_remote_path(std::string_view path) noexcept;
 
 }  // namespace smd

@@ -269,6 +269,10 @@ class SMD_EXPORT Trial {
   /// Whether a step can be read: `AVAILABLE`, `UNAVAILABLE` (skipped, or the job ended) or `NOT_YET_AVAILABLE`.
   /// Never throws, as `has_tensor`.
   [[nodiscard]] StepState has_passed_step(StepKey step) const;
+  /// Whether the event files that the index files of a step name exist: where files come one by one from another
+  /// machine, an index file may come first. Looks anew, at each worker's file of this step. False if the step is not
+  /// known. Never throws.
+  [[nodiscard]] bool has_event_files(GlobalStep step) const;
   /// The largest step that all workers wrote (when the job has ended: the largest step); nothing if there is none.
   [[nodiscard]] std::optional<GlobalStep> last_complete_step() const;
   /// The end marker exists.

@@ -7,10 +7,13 @@
 #include <smd/version.hpp>
 
 #include "text/escape.hpp"
+#include "storage/bucket_name.hpp"
 
 namespace smd {
 
 bool is_remote_path(std::string_view path) noexcept { return path.starts_with("s3://"); }
+
+std::string_view refuse_remote_path(std::string_view path) noexcept { return detail::storage::refuse_location(path); }
 
 namespace detail::storage {
 
@@ -58,7 +61,19 @@ Outcome<const S3Module*> s3_module() {
 }
 #endif
 
+namespace {
+
+/// @throws InvalidArgument: who named the trial named none.
+void check_location(const std::string& url) {
+  if (const std::string_view refused = refuse_location(url); !refused.empty()) {
+    throw InvalidArgument("'" + printable(url) + "' " + std::string(refused));
+  }
+}
+
+}  // namespace
+
 Outcome<std::unique_ptr<Storage>> open_remote(const std::string& url, const RemoteOptions& options, unsigned requests) {
+  check_location(url);
   const auto module = s3_module();
   if (!module) {
     return module.problem();
@@ -70,6 +85,7 @@ Outcome<std::unique_ptr<Storage>> open_remote(const std::string& url, const Remo
 }
 
 Outcome<std::unique_ptr<RemoteWriter>> open_remote_writer(const std::string& url, const RemoteOptions& options) {
+  check_location(url);
   const auto module = s3_module();
   if (!module) {
     return module.problem();

@@ -33,12 +33,12 @@ using S3ModuleFunction = const S3Module* (*)();
 /// Loads it from beside libsmd, once. Problem of kind io, without a file, if there is none that fits.
 [[nodiscard]] Outcome<const S3Module*> s3_module();
 
-/// Storage for `s3://bucket/prefix`. Problems name no file. @throws InvalidArgument: the folder named for the cache is
-/// another's.
+/// Storage for `s3://bucket/prefix`. Problems name no file. @throws InvalidArgument: the URL names no bucket; the
+/// folder named for the cache is another's.
 [[nodiscard]] Outcome<std::unique_ptr<Storage>> open_remote(const std::string& url, const RemoteOptions& options,
                                                             unsigned requests);
 
-/// For writing to `s3://bucket/prefix`. Problems name no file.
+/// For writing to `s3://bucket/prefix`. Problems name no file. @throws InvalidArgument: the URL names no bucket.
 [[nodiscard]] Outcome<std::unique_ptr<RemoteWriter>> open_remote_writer(const std::string& url,
                                                                         const RemoteOptions& options);
 

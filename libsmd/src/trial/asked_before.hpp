@@ -2,7 +2,9 @@
 #pragma once
 
 #include "text/match_budget.hpp"
+#include <smd/limits.hpp>
 
+#include <cstddef>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -30,19 +32,20 @@ class AskedBefore {
     return *saved_ever_;
   }
 
-  /// The steps that a collection's patterns may take: what those of the others have left. Asked for again, a collection
-  /// that came to its end within them takes as many as before, and they are not counted twice.
-  [[nodiscard]] MatchBudget budget_of(const std::string& collection) const {
+  /// The steps that a collection's patterns may take on so many names: what those of the others have left. Asked for
+  /// again, a collection that came to its end within them takes as many as before, and they are not counted twice.
+  [[nodiscard]] MatchBudget budget_of(const std::string& collection, std::size_t names) const {
     const std::lock_guard lock(mutex_);
-    return counted_.contains(collection) ? MatchBudget() : left_;
+    const MatchBudget all(limits::pattern_trial_steps + names * limits::pattern_trial_steps_of_name);
+    return counted_.contains(collection) ? all : left_.value_or(all);
   }
   void took(const std::string& collection, const MatchBudget& left) const {
     const std::lock_guard lock(mutex_);
     if (counted_.contains(collection)) {
       return;
     }
-    left_ = left.left() < left_.left() ? left : left_;
-    if (!left_.spent()) {
+    left_ = left_ && left_->left() < left.left() ? left_ : left;
+    if (!left_->spent()) {
       counted_.insert(collection);
     }
   }
@@ -50,7 +53,7 @@ class AskedBefore {
  private:
   mutable std::mutex mutex_;
   mutable std::optional<std::vector<bool>> saved_ever_;
-  mutable MatchBudget left_;
+  mutable std::optional<MatchBudget> left_;
   mutable std::unordered_set<std::string> counted_;
 };
 

@@ -79,13 +79,14 @@ class Named {
   std::vector<std::uint32_t> ids_;
 };
 
+constexpr const char* too_many_steps =
+    "the patterns of the trial's collections need too many steps together "
+    "(pattern_trial_steps)";
+
 /// Adds those in which a pattern of the trial is found. What does not work costs only itself: says why it does not.
 std::string add_found(const std::string& text, const layout::NameTable& tensors, Named& named, MatchBudget& budget) {
-  if (budget.spent()) {
-    return "was not looked for: the trial's patterns together need more than " +
-           std::to_string(limits::pattern_question_steps) + " steps (pattern_question_steps)";
-  }
   Pattern pattern;
+  budget.spend(text.size());  // compiling takes about as long as a step for each byte
   if (const auto error = pattern.compile(text)) {
     return "does not compile: " + *error;
   }
@@ -98,8 +99,7 @@ std::string add_found(const std::string& text, const layout::NameTable& tensors,
     if (answer == Pattern::Answer::limit) {
       why = "needs too many steps on " + quoted(tensors[id]);
     } else if (answer == Pattern::Answer::spent) {
-      why = "was not looked for in all names: the trial's patterns together need more than " +
-            std::to_string(limits::pattern_question_steps) + " steps (pattern_question_steps)";
+      why = std::string("was not looked for in all names: ") + too_many_steps;
     }
     return answer == Pattern::Answer::yes;
   });
@@ -114,14 +114,25 @@ void add_members(TrialState& state, const Snapshot& snapshot, const Collection& 
   if (collection.include_regex.empty()) {
     return;
   }
-  MatchBudget budget = snapshot.asked_before.budget_of(collection.name);
-  for (const std::string& text : collection.include_regex) {
-    if (const std::string why = add_found(text, snapshot.catalog.tensors(), named, budget); !why.empty()) {
-      state.notice({ProblemKind::damaged,
-                    "collections/000000000",
-                    {},
-                    "collection " + quoted(collection.name) + ": pattern " + quoted(text) + " " + why +
-                        "; its members by name are still used"});
+  const layout::NameTable& tensors = snapshot.catalog.tensors();
+  MatchBudget budget = snapshot.asked_before.budget_of(collection.name, tensors.size());
+  const auto notice = [&](const std::string& text, const std::string& why) {
+    state.notice({ProblemKind::damaged,
+                  "collections/000000000",
+                  {},
+                  "collection " + quoted(collection.name) + ": pattern " + quoted(text) + " " + why +
+                      "; its members by name are still used"});
+  };
+  for (std::size_t i = 0; i < collection.include_regex.size(); ++i) {
+    const std::string& text = collection.include_regex[i];
+    if (budget.spent()) {
+      const std::size_t others = collection.include_regex.size() - i - 1;
+      notice(text, (others == 0 ? "was" : "and " + std::to_string(others) + " more were") +
+                       " not looked for: " + too_many_steps);
+      break;
+    }
+    if (const std::string why = add_found(text, tensors, named, budget); !why.empty()) {
+      notice(text, why);
     }
   }
   snapshot.asked_before.took(collection.name, budget);

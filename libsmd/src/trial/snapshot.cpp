@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/snapshot.hpp"
 
+#include "layout/debugger/trial_paths.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -167,6 +169,24 @@ std::vector<std::pair<std::int64_t, std::size_t>> listed_steps(const layout::Lis
     }
   }
   return steps;
+}
+
+std::optional<Problem> missing_collections_files(const Snapshot& snapshot) {
+  const std::int64_t expected = snapshot.collections->num_workers.value_or(1);
+  const auto there = static_cast<std::int64_t>(snapshot.collections->workers.size());
+  const auto warning = [](std::string text) {
+    return Problem{ProblemKind::warning, std::string(layout::collections_folder), {}, std::move(text)};
+  };
+  if (expected <= 0) {
+    return warning("the collections name " + std::to_string(expected) +
+                   " workers; steps count as complete when all workers that wrote anything wrote them");
+  }
+  if (there >= expected) {
+    return std::nullopt;
+  }
+  return warning(std::to_string(there) + " of " + std::to_string(expected) + " workers " +
+                 (there == 1 ? "has" : "have") + " a collections file" + (snapshot.ended ? "" : " so far") +
+                 "; what is there is read");
 }
 
 std::size_t given_up(std::size_t waiting, std::size_t window) noexcept {

@@ -98,6 +98,9 @@ struct Snapshot {
 /// Workers that a step needs to be complete: as the job said, else as many as wrote anything; at least 1.
 [[nodiscard]] std::size_t workers_needed(const layout::CollectionsInfo& collections, const layout::Listing& listing);
 
+/// Says so if fewer workers have a collections file than the job said would save, or if it said nonsense.
+[[nodiscard]] std::optional<Problem> missing_collections_files(const Snapshot& snapshot);
+
 /// How many of the oldest of `waiting` incomplete steps count as complete because too many are: while more than
 /// `window` are left, window/2 of them (docs/format.md).
 [[nodiscard]] std::size_t given_up(std::size_t waiting, std::size_t window) noexcept;

@@ -8,6 +8,7 @@
 #include "wire/event.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -188,6 +189,19 @@ std::vector<GlobalStep> Trial::global_steps(Mode mode, ModeStep step) const {
     steps.emplace_back(number);
   }
   return steps;
+}
+
+bool Trial::has_event_files(GlobalStep step) const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  const Step* const found = snapshot->find(step.value);
+  if (found == nullptr) {
+    return false;
+  }
+  const std::span<const detail::layout::StepRow> rows = snapshot->rows_of(*found);
+  return std::all_of(rows.begin(), rows.end(), [&](const detail::layout::StepRow& row) {
+    return snapshot->catalog.payload(row).count == 0 ||
+           impl_->storage().exists(impl_->location(*snapshot, row, 0).file);
+  });
 }
 
 std::vector<std::string> Trial::workers() const { return impl_->snapshot()->collections->workers; }

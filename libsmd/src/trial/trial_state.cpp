@@ -375,21 +375,8 @@ std::vector<Problem> TrialState::problems() const {
     problems.insert(problems.end(), more.begin(), more.end());
   };
   append(collections.problems);
-  const std::int64_t expected = collections.num_workers.value_or(1);
-  const auto there = static_cast<std::int64_t>(collections.workers.size());
-  if (expected <= 0) {
-    problems.push_back({ProblemKind::warning,
-                        std::string(layout::collections_folder),
-                        {},
-                        "the collections name " + std::to_string(expected) +
-                            " workers; steps count as complete when all workers that wrote anything wrote them"});
-  } else if (there < expected) {
-    problems.push_back({ProblemKind::warning,
-                        std::string(layout::collections_folder),
-                        {},
-                        std::to_string(there) + " of " + std::to_string(expected) + " workers " +
-                            (there == 1 ? "has" : "have") + " a collections file" + (snapshot->ended ? "" : " so far") +
-                            "; what is there is read"});
+  if (auto missing = missing_collections_files(*snapshot)) {
+    problems.push_back(std::move(*missing));
   }
   append(snapshot->listing->notes.all());
   for (const auto& failure : snapshot->failures) {

@@ -107,7 +107,10 @@ class FaultyOutput final : public Output {
   }
   Outcome<bool> exists(const std::string& name) override { return real_->exists(name); }
   Outcome<std::unique_ptr<detail::storage::Storage>> reader() override { return real_->reader(); }
-  Outcome<std::unique_ptr<OutputLock>> lock(std::chrono::nanoseconds timeout) override { return real_->lock(timeout); }
+  Outcome<std::unique_ptr<OutputLock>> lock(std::chrono::nanoseconds timeout,
+                                            const std::function<bool()>& stop) override {
+    return real_->lock(timeout, stop);
+  }
   [[nodiscard]] std::string why_no_lock() const override { return real_->why_no_lock(); }
   [[nodiscard]] const std::string& root() const noexcept override { return real_->root(); }
 

@@ -8,16 +8,33 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace {
+std::atomic<bool> always_interrupted = false;
+}  // namespace
+
+/// In place of the C library's: a file system whose locks signals interrupt again and again.
+extern "C" int flock(int descriptor, int operation) noexcept {
+  if (always_interrupted) {
+    errno = EINTR;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_flock, descriptor, operation));
+}
 
 namespace smd {
 namespace {
@@ -105,6 +122,32 @@ TEST_CASE("lock: one at a time, on the folder and on a file in it") {
     CHECK(two->lock(std::chrono::seconds(0)));
     CHECK(std::filesystem::exists(dir / "trial/lock.smd") == (place == LockPlace::file));
   }
+}
+
+TEST_CASE("lock: signals that come again and again do not prolong the wait") {
+  const TempDir dir;
+  always_interrupted = true;
+  const auto output = open(dir / "trial", LockPlace::folder);
+  CHECK(output->why_no_lock().empty());
+  const auto refused = output->lock(std::chrono::milliseconds(5));
+  always_interrupted = false;
+  REQUIRE_FALSE(refused);
+  CHECK(refused.problem().text ==
+        "cannot be written: signals have kept us from the trial's lock for longer than 0.005 s");
+  CHECK(output->lock(std::chrono::seconds(0)));
+}
+
+TEST_CASE("lock: what asks to stop ends the wait") {
+  const TempDir dir;
+  const auto one = open(dir / "trial", LockPlace::folder);
+  const auto two = open(dir / "trial", LockPlace::folder);
+  const auto held = one->lock(std::chrono::seconds(0));
+  REQUIRE(held);
+  int asked = 0;
+  const auto refused = two->lock(std::chrono::hours(1), [&asked] { return ++asked == 3; });
+  REQUIRE_FALSE(refused);
+  CHECK(asked == 3);
+  CHECK(refused.problem().text == "cannot be written: stopped while another process held the trial's lock");
 }
 
 TEST_CASE("lock: a link or a FIFO in the lock file's place is not opened") {

@@ -1,16 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program that a signal ends at once learns of every temporary file in time.
 #include <smd/hook.hpp>
+#include <smd/log.hpp>
 #include <smd/temporary_file.hpp>
 
+#include "hook/src/output.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
 #include <filesystem>
 #include <mutex>
 #include <set>
 #include <string>
+
+namespace {
+std::atomic<bool> cannot_remove = false;
+}  // namespace
+
+/// In place of the C library's: a file system that lets files be made and not removed.
+extern "C" int unlinkat(int folder, const char* name, int flags) noexcept {
+  if (cannot_remove) {
+    errno = EROFS;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_unlinkat, folder, name, flags));
+}
 
 using namespace smd;
 
@@ -59,4 +79,23 @@ TEST_CASE("hook: its temporary files are told of before they are made, and when 
     CHECK(path.starts_with(dir / "run"));
     CHECK(path.ends_with(".tmp"));
   }
+}
+
+TEST_CASE("hook: a temporary file that cannot be removed is warned of") {
+  const test::TempDir dir;
+  std::string said;
+  set_log_sink([&said](LogLevel level, std::string_view text) {
+    CHECK(level == LogLevel::warning);
+    said += text;
+  });
+  auto output = detail::hook::open_local_output(dir / "run");
+  REQUIRE(output);
+  auto file = (*output)->create("events/x");
+  REQUIRE(file);
+  cannot_remove = true;
+  file->reset();
+  cannot_remove = false;
+  set_log_sink({});
+  CHECK(said.starts_with("'" + (dir / "run/events/x.")));
+  CHECK(said.ends_with(".tmp' is a temporary file that could not be removed: Read-only file system"));
 }

@@ -11,6 +11,8 @@
 
 #include <array>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 namespace smd::test {
@@ -80,6 +82,18 @@ TEST_CASE("wrong and broken plug-ins are refused with a reason") {
   CHECK(refused(dir / "absent.so") == "cannot open shared object file: No such file or directory");
   CHECK(refused(dir.write("text.so", "#!/bin/sh\n")) == "file too short");
   CHECK_THROWS_AS(static_cast<void>(load_rule_plugin("")), InvalidArgument);
+}
+
+TEST_CASE("a plug-in that is cut off anywhere is refused before the loader touches what is not there") {
+  std::ifstream file(EXAMPLE_PLUGIN, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  REQUIRE(whole.size() > 32768);
+  const TempDir dir;
+  for (const std::size_t bytes : {100U, 4096U, 16384U}) {  // debug information at the end is not loaded
+    CAPTURE(bytes);
+    CHECK(refused(dir.write("cut.so", whole.substr(0, bytes))) ==
+          "is cut off: it is shorter than its header says; copy or compile it again");
+  }
 }
 
 TEST_CASE("the example program with a rule of its own") {

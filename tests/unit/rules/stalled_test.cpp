@@ -3,6 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <filesystem>
+
 namespace smd::test {
 namespace {
 
@@ -56,6 +62,25 @@ TEST_CASE("without an end marker, the time since the last step counts") {
   EvaluationOptions cut = now(9999);
   cut.end = GlobalStep(0);
   CHECK(trial.run("StalledTrainingRule", {}, cut).status == RuleStatus::not_evaluated);
+}
+
+TEST_CASE("a newest step whose event file is not there yet is a sign of life") {
+  RuleTrial trial;
+  at(trial.running(), 0, 1000);
+  at(trial, 1, 1500);
+  const std::filesystem::path root = trial.builder().root();
+  std::filesystem::remove_all(root / "events/000000000001");
+  // 1970-01-01 00:25:00 UTC
+  const timespec written{.tv_sec = 1500, .tv_nsec = 0};
+  const std::array<timespec, 2> times{written, written};
+  for (const auto& file : std::filesystem::recursive_directory_iterator(root)) {
+    REQUIRE(::utimensat(AT_FDCWD, file.path().c_str(), times.data(), 0) == 0);
+  }
+  const auto now = [](double time) { return EvaluationOptions{.keep_going = true, .now = [time] { return time; }}; };
+  CHECK(trial.run("StalledTrainingRule", {}, now(3299)).findings.empty());
+  const RuleResult late = trial.run("StalledTrainingRule", {}, now(3300));
+  REQUIRE(fired_at(late) == std::vector<std::int64_t>{1});
+  CHECK(late.findings[0].value == 1800);
 }
 
 TEST_CASE("following: the clock starts with the rule, restarts with new data, fires once between") {

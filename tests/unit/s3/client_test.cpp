@@ -429,6 +429,14 @@ TEST_CASE("s3: settings") {
   CHECK(Settings::make(options, 0).problem().text == "the endpoint 'nonsense' is no http:// or https:// URL of a host");
   options.endpoint_url = "https://user:p@ssword@host";
   CHECK(Settings::make(options, 0).problem().text == "the endpoint '***@host' is no http:// or https:// URL of a host");
+  options.endpoint_url = "http://host/base?X-Amz-Signature=secret";
+  CHECK(Settings::make(options, 0).problem().text ==
+        "the endpoint 'http://host/base?***' is no http:// or https:// URL of a host");
+  options.endpoint_url = "http://user:pass?word@host";
+  CHECK(Settings::make(options, 0).problem().text == "the endpoint '***' is no http:// or https:// URL of a host");
+  options.endpoint_url = "http://user:password@host#secret";
+  CHECK(Settings::make(options, 0).problem().text ==
+        "the endpoint '***@host#***' is no http:// or https:// URL of a host");
   options.endpoint_url = "http://host\r\nX-Injected: 1";
   CHECK(Settings::make(options, 0).problem().text ==
         "the endpoint 'http://host\\x0d\\x0aX-Injected: 1' is no http:// or https:// URL of a host");

@@ -112,5 +112,5 @@ TEST_CASE("hook on S3: where it cannot be told what is there, nothing is saved")
   CHECK_THROWS_AS(hook.save_scalar("loss", 1), ReadError);
   HookConfig nowhere = job.config();
   nowhere.out_dir = "s3://";
-  CHECK_THROWS_AS(Hook{nowhere}, WriteError);
+  CHECK_THROWS_AS(Hook{nowhere}, InvalidArgument);
 }

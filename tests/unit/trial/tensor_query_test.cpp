@@ -244,8 +244,8 @@ TEST_CASE("the patterns of a trial's collections have a limit together") {
   for (const Problem& problem : problems) {
     CHECK(problem.kind == ProblemKind::damaged);
     CHECK(
-        problem.text.ends_with("the trial's patterns together need more than 1000000000 steps "
-                               "(pattern_question_steps); its members by name are still used"));
+        problem.text.ends_with("the patterns of the trial's collections need too many steps together "
+                               "(pattern_trial_steps); its members by name are still used"));
   }
   CHECK(problems[0].text.starts_with("collection 'c': pattern '^(?:a|a)+[^b]0' was not looked for in all names"));
   CHECK(problems[1].text.starts_with("collection 'd': pattern '^lo' was not looked for:"));

@@ -73,8 +73,8 @@ struct HookConfig {
   std::optional<ReductionConfig> reduction_config = {};  ///< None: the tensor itself.
   std::vector<std::string> include_regex = {};           ///< Patterns of the collection `default`.
   std::vector<std::string> include_collections = {};
-  /// Collections with settings of their own: what is set here goes before the above. One that is not built in wants
-  /// patterns or names.
+  /// Collections with settings of their own: what is set here goes before the above. One that is built in for no
+  /// framework wants patterns or names; one of another framework's has that one's patterns, unless it has its own.
   std::vector<CollectionConfig> collections = {};
   bool save_all = false;
   /// Whether TensorBoard gets histograms of collections that do not say so themselves. None: yes.
@@ -92,7 +92,8 @@ struct HookConfig {
   ExistingStep existing_step = ExistingStep::refuse;
   SyncPolicy sync = SyncPolicy::none;
   LockPolicy lock = LockPolicy::if_possible;
-  /// How long to wait for other processes that hold the trial's lock; then writing fails.
+  /// How long to wait for other processes that hold the trial's lock; then writing fails. `remote.stop` ends that wait
+  /// too, wherever the trial is.
   std::chrono::nanoseconds lock_timeout = std::chrono::seconds(60);
   /// Bytes that may wait to be written; then `save_tensor` waits.
   std::size_t queue_bytes = std::size_t{128} << 20;

@@ -6,9 +6,12 @@
 #include "trial/trial_impl.hpp"
 
 #include <smd/error.hpp>
+#include <smd/last_written.hpp>
 #include <smd/sagemaker.hpp>
 
 #include <fmt/format.h>
+
+#include <chrono>
 
 namespace smd::detail::rules {
 
@@ -34,8 +37,10 @@ class StalledTrainingRule final : public Rule {
     }
     const std::optional<double> time = step.wall_time();
     if (!time) {
+      unread_ = Seen{step.step(), step.mode(), step.mode_step(), 0};
       return;
     }
+    unread_.reset();
     if (last_) {
       step.judged();
       if (*time - last_->time >= threshold_) {
@@ -49,6 +54,15 @@ class StalledTrainingRule final : public Rule {
   void at_end(RuleEnd& end) override {
     if (end.live() || end.ended() || !last_) {
       return;
+    }
+    if (unread_) {
+      // An index file is as much a sign of life as the event file, which may come later.
+      const auto written = last_written(base_trial());
+      if (!written) {
+        return;
+      }
+      last_ = unread_;
+      last_->time = std::chrono::duration<double>(written->time_since_epoch()).count();
     }
     end.judged();
     const double waited = end.now() - last_->time;
@@ -132,6 +146,7 @@ class StalledTrainingRule final : public Rule {
 
   double threshold_;
   std::optional<Seen> last_;
+  std::optional<Seen> unread_;           // the newest step, if none of its records could be read
   std::optional<double> waiting_since_;  // of the steady clock
   bool fired_ = false;                   // since the last new data
   bool stop_tried_ = false;
@@ -147,7 +162,8 @@ RuleDescription stalled_training_rule_rule() {
       .condition =
           "following a job: now - (time of the latest index file's appearance, at first the start) >= threshold\n"
           "after the fact: time(step) - time(step before) >= threshold, with time the latest wall time of the "
-          "step's records; without an end marker also now - time(last step) >= threshold",
+          "step's records; without an end marker also now - time(last step) >= threshold, where the last step's "
+          "event file is not there yet with the time at which the newest file was written",
       .frameworks = "all",
       .parameters = {{.name = "threshold",
                       .type = ParameterType::integer,

@@ -6,11 +6,16 @@
 #include <smd/error.hpp>
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <sys/stat.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <string_view>
@@ -33,6 +38,32 @@ std::string loader_error(const std::string& path) {
     words.erase(0, path.size() + 2);
   }
   return words;
+}
+
+/// Whether a shared object for this machine ends before its segments do. The loader maps them without looking, and the
+/// process dies when it touches what is not there. Of other files the loader itself says what is wrong.
+bool is_cut_off(const std::string& path, std::uint64_t size) {
+  std::ifstream file(path, std::ios::binary);
+  const auto read_at = [&file](std::uint64_t offset, auto& into) {
+    return static_cast<bool>(file.seekg(static_cast<std::streamoff>(offset)) &&
+                             file.read(reinterpret_cast<char*>(&into), sizeof into));
+  };
+  ElfW(Ehdr) header{};
+  constexpr unsigned char own_class = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
+  if (!read_at(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != own_class || header.e_phentsize != sizeof(ElfW(Phdr))) {
+    return false;
+  }
+  for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
+    ElfW(Phdr) segment{};
+    if (header.e_phoff > size || !read_at(header.e_phoff + i * sizeof segment, segment)) {
+      return true;
+    }
+    if (segment.p_type == PT_LOAD && (segment.p_offset > size || segment.p_filesz > size - segment.p_offset)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 std::string_view major_version(std::string_view version) { return version.substr(0, version.find('.')); }
@@ -78,9 +109,13 @@ std::vector<std::string> load_rule_plugin(const std::string& path) {
   // Without a slash the loader would look in the system's directories.
   const std::string place = path.find('/') == std::string::npos ? "./" + path : path;
   struct stat status = {};
-  if (stat(place.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {  // a FIFO would hold the loader for ever
+  const bool there = stat(place.c_str(), &status) == 0;
+  if (there && !S_ISREG(status.st_mode)) {  // a FIFO would hold the loader for ever
     refuse(path, S_ISDIR(status.st_mode) ? "is a directory; name the shared object itself"
                                          : "is no regular file; name a shared object");
+  }
+  if (there && is_cut_off(place, static_cast<std::uint64_t>(status.st_size))) {
+    refuse(path, "is cut off: it is shorter than its header says; copy or compile it again");
   }
   void* const library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

@@ -434,6 +434,10 @@ void RuleRun::note_missing_collections() {
       }
     }
   }
+  // While the job runs they may still come.
+  if (const auto missing = trial::missing_collections_files(base_->snapshot()); missing && base_->snapshot().ended) {
+    warn(to_string(*missing));
+  }
   for (std::string& text : others) {
     warn(std::move(text));
   }

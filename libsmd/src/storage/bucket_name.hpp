@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+namespace smd::detail::storage {
+
+/// Whether a text may name a bucket: old ones have underscores, capital letters and up to 255 characters.
+[[nodiscard]] inline bool is_bucket_name(std::string_view name) noexcept {
+  const auto alphanumeric = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
+  return name.size() >= 3 && name.size() <= 255 && alphanumeric(name.front()) && name.find("..") == name.npos &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
+}
+
+/// Why a path that begins with `s3://` names no trial; empty if it may.
+[[nodiscard]] inline std::string_view refuse_location(std::string_view url) noexcept {
+  constexpr std::string_view scheme = "s3://";
+  if (!url.starts_with(scheme)) {
+    return "is no S3 URL; it should look like s3://bucket/prefix";
+  }
+  url.remove_prefix(scheme.size());
+  const std::string_view bucket = url.substr(0, url.find('/'));
+  if (is_bucket_name(bucket)) {
+    return {};
+  }
+  return bucket.starts_with("arn:") ? "access points are not supported; name the bucket itself: s3://bucket/prefix"
+                                    : "has no valid bucket name; it should look like s3://bucket/prefix";
+}
+
+}  // namespace smd::detail::storage
