@@ -11,30 +11,30 @@
 
 namespace smd::tool::save {
 
-/// An array that is put together, laid out as `TensorView` describes.
+/// An array under construction, laid out as `TensorView` describes.
 struct Array {
   Dtype dtype = Dtype::float64;
   Shape shape;
   std::vector<std::byte> bytes;
 
   [[nodiscard]] TensorView view() const& noexcept { return {dtype, shape, bytes}; }
-  /// Takes the bytes along.
+  /// Moves the bytes into a value.
   [[nodiscard]] TensorValue value() &&;
 };
 
-/// Appends one string as string tensors have it.
+/// Appends one string, encoded as in string tensors.
 void append_string(std::vector<std::byte>& bytes, std::string_view text);
 
 /// What keeps a file's bytes in memory: arrays share it, so that large ones are not copied.
 using Owner = std::shared_ptr<const void>;
 
-/// The array of a `.npy` file's bytes: versions 1 to 3, both byte orders, C and Fortran order; Unicode strings.
-/// `where` names the file in errors. Without an owner of the bytes they are copied. @throws ReadError: io for elements
-/// of another type, Damaged for anything else.
+/// Parses the bytes of a `.npy` file: versions 1 to 3, both byte orders, C and Fortran order; Unicode strings.
+/// `where` names the file in errors. Without an owner of the bytes, copies them. @throws ReadError: of kind io for an
+/// element type that cannot be saved, damaged for anything else.
 [[nodiscard]] TensorValue parse_npy(std::string_view file, const std::string& where, const Owner& owner = nullptr);
 
-/// The arrays of a `.npz` file's bytes, by key, in the order in which they stand there. @throws ReadError as
-/// `parse_npy`.
+/// Parses the bytes of a `.npz` file into arrays by key, in the order of the file. @throws ReadError as `parse_npy`
+/// does.
 [[nodiscard]] std::vector<std::pair<std::string, TensorValue>> parse_npz(std::string_view file,
                                                                          const std::string& where,
                                                                          const Owner& owner = nullptr);
@@ -44,7 +44,7 @@ struct FileContent {
   Owner owner;  ///< Of the text.
 };
 
-/// All of a file, or of standard input: once in memory, whatever else happens to the file. @throws ReadError.
+/// Reads a whole file, or standard input, into memory, so that later changes of the file do no harm. @throws ReadError.
 [[nodiscard]] FileContent read_file(const std::string& path);
 [[nodiscard]] FileContent read_standard_input();
 

@@ -8,8 +8,8 @@
 
 namespace smd::tool::save {
 
-/// Saves what standard input lists, one object a line, as the lines come. What is wrong with a line is said with its
-/// number and costs only that line. A stop ends the input behind the last whole line that came.
+/// Saves the tensors that standard input lists, one JSON object a line, as the lines come. An invalid line is reported
+/// by its number and skipped. A stop request ends the input after the last whole line.
 /// @throws ReadError if standard input cannot be read, WriteError.
 void save_lines(const SaveOptions& options, Saver& saver, const Interruption& interruption, Diagnostics& messages);
 
