@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "step_file.hpp"
+#include "step_writer.hpp"
 
 #include "layout/debugger/json_text.hpp"
 #include "layout/debugger/trial_paths.hpp"
@@ -18,8 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-Outcome<std::string> read_whole(storage::Storage& trial, const std::string& name) {
-  auto file = trial.open(name);
+Outcome<std::string> read_whole(Output& output, const std::string& name) {
+  auto file = output.open(name);
   if (!file) {
     return std::move(file.problem());
   }
@@ -64,7 +64,7 @@ IndexContent parse_index(const json& document) {
 
 }  // namespace
 
-StepFile::StepFile(Output& output, StepOfWorker step, ExistingStep existing, bool sync)
+StepWriter::StepWriter(Output& output, StepOfWorker step, ExistingStep existing, bool sync)
     : output_(output),
       step_(std::move(step)),
       append_(existing == ExistingStep::append),
@@ -75,8 +75,8 @@ StepFile::StepFile(Output& output, StepOfWorker step, ExistingStep existing, boo
   content_.mode_step = step_.mode_step;
 }
 
-Outcome<IndexContent> StepFile::existing(storage::Storage& trial) {
-  auto text = read_whole(trial, index_name_);
+Outcome<IndexContent> StepWriter::existing() {
+  auto text = read_whole(output_, index_name_);
   if (!text) {
     return located(output_, index_name_, std::move(text.problem()));
   }
@@ -107,15 +107,12 @@ Outcome<IndexContent> StepFile::existing(storage::Storage& trial) {
   return there;
 }
 
-Outcome<std::unique_ptr<storage::Storage>> StepFile::look() {
+Outcome<bool> StepWriter::must_join() {
   auto there = output_.exists(index_name_);
   if (!there) {
     return std::move(there.problem());
   }
-  if (!*there) {
-    return std::unique_ptr<storage::Storage>();
-  }
-  if (!append_) {
+  if (*there && !append_) {
     return Problem{ProblemKind::warning,
                    {},
                    {},
@@ -123,18 +120,18 @@ Outcome<std::unique_ptr<storage::Storage>> StepFile::look() {
                        printable(layout::worker_name(step_.worker_part)) +
                        "' has been saved before; nothing is changed"};
   }
-  return output_.reader();
+  return there;
 }
 
-Status StepFile::check_existing() {
-  auto trial = look();
-  if (!trial) {
-    return std::move(trial.problem());
+Status StepWriter::check_existing() {
+  auto joins = must_join();
+  if (!joins) {
+    return std::move(joins.problem());
   }
-  if (*trial == nullptr) {
+  if (!*joins) {
     return ok();
   }
-  auto there = existing(**trial);
+  auto there = existing();
   if (!there) {
     return std::move(there.problem());
   }
@@ -142,12 +139,12 @@ Status StepFile::check_existing() {
     return ok();  // joined when it is published, under the lock
   }
   joined_ = true;
-  return join(**trial, std::move(*there));
+  return join(std::move(*there));
 }
 
-Status StepFile::join(storage::Storage& trial, IndexContent there) {
+Status StepWriter::join(IndexContent there) {
   if (!there.records.empty()) {
-    auto events = trial.open(event_name_);
+    auto events = output_.open(event_name_);
     if (!events) {
       return located(output_, event_name_, std::move(events.problem()));
     }
@@ -180,7 +177,7 @@ Status StepFile::join(storage::Storage& trial, IndexContent there) {
   return ok();
 }
 
-Status StepFile::add_record(std::string tensor, std::initializer_list<std::string_view> pieces) {
+Status StepWriter::add_record(std::string tensor, std::initializer_list<std::string_view> pieces) {
   if (!events_) {
     events_.emplace(output_, event_name_);
     if (Status opened = events_->open(); !opened) {
@@ -198,22 +195,22 @@ Status StepFile::add_record(std::string tensor, std::initializer_list<std::strin
   return ok();
 }
 
-Status StepFile::finish() {
+Status StepWriter::finish() {
   // What may be joined is not finished yet.
   return events_ && !append_ ? events_->finish(sync_) : ok();
 }
 
-Status StepFile::publish_events() {
-  auto trial = joined_ ? Outcome<std::unique_ptr<storage::Storage>>(nullptr) : look();
-  if (!trial) {
-    return std::move(trial.problem());
+Status StepWriter::publish_events() {
+  auto joins = joined_ ? Outcome<bool>(false) : must_join();
+  if (!joins) {
+    return std::move(joins.problem());
   }
-  if (*trial != nullptr) {
-    auto there = existing(**trial);
+  if (*joins) {
+    auto there = existing();
     if (!there) {
       return std::move(there.problem());
     }
-    if (Status joined = join(**trial, std::move(*there)); !joined) {
+    if (Status joined = join(std::move(*there)); !joined) {
       return joined;
     }
   }
@@ -223,6 +220,6 @@ Status StepFile::publish_events() {
   return append_ ? events_->commit(sync_) : events_->publish(sync_);
 }
 
-Status StepFile::publish_index() { return write_atomically(output_, index_name_, index_text(content_), sync_); }
+Status StepWriter::publish_index() { return write_atomically(output_, index_name_, index_text(content_), sync_); }
 
 }  // namespace smd::detail::hook

@@ -5,7 +5,6 @@
 
 #include "atomic_file.hpp"
 #include "file_text.hpp"
-#include "storage/storage.hpp"
 
 #include <cstdint>
 #include <initializer_list>
@@ -16,7 +15,7 @@
 
 namespace smd::detail::hook {
 
-/// Which step of whom a file is of.
+/// One step of one worker.
 struct StepOfWorker {
   std::int64_t step = 0;
   Mode mode = Mode::global;
@@ -24,39 +23,40 @@ struct StepOfWorker {
   std::string worker_part;  ///< As in file names.
 };
 
-/// The event file and the index file of one step and worker, while they are written: the first record makes the event
-/// file; once all is given, both are put in place, the event file first. Nothing stands under their names before.
-class StepFile {
+/// Writes the event file and the index file of one step and worker. The first record makes the event file. Neither file
+/// has its final name before `publish_events` and `publish_index`, in that order.
+class StepWriter {
  public:
-  StepFile(Output& output, StepOfWorker step, ExistingStep existing, bool sync);
+  StepWriter(Output& output, StepOfWorker step, ExistingStep existing, bool sync);
 
-  /// Whether what is there already, if anything, lets this be saved. A problem of kind `warning`: it was saved before,
-  /// and must not be joined, or is of another mode or mode step. An index file that is damaged is a problem too.
+  /// Checks that an earlier save of the step, if there is one, does not forbid this one. A problem of kind `warning`:
+  /// the step was saved before and must not be appended to, or has another mode or mode step. A damaged index file is a
+  /// problem too.
   Status check_existing();
 
-  /// A whole record, framed, in pieces that follow each other.
+  /// Appends a whole framed record, given as consecutive pieces.
   Status add_record(std::string tensor, std::initializer_list<std::string_view> pieces);
   void add_shape(ShapeEntry entry) { content_.shapes.push_back(std::move(entry)); }
 
-  /// All is given. What takes time is done here, before other processes are kept out.
+  /// After the last record and shape. Does the slow part before the trial is locked.
   Status finish();
-  /// While others are kept out: checks again, joins what is there, and puts the event file in place.
+  /// Under the trial's lock: checks again, joins what is there, and publishes the event file.
   Status publish_events();
-  /// Last: the index file.
+  /// After `publish_events`: publishes the index file.
   Status publish_index();
 
  private:
-  /// A reader if the step was saved before, else null. Problems as `check_existing`.
-  Outcome<std::unique_ptr<storage::Storage>> look();
-  /// What the index file says that is there. Problems as `check_existing`.
-  Outcome<IndexContent> existing(storage::Storage& trial);
-  /// Puts what is there before what is new.
-  Status join(storage::Storage& trial, IndexContent there);
+  /// Whether the step was saved before, so that this joins it. Problems as `check_existing`.
+  Outcome<bool> must_join();
+  /// The content of the index file that is there. Problems as `check_existing`.
+  Outcome<IndexContent> existing();
+  /// Puts the records and shapes that are there before the new ones.
+  Status join(IndexContent there);
 
   Output& output_;
   StepOfWorker step_;
   bool append_;
-  bool joined_ = false;  // with what was there when it was begun
+  bool joined_ = false;  // what was there at the beginning is already in here
   bool sync_;
   std::string event_name_;
   std::string index_name_;

@@ -8,10 +8,10 @@
 
 namespace smd::detail::hook {
 
-/// Collections that a framework's hook saves without being asked for.
+/// The collections that a framework's hook always saves.
 [[nodiscard]] std::span<const std::string_view> collections_always_saved(Framework framework) noexcept;
 
-/// Collections that are not saved in `EVAL` and `PREDICT`.
+/// Whether it is a collection that is not saved in the modes eval and predict.
 [[nodiscard]] bool is_training_only(std::string_view name) noexcept;
 
 }  // namespace smd::detail::hook

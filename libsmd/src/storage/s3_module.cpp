@@ -8,11 +8,7 @@
 
 #include "text/escape.hpp"
 
-namespace smd {
-
-bool is_remote_path(std::string_view path) noexcept { return path.starts_with("s3://"); }
-
-namespace detail::storage {
+namespace smd::detail::storage {
 
 #ifdef SMD_WITH_S3
 namespace {
@@ -77,5 +73,4 @@ Outcome<std::unique_ptr<RemoteWriter>> open_remote_writer(const std::string& url
   return (*module)->open_writer(url, options);
 }
 
-}  // namespace detail::storage
-}  // namespace smd
+}  // namespace smd::detail::storage
