@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Debian packages libsmd0, libsmd-dev and smd-tools. The preset `package` sets what they need.
-set(soname_package "libsmd${PROJECT_VERSION_MAJOR}")
+# The Debian packages libsmd0 (with libsmd-s3), libsmd-rules0, libsmd-hook0, libsmd-dev and smd-tools. The preset `package`
+# sets what they need.
 set(revision 1)
 set(package_version "${PROJECT_VERSION}-${revision}")
 
@@ -14,7 +14,7 @@ set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/packages")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-set(CPACK_COMPONENTS_ALL library development tools)
+set(CPACK_COMPONENTS_ALL core rules hook development tools)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -22,24 +22,52 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE "${revision}")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME "${soname_package}")
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
-file(WRITE "${PROJECT_BINARY_DIR}/packaging/library/shlibs"
-  "libsmd ${PROJECT_VERSION_MAJOR} ${soname_package} (>= ${PROJECT_VERSION})\n"
-  "libsmd-s3 ${PROJECT_VERSION_MAJOR} ${soname_package} (>= ${PROJECT_VERSION})\n")
-file(WRITE "${PROJECT_BINARY_DIR}/packaging/library/triggers" "activate-noawait ldconfig\n")
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
-  "${PROJECT_BINARY_DIR}/packaging/library/shlibs;${PROJECT_BINARY_DIR}/packaging/library/triggers")
-set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "libsmd reads, reduces and judges what a debugger hook saved of a training job:
+set(summary "libsmd reads, reduces and judges what a debugger hook saved of a training job:
 tensors, steps, modes, workers, and the values themselves, also while the job
 still writes. It needs no Python.
+")
+file(WRITE "${PROJECT_BINARY_DIR}/packaging/triggers" "activate-noawait ldconfig\n")
 
-This package contains the shared library.")
+# smd_add_library_package(COMPONENT LIBRARY... DESCRIPTION TEXT): the package LIBRARY0 of the first of these libraries.
+function(smd_add_library_package component)
+  cmake_parse_arguments(arg "" "DESCRIPTION" "LIBRARIES" ${ARGN})
+  string(TOUPPER "${component}" upper)
+  list(GET arg_LIBRARIES 0 first)
+  set(package "${first}${PROJECT_VERSION_MAJOR}")
+  set(shlibs "")
+  foreach(library IN LISTS arg_LIBRARIES)
+    string(APPEND shlibs "${library} ${PROJECT_VERSION_MAJOR} ${package} (>= ${PROJECT_VERSION})\n")
+  endforeach()
+  set(control "${PROJECT_BINARY_DIR}/packaging/${component}/shlibs")
+  file(WRITE "${control}" "${shlibs}")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME "${package}" PARENT_SCOPE)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION libs PARENT_SCOPE)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_SHLIBDEPS ON PARENT_SCOPE)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA "${control};${PROJECT_BINARY_DIR}/packaging/triggers" PARENT_SCOPE)
+  set(CPACK_COMPONENT_${upper}_DESCRIPTION "${summary}
+${arg_DESCRIPTION}" PARENT_SCOPE)
+  if(NOT component STREQUAL "core")
+    # Libraries of one build belong together: what they share is not all of the interface.
+    set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "libsmd${PROJECT_VERSION_MAJOR} (= ${package_version})" PARENT_SCOPE)
+  endif()
+endfunction()
+smd_add_library_package(core LIBRARIES libsmd libsmd-s3 DESCRIPTION
+"This package contains the shared library that reads and reduces, and the one
+that it loads for trials on S3.")
+smd_add_library_package(rules LIBRARIES libsmd-rules DESCRIPTION
+"This package contains the shared library that evaluates rules of training
+health.")
+smd_add_library_package(hook LIBRARIES libsmd-hook DESCRIPTION
+"This package contains the shared library by which a program that trains saves
+its tensors.")
+set(all_libraries "libsmd${PROJECT_VERSION_MAJOR} (= ${package_version})"
+  "libsmd-rules${PROJECT_VERSION_MAJOR} (= ${package_version})"
+  "libsmd-hook${PROJECT_VERSION_MAJOR} (= ${package_version})")
+list(JOIN all_libraries ", " all_libraries)
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libsmd-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${soname_package} (= ${package_version})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${all_libraries}")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "libsmd reads, reduces and judges what a debugger hook saved of a training job:
 tensors, steps, modes, workers, and the values themselves.
 
@@ -49,7 +77,7 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME smd-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/libsmd")
-set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${soname_package} (= ${package_version})")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${all_libraries}")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "bash-completion, jq")
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "Commands for shells and pipes that read what a debugger hook saved of a
 training job: smd-ls lists it, smd-tensor prints and exports values,
@@ -61,7 +89,7 @@ Manual pages, completions for bash, zsh and fish, and a small trial to look at
 are included.")
 
 # What Debian's policy asks of each package.
-foreach(component library development tools)
+foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER "${component}" upper)
   set(documents "${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME}")
   set(changelog "${PROJECT_BINARY_DIR}/packaging/${component}/changelog.Debian")

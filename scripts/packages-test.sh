@@ -41,7 +41,7 @@ inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_
 
 step 'install and use'
 inside sh -c 'DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends /packages/libsmd0_*.deb \
-  /packages/smd-tools_*.deb' >/dev/null
+  /packages/libsmd-rules0_*.deb /packages/libsmd-hook0_*.deb /packages/smd-tools_*.deb' >/dev/null
 examples=/usr/share/doc/smd-tools/examples
 for command in "$root"/usr/bin/smd-*; do
   name=${command##*/}
@@ -61,12 +61,15 @@ inside smd-ls --check "$examples/bad-flipped-bit" >/dev/null 2>&1 || status=$?
 step 'a program against libsmd-dev'
 inside sh -c 'DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends g++ pkg-config \
   /packages/libsmd-dev_*.deb' >/dev/null
-cp tests/install/consumer/main.cpp "$root/root/main.cpp"
+cp tests/install/consumer/*.cpp "$root/root/"
 inside sh -c "cd && g++ -std=c++20 main.cpp -o consumer \$(pkg-config --cflags --libs smd) &&
-  ./consumer $examples/good-pytorch-digits"
+  ./consumer $examples/good-pytorch-digits &&
+  g++ -std=c++20 rules.cpp -o rules \$(pkg-config --cflags --libs smd-rules) && ./rules &&
+  g++ -std=c++20 hook.cpp -o hook \$(pkg-config --cflags --libs smd-hook) && ./hook saved && smd-ls saved"
 
 step 'remove'
-inside sh -c 'DEBIAN_FRONTEND=noninteractive apt-get purge -qq -y smd-tools libsmd-dev libsmd0' >/dev/null
+inside sh -c 'DEBIAN_FRONTEND=noninteractive apt-get purge -qq -y smd-tools libsmd-dev libsmd-rules0 libsmd-hook0 \
+  libsmd0' >/dev/null
 left=$(find "$root/usr" "$root/etc" -name '*smd-*' -o -name 'libsmd*' | head)
 [ -z "$left" ] || fail "left behind: $left"
 printf '\nthe packages are sound\n'

@@ -16,6 +16,6 @@ if [ -z "$trial" ] || [ ! -s "$work/example.cpp" ] || [ ! -s "$work/expected" ];
   echo "no example, or no output of it, in $readme"
   exit 1
 fi
-sh "$(dirname "$0")/check_pkg_config.sh" "$pkg_config" "$compiler" "$libdir" "$work/example.cpp" "$work/example" \
+sh "$(dirname "$0")/check_pkg_config.sh" "$pkg_config" smd "$compiler" "$libdir" "$work/example.cpp" "$work/example" \
   "$root/$trial" >"$work/actual"
 diff -u "$work/expected" "$work/actual"

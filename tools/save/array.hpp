@@ -13,26 +13,26 @@
 
 namespace smd::tool::save {
 
-/// An array that is put together, laid out as `TensorView` describes.
+/// An array under construction, laid out as `TensorView` describes.
 struct Array {
   Dtype dtype = Dtype::float64;
   Shape shape;
   std::vector<std::byte> bytes;
 
   [[nodiscard]] TensorView view() const& noexcept { return {dtype, shape, bytes}; }
-  /// Takes the bytes along.
+  /// Moves the bytes into a value.
   [[nodiscard]] TensorValue value() &&;
 };
 
-/// Appends one string as string tensors have it.
+/// Appends one string, encoded as in string tensors.
 void append_string(std::vector<std::byte>& bytes, std::string_view text);
 
 /// What keeps a file's bytes in memory: arrays share it, so that large ones are not copied.
 using Owner = std::shared_ptr<const void>;
 
-/// The array of a `.npy` file's bytes: versions 1 to 3, both byte orders, C and Fortran order; Unicode strings.
-/// `where` names the file in errors. Without an owner of the bytes they are copied. @throws ReadError: io for elements
-/// of another type, Damaged for anything else.
+/// Parses the bytes of a `.npy` file: versions 1 to 3, both byte orders, C and Fortran order; Unicode strings.
+/// `where` names the file in errors. Without an owner of the bytes, copies them. @throws ReadError: of kind io for an
+/// element type that cannot be saved, damaged for anything else.
 [[nodiscard]] TensorValue parse_npy(std::string_view file, const std::string& where, const Owner& owner = nullptr);
 
 /// How many bytes a `.npy` file has, as the header in its beginning says; nothing while that is too short to tell. So

@@ -98,7 +98,7 @@ constexpr std::array<Prose, 3> prose = {{
 
 constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-rule(1)", "smd-trial(5)"};
 
-/// After a signal, to put on S3 what had come. A server that has not taken it by then may never do.
+/// The time for putting on S3, after a signal, what had come. A server that is slower may never answer.
 constexpr std::chrono::seconds time_to_put{2};
 
 /// While one lives, the library's warnings are the command's.
@@ -150,7 +150,7 @@ void read_assignment(const Assignment& assignment, std::vector<Named>& arrays) {
   }
 }
 
-/// Whether there is anything to mark the end of.
+/// Whether there is a trial whose end can be marked.
 bool is_there(const SaveOptions& options, const HookConfig& config) {
   if (!is_remote_path(options.trial)) {
     return access(options.trial.c_str(), F_OK) == 0;
@@ -205,7 +205,7 @@ ExitStatus SaveCommand::run(Diagnostics& messages) {
 }
 
 ExitStatus SaveCommand::save(Diagnostics& messages) {
-  // All input first: where some of it cannot be read, nothing is saved.
+  // All input is read first: if some of it cannot be read, nothing is saved.
   std::vector<Named> arrays;
   for (const Assignment& assignment : options_.assignments) {
     read_assignment(assignment, arrays);
@@ -217,7 +217,7 @@ ExitStatus SaveCommand::save(Diagnostics& messages) {
     messages.fail("NotFound", options_.trial + ": no such trial to end; --init makes one", ExitStatus::unreadable);
     return ExitStatus::unreadable;
   }
-  // From here on there are files in the making: a signal ends the input, and what came before is put in its place.
+  // From here on a signal ends the input, and what came before it is still saved.
   observe_temporary_files({.making = [](const char* path) noexcept { (void)remove_on_signal(path); },
                            .gone = [](const char* path) noexcept { forget_on_signal(path); }});
   Interruption interruption(Interruption::Reader::ignored);

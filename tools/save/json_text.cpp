@@ -19,10 +19,10 @@ namespace {
 
 using nlohmann::json;
 
-/// Object, lists for the dimensions, and the two parts of a complex number.
+/// The object, a list for each dimension, and the list of a complex number's two parts.
 constexpr std::size_t deepest = limits::dimensions + 2;
 
-/// JSON with `null` in place of Python's constants, and which of its nulls those are.
+/// JSON with `null` in place of Python's constants, and a list of these nulls.
 struct StandardText {
   struct Constant {
     std::size_t null;  ///< Its place among all nulls.
@@ -31,7 +31,8 @@ struct StandardText {
 
   std::string text;
   std::vector<Constant> constants;
-  std::vector<std::size_t> longer_from;  ///< Bytes from which the text is one longer each: `null` for `NaN`.
+  std::vector<std::size_t>
+      longer_from;  ///< From each of these bytes on, the text is one byte longer: `null` for `NaN`.
 
   [[nodiscard]] std::size_t original(std::size_t byte) const {
     const auto before = std::upper_bound(longer_from.begin(), longer_from.end(), byte);
@@ -75,7 +76,7 @@ StandardText standard_text(std::string_view python) {
   return result;
 }
 
-/// Puts a document together, with the constants where they were.
+/// Builds a document with the constants in their places.
 class Builder {
  public:
   /// `standard`: null if there are no constants.

@@ -7,8 +7,8 @@
 
 namespace smd::tool::save {
 
-/// Parses JSON as Python's `json` writes it: where a number may stand, so may bare `NaN`, `Infinity` and `-Infinity`.
-/// Of keys that repeat the last one counts. @throws InvalidValue: what is wrong, at which byte (from 0).
+/// Parses JSON as Python's `json` writes it: numbers may be `NaN`, `Infinity` and `-Infinity`, without quotes. Of
+/// repeated keys the last one counts. @throws InvalidValue, which says what is wrong and at which byte (from 0).
 [[nodiscard]] text::JsonDocument<nlohmann::json> parse_json(std::string_view text);
 
 }  // namespace smd::tool::save

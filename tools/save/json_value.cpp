@@ -43,7 +43,7 @@ std::optional<double> special(const json& value) {
   return std::nullopt;
 }
 
-/// As it stood in the text, cut off where it is long.
+/// The value as JSON text, cut off if it is long.
 std::string text_of(const json& value) {
   if (value.is_number_float() && !std::isfinite(value.get<double>())) {
     const auto number = value.get<double>();
@@ -60,7 +60,7 @@ std::string text_of(const json& value) {
   refuse(value, " does not fit " + std::string(to_string(dtype)));
 }
 
-/// The least number that would be rounded to infinity: half way from the greatest one to what would be next.
+/// The least number that rounds to infinity: half way from the greatest finite one to the next power of two.
 double first_beyond(Dtype dtype) {
   switch (dtype) {
     case Dtype::float16:
@@ -75,7 +75,7 @@ double first_beyond(Dtype dtype) {
   }
 }
 
-/// Nearest float16, ties to even: IEEE 754 binary16.
+/// The nearest float16 (IEEE 754 binary16), ties to even.
 std::uint16_t half_bits(double number) {
   const auto sign = static_cast<std::uint16_t>(std::signbit(number) ? 0x8000 : 0);
   const double size = std::fabs(number);
@@ -95,7 +95,7 @@ std::uint16_t half_bits(double number) {
   return static_cast<std::uint16_t>(sign | ((static_cast<std::uint32_t>(exponent + 14) << 10) + bits));
 }
 
-/// A number for one of the types of real or complex numbers.
+/// A number for an element of a floating-point or complex type.
 double real(const json& value, Dtype dtype) {
   if (const auto number = special(value)) {
     return *number;
@@ -182,7 +182,7 @@ void put_element(std::vector<std::byte>& bytes, const json& value, Dtype dtype) 
   }
 }
 
-/// The lengths of nested lists, down the first element of each.
+/// The lengths of nested lists, following the first element of each.
 Shape shape_of(const json& value, bool pairs) {
   Shape shape;
   for (const json* at = &value; at->is_array(); at = &at->front()) {
@@ -219,7 +219,7 @@ class Filler {
   const Shape& shape_;
 };
 
-/// Without a type: text is not guessed, or a NaN of another spelling would make a tensor that no rule looks at.
+/// The type of a value without a dtype. Strings are refused: a misspelt NaN would make a tensor that no rule evaluates.
 Dtype guess(const json& value) {
   const json* at = &value;
   while (at->is_array() && !at->empty()) {

@@ -10,12 +10,13 @@
 
 namespace smd::tool::save {
 
-/// The type of that name, as `to_string` gives it. @throws InvalidValue, with the nearest.
+/// The type whose name `to_string` gives. @throws InvalidValue, with the nearest name.
 [[nodiscard]] Dtype parse_dtype(const std::string& name);
 
-/// An array from JSON as `smd-tensor --json` writes it: nested lists of numbers (also NaN, Infinity and -Infinity, as
-/// numbers or as text), truths or texts; complex numbers as [re, im]. Without a type: booleans as such, numbers as
-/// float64, texts not at all. The shape, where given, must hold as many elements; it tells apart empty lists.
+/// Makes an array of JSON as `smd-tensor --json` writes it: nested lists of numbers (also NaN, Infinity and -Infinity,
+/// as numbers or strings), booleans or strings; complex numbers as [re, im]. Without a dtype, booleans stay booleans,
+/// numbers become float64 and strings are refused. A shape must have as many elements as the value; it is needed for
+/// empty lists.
 /// @throws InvalidValue.
 [[nodiscard]] Array array_from_json(const nlohmann::json& value, std::optional<Dtype> dtype,
                                     const std::optional<Shape>& shape);

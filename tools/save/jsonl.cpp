@@ -26,12 +26,12 @@ namespace {
 
 using nlohmann::json;
 
-/// Waits for standard input, but not longer than until a stop is asked for.
+/// Waits for standard input or a stop request, whichever is first.
 class Input {
  public:
   explicit Input(const std::stop_token& stop) : on_stop_(stop, Wake{event_.descriptor}) {}
 
-  /// False: there is nothing more to wait for.
+  /// @return false after a stop request.
   [[nodiscard]] bool wait() const {
     std::array<pollfd, 2> fds = {{{event_.descriptor, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}}};
     while (poll(fds.data(), fds.size(), -1) < 0 && errno == EINTR) {
@@ -55,12 +55,12 @@ class Input {
     }
   };
 
-  Event event_;  // outlives the callback, which may be running when a stop comes at the end of the input
+  Event event_;  // before on_stop_, whose callback may still use it
   std::stop_callback<Wake> on_stop_;
 };
 
-/// Lines as they come, so that a step is saved when it is there. The last one may lack its newline, but where a stop
-/// cut it off.
+/// Calls visit(line) with each line as soon as it is there. The last line may lack its newline, but not if a stop
+/// request cut it off.
 void for_each_line(const Interruption& interruption, const std::function<void(const std::string&)>& visit) {
   const Input input(interruption.token());
   std::string line;

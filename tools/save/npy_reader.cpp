@@ -20,7 +20,7 @@ namespace {
   throw ReadError({ProblemKind::damaged, where, {}, why});
 }
 
-/// The file may be whole, but holds what cannot be saved.
+/// For a file that is not damaged but has elements that cannot be saved.
 [[noreturn]] void refuse_type(const std::string& where, std::string_view type) {
   throw ReadError({ProblemKind::io,
                    where,
@@ -30,7 +30,7 @@ namespace {
                        "complex128 and str can; convert them with astype"});
 }
 
-/// What stands for `key` in the header, a Python dictionary literal as NumPy writes it.
+/// The text after `key` in the header, which is a Python dictionary literal as NumPy writes it.
 std::string_view header_value(std::string_view header, std::string_view key, const std::string& where) {
   const std::string quoted_key = "'" + std::string(key) + "':";
   const std::size_t at = header.find(quoted_key);
@@ -101,7 +101,7 @@ std::optional<Dtype> dtype_of(char kind, std::size_t size) {
   }
 }
 
-/// Elements of `item` bytes from Fortran order into C order.
+/// Copies elements of `item` bytes from Fortran order into C order.
 std::string to_c_order(std::string_view elements, const Shape& shape, std::size_t item) {
   std::string ordered(elements.size(), '\0');
   std::vector<std::uint64_t> index(shape.size());
@@ -129,7 +129,7 @@ void swap_bytes(std::string& elements, std::size_t unit) {
   }
 }
 
-/// How many are made of nothing but a shape.
+/// The most empty strings that are made from a shape alone.
 constexpr std::uint64_t most_empty_strings = std::uint64_t{1} << 20;
 
 /// Fixed-width UTF-32, padded with zeros.
@@ -282,7 +282,7 @@ TensorValue parse_npy(std::string_view file, const std::string& where, const Own
   }
   if (dtype == Dtype::string) {
     array.bytes = strings_of(elements, item, where);
-    if (item == 0) {  // NumPy's `<U0`: nothing but empty strings, which take no room in the file
+    if (item == 0) {  // NumPy's `<U0`: empty strings only, which have no bytes in the file
       if (*count > most_empty_strings) {
         refuse(where, "its shape " + to_string(array.shape) + " asks for more than 2^20 empty strings");
       }

@@ -26,14 +26,14 @@ constexpr std::uint64_t in_zip64 = 0xFFFFFFFF;
 constexpr std::size_t first_block = std::size_t{4} << 10;  ///< Of what is inflated: enough for a header.
 constexpr std::size_t later_block = std::size_t{256} << 10;
 
-/// A ZIP archive in memory: PKWARE's APPNOTE, section 4.
+/// A ZIP archive in memory, as PKWARE's APPNOTE specifies it.
 class ZipReader {
  public:
   ZipReader(std::string_view file, const std::string& where, const Owner& owner)
       : file_(file), where_(where), owner_(owner) {}
 
-  /// Members are looked at before any is unpacked: none may lie in another or in the directory, and together they must
-  /// not be out of all proportion to the archive.
+  /// All members are checked before one is unpacked: they must not overlap each other or the directory, and their sizes
+  /// together must be possible for an archive of this size.
   template <class Visit>
   void for_each_member(const Visit& visit) const {
     const Directory directory = read_directory();
@@ -47,7 +47,7 @@ class ZipReader {
     }
   }
 
-  /// Deflate makes up to a thousand bytes of one. @throws ReadError where all is out of proportion to the archive.
+  /// Deflate makes up to a thousand bytes of one. @throws ReadError if the total exceeds that.
   void add_unpacked(std::uint64_t& all, std::uint64_t more) const {
     constexpr std::uint64_t times = 64;
     const std::uint64_t most = std::max<std::uint64_t>(limits::unpacked_bytes, times * file_.size());
@@ -101,7 +101,7 @@ class ZipReader {
     return directory;
   }
 
-  /// A small archive would else be any number of arrays.
+  /// Otherwise a small archive could contain any number of arrays.
   void check_places(const Directory& directory) const {
     std::vector<const Member*> by_place;
     for (const Member& member : directory.members) {
@@ -152,7 +152,7 @@ class ZipReader {
     return 0;
   }
 
-  /// What did not fit 32 bits stands in the extra field with id 1.
+  /// Reads the numbers that do not fit 32 bits, which are in the extra field with id 1.
   void read_zip64(Member& member, std::string_view extra) const {
     while (extra.size() >= 4) {
       const std::uint64_t id = little(extra.substr(0, 2));
@@ -173,12 +173,12 @@ class ZipReader {
     }
   }
 
-  /// Of its bytes, behind a header of its own.
+  /// Where the member's bytes begin, after its local header.
   [[nodiscard]] std::uint64_t start_of(const Member& member) const {
     return member.offset + local_header_bytes + number(member.offset + 26, 2) + number(member.offset + 28, 2);
   }
 
-  /// Members that are not compressed are given as they stand in the archive.
+  /// The bytes of a member; if they are not compressed, those in the archive.
   [[nodiscard]] FileContent content(const Member& member) const {
     require(number(member.offset, 4) == 0x04034B50);
     const std::string_view stored = bytes(start_of(member), member.stored);
@@ -254,7 +254,7 @@ std::vector<std::pair<std::string, TensorValue>> parse_npz(std::string_view file
       name.resize(name.size() - 4);
     }
     arrays.emplace_back(std::move(name), parse_npy(content.text, place, content.owner));
-    archive.add_unpacked(unpacked, arrays.back().second.bytes().size());  // empty texts take no room in a file
+    archive.add_unpacked(unpacked, arrays.back().second.bytes().size());  // empty strings have no bytes in a file
   });
   return arrays;
 }

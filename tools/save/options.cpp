@@ -94,7 +94,7 @@ constexpr std::array<OptionSpec, 17> own_options = {{
      .group = saving},
 }};
 
-/// What a hook can save: those of the library and the median, each also of |x|.
+/// The reductions that a hook can save: those of the library and the median, each also of |x|.
 std::span<const std::string_view> saved_reductions() {
   static const auto names = [] {
     std::vector<std::string> all(reduction_names.begin(), reduction_names.end());

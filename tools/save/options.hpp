@@ -32,10 +32,10 @@ struct SaveOptions {
   std::optional<std::int64_t> step;
   Mode mode = Mode::global;
   std::optional<std::int64_t> mode_step;
-  std::string worker;  ///< Empty: as the configuration has it.
+  std::string worker;  ///< Empty: the one of the configuration.
   std::optional<std::size_t> workers;
   std::vector<std::string> collections;
-  std::optional<ReductionConfig> reduction;  ///< --reduce, --no-raw, --shape; none of them: as configured.
+  std::optional<ReductionConfig> reduction;  ///< --reduce, --no-raw, --shape; nullopt: as configured.
   std::optional<std::string> config;
   bool checksum = false;
   bool append = false;
@@ -47,11 +47,11 @@ struct SaveOptions {
   RemoteOptions remote = {};  ///< For a trial on S3.
 
   static std::span<const OptionSpec> table() noexcept;
-  /// @throws UsageError, also for options that contradict each other.
+  /// @throws UsageError for invalid options and for options that contradict each other.
   static SaveOptions from(const CommandLine& line);
 
-  /// What the hooks of this command are told. Says what of the file is not used. @throws as `HookConfig::load`.
-  /// `messages` must outlive the hooks.
+  /// The configuration of this command's hooks. Reports what of the configuration file is not used. `messages` must
+  /// outlive the hooks. @throws as `HookConfig::load` does.
   [[nodiscard]] HookConfig hook_config(Diagnostics& messages) const;
 };
 

@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::size_t first_block = std::size_t{1} << 18;
 
-/// What is left of a regular file, as far as it is known now, and a byte by which its end is seen; else a block.
+/// The bytes left in a regular file by its current size, and one more, so that its end is seen; otherwise one block.
 std::size_t expected_size(int descriptor) {
   struct stat status = {};
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -40,8 +40,8 @@ std::size_t expected_size(int descriptor) {
   return static_cast<std::size_t>(std::max<off_t>(status.st_size - at, 0)) + 1;
 }
 
-/// Memory that is not touched before it is read into. Most of the time of a large array would go into its pages, one
-/// by one: where the system allows, they are large ones.
+/// Memory that is not touched before it is read into. Touching its pages one by one would take most of the time for a
+/// large array, so large pages are requested.
 std::shared_ptr<char[]> unfilled(std::size_t size) {
   constexpr std::size_t large_page = std::size_t{2} << 20;
   std::shared_ptr<char[]> memory(new char[size]);

@@ -36,7 +36,7 @@ Hook& Saver::hook_of(const std::string& worker) {
 void Saver::warn_of_silence(const std::string& worker, const Hook& hook) {
   if (config_.dry_run) {
     messages_.warning_once("dry_run is true: nothing is written");
-  } else if (hook.enabled() || !config_.enabled) {  // the latter was said with the file
+  } else if (hook.enabled() || !config_.enabled) {  // hook_config has warned of the latter
     return;
   } else if (config_.include_workers == IncludeWorkers::one) {
     messages_.warning_once("include_workers is one: nothing of " + worker + " is saved, which is not the first worker");

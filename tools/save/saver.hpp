@@ -13,7 +13,7 @@
 
 namespace smd::tool::save {
 
-/// Where a tensor belongs.
+/// The step, mode and worker of a tensor value.
 struct Place {
   std::int64_t step = 0;
   Mode mode = Mode::global;
@@ -21,32 +21,32 @@ struct Place {
   std::string worker;  ///< Empty: the default one.
 };
 
-/// Saves tensors as they come, a hook for each worker. Tensors of one worker and step that follow each other make one
-/// step, which is written when another begins.
+/// Saves tensors in the order in which they are given, with a hook for each worker. Consecutive tensors of one worker
+/// and step are written together, when the next step begins.
 class Saver {
  public:
-  /// Makes the trial. Borrows all. @throws as `Hook`.
+  /// Makes the trial. Borrows its arguments. @throws as `Hook` does.
   Saver(const SaveOptions& options, const HookConfig& config, Diagnostics& messages);
 
   /// @throws Error.
   void save(const Place& place, const std::string& tensor, const TensorValue& value,
             const std::vector<std::string>& collections);
-  /// Writes all that is left. @return false, after a message, if another process has saved a step meanwhile that was in
-  /// the making here. @throws WriteError.
+  /// Writes what is left. @return false, after a message, if another process saved one of the steps in the meantime.
+  /// @throws WriteError.
   bool close();
-  /// A message: the step was saved before.
+  /// Reports that the step was saved before.
   void refuse(const StepAlreadySaved& error);
-  /// Notes it if nothing of all that came was wanted at steps that were counted here: a job that saves each step by a
-  /// command of its own would never reach an interval. At steps with numbers of the job's it is as was asked for.
+  /// Prints a note if nothing was saved because of mode steps that this command counted itself: a job that runs a
+  /// command for each step would never reach an interval. Says nothing if the job gave the mode steps.
   void note_nothing_saved();
-  /// Tensors saved, in whichever form.
+  /// How many tensors were saved: values, reductions or shapes.
   [[nodiscard]] std::uint64_t saved() const noexcept { return saved_; }
 
  private:
   Hook& hook_of(const std::string& worker);
-  /// Says why a hook saves nothing, if it does not.
+  /// Warns if a hook saves nothing, and says why.
   void warn_of_silence(const std::string& worker, const Hook& hook);
-  /// Once, when something is saved.
+  /// At the first tensor that is saved: warns if the job is marked as over.
   void warn_of_end();
   std::int64_t mode_step_of(const Place& place);
 
@@ -54,13 +54,13 @@ class Saver {
   Diagnostics& messages_;
   const HookConfig& config_;
   std::map<std::string, Hook> hooks_;
-  /// Numbers within the modes, of the trial as it was and of what came since.
+  /// The mode steps of the trial at the start and of what was saved since.
   bool trial_read_ = false;
   std::map<Mode, std::int64_t> next_;
   std::map<std::pair<Mode, std::int64_t>, std::int64_t> known_;
   bool end_looked_for_ = false;
   std::uint64_t saved_ = 0;
-  std::string refused_at_;  ///< The last step of which something was not saved, if its number was counted here.
+  std::string refused_at_;  ///< The last step that was not saved whose mode step was counted here.
 };
 
 }  // namespace smd::tool::save

@@ -13,25 +13,24 @@
 
 namespace smd::detail::hook {
 
-/// A file that stands under its name only once it is whole. Small pieces are gathered. What was not published is
-/// removed.
+/// A file that gets its name only when it is whole. Gathers small writes. Without `publish` it is removed.
 class AtomicFile {
  public:
   AtomicFile(Output& output, std::string name) : output_(output), name_(std::move(name)) {}
 
   Status open();
   Status write(std::string_view bytes);
-  /// Before `finish`: appends all bytes given so far to another file.
+  /// Before `finish`: appends all bytes written so far to another file.
   Status copy_to(AtomicFile& to);
-  /// All bytes are given. With `sync`, they are on disk when this returns.
+  /// After the last `write`. With `sync`, the bytes are on disk when this returns.
   Status finish(bool sync);
-  /// After `finish`: puts the file in its place. With `sync`, its name is on disk when this returns.
+  /// After `finish`: gives the file its name. With `sync`, the name is on disk when this returns.
   Status publish(bool sync);
   /// `finish` and `publish`.
   Status commit(bool sync);
 
   [[nodiscard]] bool is_open() const noexcept { return file_ != nullptr; }
-  /// Bytes given so far.
+  /// The number of bytes written so far.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
  private:
@@ -44,11 +43,11 @@ class AtomicFile {
   std::uint64_t size_ = 0;
 };
 
-/// Appends `size` bytes that `read` gives, some at a time; it says how many it gave, 0 at the end.
+/// Appends `size` bytes, block by block: read(offset, block) returns how many it read, 0 at the end.
 Status append_blocks(AtomicFile& to, std::uint64_t size,
                      const std::function<Outcome<std::size_t>(std::uint64_t, std::span<std::byte>)>& read);
 
-/// A whole small file.
+/// Writes and publishes a small file.
 Status write_atomically(Output& output, const std::string& name, std::string_view content, bool sync);
 
 }  // namespace smd::detail::hook

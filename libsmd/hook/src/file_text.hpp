@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-/// The two JSON files of a trial, character by character as Python's `json.dumps` writes them: FORMAT, sections 3
-/// and 4.
+/// The texts of index files and collections files (docs/format.md), character by character as Python's `json.dumps`
+/// writes them.
 namespace smd::detail::hook {
 
 struct RecordEntry {
@@ -28,7 +28,7 @@ struct ShapeEntry {
   Shape shape;
 };
 
-/// All that an index file says.
+/// The content of an index file.
 struct IndexContent {
   Mode mode = Mode::global;
   std::int64_t mode_step = 0;

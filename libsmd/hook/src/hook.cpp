@@ -32,7 +32,7 @@ std::unique_ptr<detail::hook::Output> open_or_throw(const std::string& path, con
                                              : detail::hook::open_local_output(path));
 }
 
-/// The folder `tensorboard` in the trial.
+/// Opens the folder `tensorboard` in the trial.
 std::unique_ptr<detail::hook::Output> open_tensorboard_beneath(std::string path, const RemoteOptions& remote) {
   if (!is_remote_path(path)) {
     return value_or_throw(detail::hook::open_local_output_beneath(path, "tensorboard"));
@@ -40,7 +40,7 @@ std::unique_ptr<detail::hook::Output> open_tensorboard_beneath(std::string path,
   return open_or_throw(path.append(path.ends_with('/') ? "" : "/").append("tensorboard"), remote);
 }
 
-/// As the reference reads USE_SMDEBUG.
+/// Whether USE_SMDEBUG switches hooks off, by the words that the reference takes.
 bool switched_off() {
   const char* const value = std::getenv("USE_SMDEBUG");
   constexpr std::array<const char*, 5> off = {"off", "0", "no", "false", "n"};
@@ -48,7 +48,7 @@ bool switched_off() {
          std::any_of(off.begin(), off.end(), [value](const char* word) { return strcasecmp(value, word) == 0; });
 }
 
-/// Of a job's workers. SageMaker's hosts count from 1.
+/// Whether it is the name of a job's first worker. SageMaker counts its hosts from 1.
 bool is_first_worker(std::string_view name) { return name == "algo-1" || name.find_first_of("123456789") == name.npos; }
 
 /// Whether a hook may save something.
@@ -58,7 +58,7 @@ bool is_enabled(const HookConfig& config) {
 }
 
 std::unique_ptr<Hook::Impl> make_impl(HookConfig config) {
-  detail::hook::check_config(config);  // before there are folders: one that is refused leaves none
+  detail::hook::check_config(config);  // before folders are made: a refused configuration leaves none
   config.enabled = is_enabled(config);
   std::unique_ptr<detail::hook::Output> output;
   std::unique_ptr<detail::hook::Output> tensorboard;
@@ -84,7 +84,7 @@ Hook::~Hook() {
   if (impl_) {
     try {
       impl_->close();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): who wants to know calls `close`
+    } catch (...) {  // NOLINT(bugprone-empty-catch): callers that handle errors call `close`
     }
   }
 }
@@ -173,7 +173,7 @@ void Hook::save_scalar(std::string_view name, double value) {
   }
   const TensorView view(Dtype::float64, {}, std::as_bytes(std::span(&value, 1)));
   impl_->save(stored, view);
-  detail::hook::Plan plan;
+  detail::hook::SavingPlan plan;
   plan.scalar = true;
   impl_->export_value(stored, view, plan);
 }

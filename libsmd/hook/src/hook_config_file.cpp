@@ -47,7 +47,7 @@ std::optional<std::string> environment(const char* name) {
   return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
 }
 
-/// The file that a variable names, or the usual one if that is there.
+/// The file that an environment variable names, or the usual one if it exists.
 std::optional<std::string> place(const char* variable, const char* usual) {
   if (auto named = environment(variable)) {
     return named;
@@ -71,7 +71,7 @@ std::optional<HookConfig> HookConfig::from_environment(Framework framework) {
     config.out_dir = HookConfig().out_dir;  // from where SageMaker uploads
   }
   if (const auto other = place("TENSORBOARD_CONFIG_FILE_PATH", "/opt/ml/input/config/tensorboardoutputconfig.json")) {
-    // The same as a part of the configuration would be.
+    // Parsed as if it were part of the configuration.
     const HookConfig tensorboard = parse("{\"TensorBoardOutputConfig\": " + read_text(*other) + "}", *other, framework);
     config.export_tensorboard = true;
     config.tensorboard_dir = tensorboard.tensorboard_dir;

@@ -23,18 +23,18 @@ namespace layout = detail::layout;
 namespace wire = detail::wire;
 using detail::Status;
 
-/// What a step takes until its files are written, besides its records: else steps of few bytes would pile up without
-/// bound where writing is slow.
+/// Counted for a step besides its records, so that steps of few bytes cannot fill the queue without bound when writing
+/// is slow.
 constexpr std::size_t bytes_of_step = std::size_t{4} << 10;
 
-/// Elements of a value that owns them are kept rather than copied from this size on.
+/// From this size on, elements of a value that owns them are shared instead of copied.
 constexpr std::size_t worth_keeping = std::size_t{64} << 10;
 
 std::string_view chars_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Elements, whole strings included, fill the bytes to the last one.
+/// Whether the elements that the shape asks for, strings included, fill the bytes exactly.
 bool fits(const TensorView& value) {
   const auto count = element_count(Shape(value.shape().begin(), value.shape().end()));
   if (!count) {
@@ -60,7 +60,7 @@ bool fits(const TensorView& value) {
   return rest.empty();
 }
 
-/// What of a record is not elements: names of dimensions, plugin data. Generous.
+/// An upper bound of a record's bytes that are not elements.
 std::size_t bytes_around(std::string_view name, const TensorView& value) {
   return 1024 + (value.shape().size() + 2) * (name.size() + 64);
 }
@@ -81,7 +81,7 @@ std::string checked_worker_part(const HookConfig& config) {
   return part;
 }
 
-/// About how much memory they take.
+/// An estimate of the memory that they take.
 std::size_t bytes_of(const hook::CollectionMap& collections) {
   std::size_t bytes = 0;
   for (const auto& [name, collection] : collections) {
@@ -93,7 +93,8 @@ std::size_t bytes_of(const hook::CollectionMap& collections) {
   return bytes;
 }
 
-/// A result of `reduce` as a tensor of no dimensions: float64, int64 where that holds it, complex128.
+/// A result of `reduce` as a tensor without dimensions: complex128 for complex numbers, int64 for integers that fit,
+/// else float64.
 struct ReducedTensor {
   explicit ReducedTensor(const ReducedValue& value) {
     if (value.kind == ReducedValue::Kind::integer &&
@@ -177,12 +178,12 @@ void Hook::Impl::begin_file() {
     return;
   }
   if (step <= last_saved) {
-    queue.drain();  // its files may still be on their way
+    queue.drain();  // its files may still be in the queue
   }
-  auto begun = std::make_shared<hook::StepFile>(
+  auto begun = std::make_shared<hook::StepWriter>(
       *output, hook::StepOfWorker{step, mode, mode_steps.at(static_cast<std::size_t>(mode)), worker_part},
       config.existing_step, config.sync == SyncPolicy::files);
-  // Now, so that what is there already is refused before anything is done; the publisher asks again.
+  // Now, so that a step that was saved before is refused at once; the publisher checks again under the lock.
   if (Status existing = begun->check_existing(); !existing) {
     if (existing.problem().kind == ProblemKind::warning) {
       throw StepAlreadySaved(existing.problem().text, config.worker, GlobalStep(step), existing.problem().file.empty());
@@ -199,11 +200,11 @@ bool Hook::Impl::save_planned(std::string_view name, const TensorView& value, co
     return false;
   }
   offered = ever_offered = true;
-  const hook::Plan& plan = collections.plan(name, also);
+  const hook::SavingPlan& plan = collections.plan(name, also);
   if (plan.nothing()) {
     return false;
   }
-  hook::check_value(name, value);  // all of it, before any of it is saved
+  hook::check_value(name, value);  // before any part of it is saved
   if (!writes()) {
     return true;
   }
@@ -228,7 +229,7 @@ void Hook::Impl::save(std::string_view name, const TensorView& value, const Tens
                                     .step = step,
                                     .mode_step = mode_steps.at(static_cast<std::size_t>(mode)),
                                     .mode = static_cast<std::int64_t>(mode)};
-  // Checksums are the queue's business: a pass over the elements that the caller need not wait for.
+  // The queue's thread computes checksums: the caller does not wait for a pass over the elements.
   const auto protection = config.checksum ? wire::Protection::checksum : wire::Protection::unprotected;
   const bool keep = owned != nullptr && value.bytes().size() >= worth_keeping && value.dtype() != Dtype::string;
   std::string record = queue.take_buffer(bytes_around(name, value) + (keep ? 0 : value.bytes().size()));
@@ -294,7 +295,7 @@ void Hook::Impl::save_shape(std::string_view name, const Shape& shape, std::stri
   });
 }
 
-void Hook::Impl::export_value(std::string_view name, const TensorView& value, const hook::Plan& plan) {
+void Hook::Impl::export_value(std::string_view name, const TensorView& value, const hook::SavingPlan& plan) {
   if (!tensorboard) {
     return;
   }
@@ -381,8 +382,8 @@ void Hook::Impl::close() {
   }
   if (writes() && !queue.failure()) {
     end_step();
-    queue.drain();  // what is asked of the folder below is asked of its last state
-    // Where nothing was saved, an earlier run's file stays as it is.
+    queue.drain();  // so that `exists` below sees all files
+    // If nothing was saved, an earlier run's collections file stays as it is.
     auto there = output->exists(hook::collections_name(worker_part));
     if (!there) {
       throw ReadError(std::move(there.problem()));

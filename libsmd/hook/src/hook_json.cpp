@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 6> collection_keys = {"reductions",    "s
 constexpr std::array<std::string_view, 2> configuration_keys = {"CollectionName", "CollectionParameters"};
 constexpr std::array<std::string_view, 2> tensorboard_keys = {"LocalPath", "S3OutputPath"};
 
-/// What a section says of one mode: `prefix` empty for all modes.
+/// Applies the step keys of a section that have this prefix; the empty prefix is for all modes.
 void apply_steps(SaveConfigMode& config, const Section& section, const std::string& prefix) {
   config.save_interval = section.number(prefix + "save_interval", 1).value_or(config.save_interval);
   config.start_step = section.number(prefix + "start_step", 0).value_or(config.start_step);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HookConfig::to_json: the way back from `HookConfig::parse`.
+// HookConfig::to_json: the inverse of `HookConfig::parse`.
 #include <smd/hook_config.hpp>
 
 #include "all_modes.hpp"
@@ -25,7 +25,7 @@ std::string joined(const std::vector<std::string>& items) {
   return text;
 }
 
-/// A text, as SageMaker wants it, unless a comma in an item takes a list.
+/// Writes one string with commas, as SageMaker requires; a JSON list if an item has a comma itself.
 void set_texts(Json& object, const char* key, const std::vector<std::string>& items) {
   if (items.empty()) {
     return;
@@ -41,8 +41,8 @@ void set_true(Json& object, const char* key, bool truth) {
   }
 }
 
-/// The settings in which one mode differs from `base`; the interval of a mode that was named on purpose in any case:
-/// not every hook has the same one.
+/// The settings in which one mode differs from `base`. With `named`, the interval is written even if it is the same:
+/// the hook that reads this may have another default.
 Json steps_json(const SaveConfigMode& config, const SaveConfigMode& base, bool named) {
   Json keys = Json::object();
   const auto set = [&](const char* key, std::string value) { keys[key] = std::move(value); };
@@ -61,7 +61,7 @@ Json steps_json(const SaveConfigMode& config, const SaveConfigMode& base, bool n
     set("start_step", std::to_string(config.start_step));
   }
   if (config.end_step != base.end_step) {
-    // There is no text for "no end" where the hook has one.
+    // No string means "no end" if the hook has an end.
     set("end_step", std::to_string(config.end_step.value_or(std::numeric_limits<std::int64_t>::max())));
   }
   return keys;

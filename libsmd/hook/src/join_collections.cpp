@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HookConfig::add_collection: what each of two collections of one name saves, saved by one.
+// HookConfig::add_collection: joins two collections of one name into one that saves what either does.
 #include <smd/hook_config.hpp>
 
 #include <algorithm>
@@ -17,10 +17,10 @@ void append_new(std::vector<std::string>& list, std::vector<std::string>& more) 
   }
 }
 
-/// Whether only `save_steps` are saved.
+/// Whether the range is empty, so that only `save_steps` are saved.
 bool without_range(const SaveConfigMode& config) { return config.end_step && *config.end_step <= config.start_step; }
 
-/// Every step at which one of the two saves. Ranges that differ become the one that has both.
+/// Saves at every step at which `a` or `b` does. Ranges that differ become one that contains both.
 SaveConfigMode either(SaveConfigMode a, const SaveConfigMode& b) {
   a.save_steps.insert(a.save_steps.end(), b.save_steps.begin(), b.save_steps.end());
   std::sort(a.save_steps.begin(), a.save_steps.end());
@@ -58,7 +58,7 @@ void HookConfig::add_collection(CollectionConfig more) {
   }
   append_new(at->tensor_names, more.tensor_names);
   append_new(at->include_regex, more.include_regex);
-  // What one of them does not set is the hook's; where neither does, it stays so.
+  // A setting that one of them lacks is the hook's; if both lack it, it stays unset.
   if (at->reduction_config != more.reduction_config) {
     const ReductionConfig of_hook = reduction_config.value_or(ReductionConfig{.save_raw_tensor = true});
     at->reduction_config = both(at->reduction_config.value_or(of_hook), more.reduction_config.value_or(of_hook));

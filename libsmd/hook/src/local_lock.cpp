@@ -23,7 +23,7 @@ using storage::Descriptor;
 using storage::uninterrupted;
 using Clock = std::chrono::steady_clock;
 
-constexpr mode_t lock_file_mode = 0666;  // The user's mask takes from it.
+constexpr mode_t lock_file_mode = 0666;  // umask removes from it
 constexpr std::chrono::milliseconds shortest_pause(1);
 constexpr std::chrono::milliseconds longest_pause(20);
 
@@ -57,7 +57,7 @@ int can_be_locked(int descriptor) {
   return may_succeed_later(errno) ? 0 : errno;
 }
 
-/// O_NONBLOCK: a FIFO in its place must not hold us up.
+/// O_NONBLOCK: opening a FIFO of that name would block.
 Descriptor open_lock_file(int root) {
   const std::string name(layout::lock_file);
   Descriptor file(uninterrupted([&] {

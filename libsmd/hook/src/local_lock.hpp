@@ -11,11 +11,11 @@
 
 namespace smd::detail::hook {
 
-/// The lock of a local trial, by flock(2): of the folder itself, which leaves nothing behind; of a file in it where the
-/// file system locks files only. A process that dies gives it up.
+/// The lock of a local trial, by flock(2): on the folder itself, which leaves no file behind, or on a file in it if the
+/// file system locks only files. The system releases it when the process dies.
 class LocalLock {
  public:
-  /// Finds out what can be locked. `root` is open for reading and stays so; `path` is for messages.
+  /// Finds out what can be locked. `root` is open for reading and outlives this; `path` is for messages.
   LocalLock(int root, std::string path, LockPlace best);
 
   /// Waits up to `timeout`, and not once `stop`, which may be empty, is true.
@@ -28,7 +28,7 @@ class LocalLock {
 
   int root_;
   std::string path_;
-  storage::Descriptor file_;  // none: the folder is locked
+  storage::Descriptor file_;  // empty: the folder is locked
   std::string why_not_;
 };
 

@@ -4,7 +4,7 @@
 #include "output.hpp"
 #include "storage/beneath.hpp"
 #include "storage/descriptor.hpp"
-#include "storage/local_storage.hpp"
+#include "storage/local_file.hpp"
 #include "write_problem.hpp"
 
 #include <fcntl.h>
@@ -20,9 +20,9 @@ namespace {
 using storage::Descriptor;
 using storage::uninterrupted;
 
-constexpr mode_t folder_mode = 0777;  // The user's mask takes from these.
+constexpr mode_t folder_mode = 0777;  // umask removes from these
 
-/// `events/000000000001/x` is `x` in the folder `events/000000000001`.
+/// Splits `events/000000000001/x` into `events/000000000001` and `x`.
 std::pair<std::string, std::string> folder_and_leaf(const std::string& name) {
   const auto slash = name.rfind('/');
   return slash == name.npos ? std::pair(std::string(), name) : std::pair(name.substr(0, slash), name.substr(slash + 1));
@@ -30,12 +30,12 @@ std::pair<std::string, std::string> folder_and_leaf(const std::string& name) {
 
 class LocalOutput final : public Output {
  public:
-  LocalOutput(std::string path, Descriptor root, storage::Resolve resolve, LockPlace best_lock)
-      : path_(std::move(path)), root_(std::move(root)), resolve_(resolve), lock_(root_.get(), path_, best_lock) {}
+  LocalOutput(std::string path, storage::Anchor root, LockPlace best_lock)
+      : path_(std::move(path)), root_(std::move(root)), lock_(root_.fd.get(), path_, best_lock) {}
 
   Outcome<std::unique_ptr<PendingFile>> create(const std::string& name) override {
     auto [folder, leaf] = folder_and_leaf(name);
-    Descriptor opened = storage::make_folder_beneath(root_.get(), resolve_, folder, folder_mode);
+    Descriptor opened = storage::make_folder_beneath(root_.fd.get(), root_.resolve, folder, folder_mode);
     if (!opened) {
       return write_problem(errno, full(folder));
     }
@@ -44,7 +44,7 @@ class LocalOutput final : public Output {
 
   Outcome<bool> exists(const std::string& name) override {
     const auto [folder, leaf] = folder_and_leaf(name);
-    const Descriptor opened = storage::open_beneath(root_.get(), resolve_, folder, O_PATH | O_DIRECTORY);
+    const Descriptor opened = storage::open_beneath(root_.fd.get(), root_.resolve, folder, O_PATH | O_DIRECTORY);
     struct stat status = {};
     if (opened && ::fstatat(opened.get(), leaf.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
       return true;
@@ -52,8 +52,8 @@ class LocalOutput final : public Output {
     return errno == ENOENT ? Outcome<bool>(false) : Outcome<bool>(write_problem(errno, full(name)));
   }
 
-  Outcome<std::unique_ptr<storage::Storage>> reader() override {
-    return storage::open_local(path_, {.resolve = resolve_, .inotify = false});
+  Outcome<std::unique_ptr<storage::File>> open(const std::string& name) override {
+    return storage::open_local_file(root_, name);
   }
 
   Outcome<std::unique_ptr<OutputLock>> lock(std::chrono::nanoseconds timeout,
@@ -65,16 +65,15 @@ class LocalOutput final : public Output {
   [[nodiscard]] const std::string& root() const noexcept override { return path_; }
 
  private:
-  /// Messages name the file so that it can be found from where the user stands.
+  /// The file's name in messages.
   [[nodiscard]] std::string full(const std::string& name) const { return path_ + "/" + name; }
 
   std::string path_;
-  Descriptor root_;
-  storage::Resolve resolve_;
+  storage::Anchor root_;
   LocalLock lock_;
 };
 
-/// The user's own path: its links are the user's too.
+/// Opens the path that the user gave; symbolic links in it are followed.
 Outcome<Descriptor> open_root(const std::string& path) {
   for (auto slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     const std::string folder = path.substr(0, slash);
@@ -104,7 +103,8 @@ Outcome<std::unique_ptr<Output>> open_local_output(const std::string& path, cons
     return std::move(root.problem());
   }
   const storage::Resolve resolve = resolve_of(options, *root);
-  return std::unique_ptr<Output>(std::make_unique<LocalOutput>(path, std::move(*root), resolve, options.best_lock));
+  return std::unique_ptr<Output>(
+      std::make_unique<LocalOutput>(path, storage::Anchor{std::move(*root), resolve}, options.best_lock));
 }
 
 Outcome<std::unique_ptr<Output>> open_local_output_beneath(const std::string& path, std::string_view name,
@@ -120,7 +120,7 @@ Outcome<std::unique_ptr<Output>> open_local_output_beneath(const std::string& pa
     return write_problem(errno, std::move(inner));
   }
   return std::unique_ptr<Output>(
-      std::make_unique<LocalOutput>(std::move(inner), std::move(root), resolve, LockPlace::none));
+      std::make_unique<LocalOutput>(std::move(inner), storage::Anchor{std::move(root), resolve}, LockPlace::none));
 }
 
 }  // namespace smd::detail::hook

@@ -25,7 +25,7 @@ namespace {
 using storage::Descriptor;
 using storage::uninterrupted;
 
-constexpr mode_t file_mode = 0666;  // The user's mask takes from it.
+constexpr mode_t file_mode = 0666;  // umask removes from it
 
 constinit TemporaryFileObserver observer;
 
@@ -43,7 +43,7 @@ class LocalPendingFile final : public PendingFile {
     }
   }
 
-  /// What stands under the temporary's name already is never opened: a link would lead elsewhere, a FIFO would block.
+  /// O_EXCL: an existing file of the temporary name is never opened. A link would lead elsewhere, a FIFO would block.
   Status open() {
     std::uint64_t own = 0;
     if (uninterrupted([&] { return ::getrandom(&own, sizeof own, 0); }) != static_cast<ssize_t>(sizeof own)) {
@@ -101,7 +101,7 @@ class LocalPendingFile final : public PendingFile {
   }
 
   Status close() override {
-    // Not repeated after EINTR: the number is free by then.
+    // Not repeated after EINTR: the descriptor is closed already.
     return ::close(file_.release()) == 0 || errno == EINTR ? ok() : problem();
   }
 
@@ -141,9 +141,9 @@ class LocalPendingFile final : public PendingFile {
   std::string leaf_;
   std::string full_name_;
   std::string temporary_;
-  std::string observed_;  // its path
+  std::string observed_;  // the path of the temporary file
   Descriptor file_;
-  bool there_ = false;  // the temporary file
+  bool there_ = false;  // whether the temporary file exists
 };
 
 }  // namespace

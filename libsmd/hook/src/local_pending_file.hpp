@@ -9,9 +9,9 @@
 
 namespace smd::detail::hook {
 
-/// A file that is written in `folder` (opened by O_PATH) as a temporary file of a name that no other writer uses:
-/// `LEAF.0123456789abcdef.tmp`. `full_name` is for messages. A temporary `LEAF.tmp` that another writer left there is
-/// removed: the reference's hook would append to it.
+/// Makes a temporary file in `folder` (opened by O_PATH) with a name that no other writer uses,
+/// `LEAF.0123456789abcdef.tmp`; `publish` renames it to `leaf`. `full_name` is for messages. Removes a file `LEAF.tmp`
+/// that another writer left: the reference's hook would append to it.
 [[nodiscard]] Outcome<std::unique_ptr<PendingFile>> create_local_file(storage::Descriptor folder, std::string leaf,
                                                                       std::string full_name);
 

@@ -19,7 +19,8 @@
 
 namespace smd::detail::hook {
 
-/// A file that is being written. Readers do not see it before `publish`. Destroyed before that, it leaves nothing.
+/// A file that is being written. It has no name that readers know before `publish`; without `publish` its destructor
+/// removes it.
 class PendingFile {
  public:
   PendingFile() = default;
@@ -28,20 +29,20 @@ class PendingFile {
   virtual ~PendingFile() = default;
 
   virtual Status write(std::span<const std::byte> bytes) = 0;
-  /// Before `close`, if `Output::reads_back`: bytes that were written. @return how many were read; fewer than asked for
-  /// at the end.
+  /// Before `close`, and only if `Output::reads_back`: reads bytes that were written. @return how many; fewer than
+  /// `into` holds at the end.
   virtual Outcome<std::size_t> read_back(std::uint64_t offset, std::span<std::byte> into) = 0;
-  /// The bytes are on disk when this returns.
+  /// When this returns, the bytes are on disk.
   virtual Status sync() = 0;
-  /// All bytes are written. The file is closed even if it reports a problem.
+  /// After the last `write`. The file is closed even if this returns a problem.
   virtual Status close() = 0;
-  /// After `close`: puts the file under its name, in the place of one that is there.
+  /// After `close`: gives the file its name, replacing a file of that name.
   virtual Status publish() = 0;
-  /// After `publish`: the name is on disk when this returns.
+  /// After `publish`: when this returns, the name is on disk.
   virtual Status sync_name() = 0;
 };
 
-/// While one lives, other processes wait for theirs.
+/// Holds the trial's lock while it exists.
 class OutputLock {
  public:
   OutputLock() = default;
@@ -50,19 +51,20 @@ class OutputLock {
   virtual ~OutputLock() = default;
 };
 
-/// A place to write a trial into. Whatever changes something there is one call here or of a `PendingFile`, so that a
-/// test can make any of them fail, or be the process's last. Names are relative to the folder, with `/` between parts.
-/// Nothing outside the folder is changed, wherever symbolic links in it lead. One thread at a time writes; `exists` and
-/// `reader` may be called from another meanwhile.
+/// The folder or S3 prefix that a trial is written into. Each change to it is one call of this class or of
+/// `PendingFile`, so that tests can make any of them fail or end the process there. Names are relative to the folder,
+/// with `/` between parts. No call changes anything outside the folder, even through symbolic links in it. One thread
+/// at a time writes; `exists` and `open` may be called from another meanwhile.
 class Output {
  public:
   virtual ~Output() = default;
-  /// Begins a file that is to stand under `name`, and makes the folders above it where they are not there.
+  /// Begins the file `name`; makes the folders above it if they do not exist.
   virtual Outcome<std::unique_ptr<PendingFile>> create(const std::string& name) = 0;
-  /// Whether there is a file of that name, as far as earlier calls have returned. A problem if that cannot be found
-  /// out.
+  /// Whether there is a file of that name, earlier calls that have returned included. A problem if that cannot be
+  /// determined.
   virtual Outcome<bool> exists(const std::string& name) = 0;
-  /// Whether pending files can be read back. Else what a step is appended to is copied before, not behind, what is new.
+  /// Whether pending files can be read back. If not, appending to a step copies the old records before any new one is
+  /// written.
   [[nodiscard]] virtual bool reads_back() const noexcept { return true; }
   /// What is there, to be read.
   virtual Outcome<std::unique_ptr<storage::Storage>> reader() = 0;
@@ -72,39 +74,39 @@ class Output {
                                                     const std::function<bool()>& /*stop*/ = {}) {
     return std::unique_ptr<OutputLock>();
   }
-  /// Why `lock` cannot do what it is for; empty if it can.
+  /// Why `lock` cannot keep others out; empty if it can.
   [[nodiscard]] virtual std::string why_no_lock() const { return {}; }
-  /// For messages.
+  /// The path or URL, for messages.
   [[nodiscard]] virtual const std::string& root() const noexcept = 0;
 };
 
-/// A problem with a file of that place, named so that it can be found from where the user stands.
+/// The problem with its file named by path or URL, as the user gave them.
 [[nodiscard]] inline Problem located(const Output& output, const std::string& name, Problem problem) {
   problem.file = output.root() + "/" + name;
   return problem;
 }
 
-/// What a local folder's lock is taken on.
+/// Which file the lock of a local folder is on.
 enum class LockPlace : std::uint8_t {
   folder,  ///< The folder itself.
   file,    ///< A file `lock.smd` in it: NFS locks no folders.
   none,    ///< The file system has no locks.
 };
 
-/// What tests choose instead of the best that the system has.
+/// For tests. The default is the best that the system offers.
 struct LocalOutputOptions {
   std::optional<storage::Resolve> resolve = {};
   LockPlace best_lock = LockPlace::folder;
 };
 
-/// A local folder, made if it is not there. Kept open by descriptor.
+/// Opens a local folder; makes it if it does not exist. Keeps a descriptor, so that renaming the folder does no harm.
 Outcome<std::unique_ptr<Output>> open_local_output(const std::string& path, const LocalOutputOptions& options = {});
-/// The folder `name` beneath the one at `path`, both made if they are not there: no link leads out of the latter.
+/// Opens the folder `name` in the folder `path`; makes both if they do not exist. Refuses a link that leads out of
+/// `path`.
 Outcome<std::unique_ptr<Output>> open_local_output_beneath(const std::string& path, std::string_view name,
                                                            const LocalOutputOptions& options = {});
 
-/// `s3://bucket/prefix`. Nothing is asked of the server yet. Of each file that is not published, 64 MiB are held at
-/// most.
+/// Opens `s3://bucket/prefix`, without a request yet. Each file that is not published holds at most 64 MiB of memory.
 Outcome<std::unique_ptr<Output>> open_remote_output(const std::string& url, const RemoteOptions& options);
 
 }  // namespace smd::detail::hook

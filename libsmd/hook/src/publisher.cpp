@@ -27,11 +27,7 @@ Outcome<CollectionMap> read_collections(Output& output, const std::string& worke
   if (!*there) {
     return CollectionMap();
   }
-  auto trial = output.reader();
-  if (!trial) {
-    return std::move(trial.problem());
-  }
-  auto file = (*trial)->open(name);
+  auto file = output.open(name);
   if (!file) {
     return located(output, name, std::move(file.problem()));
   }
@@ -78,7 +74,7 @@ Outcome<std::unique_ptr<OutputLock>> Publisher::lock() {
   return output_.lock(config_.lock_timeout, config_.remote.stop);
 }
 
-Status Publisher::publish(StepFile& step, std::int64_t number, std::optional<CollectionMap> changed) {
+Status Publisher::publish(StepWriter& step, std::int64_t number, std::optional<CollectionMap> changed) {
   if (changed) {
     unwritten_ = std::move(changed);
   }

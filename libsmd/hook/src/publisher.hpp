@@ -6,7 +6,7 @@
 #include <smd/hook_config.hpp>
 
 #include "output.hpp"
-#include "step_file.hpp"
+#include "step_writer.hpp"
 
 #include <cstdint>
 #include <map>
@@ -19,34 +19,33 @@ namespace smd::detail::hook {
 
 using CollectionMap = std::map<std::string, Collection>;
 
-/// This worker's collections file.
+/// The name of this worker's collections file.
 [[nodiscard]] std::string collections_name(const std::string& worker_part);
 /// Returns the collections in this worker's collections file; empty if the file does not exist.
 [[nodiscard]] Outcome<CollectionMap> read_collections(Output& output, const std::string& worker_part);
 
-/// Why a hook of this configuration must not write there, for want of locks; nothing if it may.
+/// The problem if the configuration requires a lock that `output` does not have; else nullopt.
 [[nodiscard]] std::optional<Problem> missing_lock(const HookConfig& config, const Output& output);
 
-/// Puts what a hook has made in its place, while processes that do the same are kept out: so a step that others have
-/// saved meanwhile is noticed, and what they have put in the collections file stays there. Belongs to the queue's
-/// thread.
+/// Publishes the files of a hook under the trial's lock: a step that another process saved in the meantime is found,
+/// and what others added to the collections file is kept. Only the queue's thread calls it.
 class Publisher {
  public:
   /// Both outlive it.
   Publisher(Output& output, const HookConfig& config, std::string worker_part);
 
-  /// The step's events, the collections if they have changed, the index file. A step that is refused because it was
-  /// saved meanwhile is remembered, and no problem.
-  Status publish(StepFile& step, std::int64_t number, std::optional<CollectionMap> changed);
+  /// Publishes the step's event file, the collections if they have changed, and the index file. A step that another
+  /// process saved in the meantime is left as it is and remembered for `take_refused`; that is no problem.
+  Status publish(StepWriter& step, std::int64_t number, std::optional<CollectionMap> changed);
   Status publish_collections(CollectionMap collections);
   Status publish_end_marker();
 
-  /// The steps that were refused, as one error; once. Not while the queue runs.
+  /// Returns the steps that were refused as one error, and forgets them. Not while the queue runs.
   [[nodiscard]] std::optional<StepAlreadySaved> take_refused();
 
  private:
   Outcome<std::unique_ptr<OutputLock>> lock();
-  /// While others are kept out.
+  /// Under the lock.
   Status write_collections(CollectionMap collections);
 
   Output& output_;

@@ -13,7 +13,7 @@ Problem cannot_be_written(Problem problem, std::string file) {
   return problem;
 }
 
-/// One object, put where a local file is given its name. The store has it for good then: there is nothing to sync.
+/// One object, which `publish` puts. The store keeps it then, so there is nothing to sync.
 class RemoteFile final : public PendingFile {
  public:
   RemoteFile(std::unique_ptr<storage::Upload> upload, std::string file)
@@ -58,10 +58,12 @@ class RemoteOutput final : public Output {
     return there;
   }
 
-  /// What was sent is no more here, and not yet there.
+  /// Sent parts are not kept here, and not readable in the store yet.
   [[nodiscard]] bool reads_back() const noexcept override { return false; }
 
-  Outcome<std::unique_ptr<storage::Storage>> reader() override { return writer_->reader(); }
+  Outcome<std::unique_ptr<storage::File>> open(const std::string& name) override {
+    return writer_->reader()->open(name);
+  }
 
   [[nodiscard]] const std::string& root() const noexcept override { return writer_->root(); }
 

@@ -50,7 +50,7 @@ void check_name(std::string_view name) {
   if (!valid_utf8(name)) {
     throw InvalidArgument("the tensor's name '" + printable(name) + "' is not UTF-8");
   }
-  // The reference looks for the prefix anywhere in the name, and fails to open a trial where this is not so.
+  // The reference looks for the prefix anywhere in a name, and cannot open the trial if nothing follows as it expects.
   constexpr std::string_view prefix = "smdebug/reductions/";
   if (const auto at = name.find(prefix); at != name.npos && name.find('/', at + prefix.size()) == name.npos) {
     throw InvalidArgument("'" + printable(name) + "' cannot be a tensor's name: after '" + std::string(prefix) +
@@ -134,7 +134,7 @@ void Collections::replace(CollectionConfig own) {
   }
   Entry entry;
   entry.included = true;
-  // What was taken over from `content` is as it was: still the hook's, if it was that.
+  // A caller may change and return a collection that `get_collection` gave: unchanged reductions stay the hook's own.
   entry.own_reductions =
       own.reduction_config &&
       (before == by_name_.end() || own.reduction_config != entries_[before->second].config.reduction_config ||
@@ -240,7 +240,7 @@ std::vector<std::size_t>& Collections::members(std::string_view name) {
   if (const auto at = members_.find(name); at != members_.end()) {
     return at->second;
   }
-  check_name(name);  // before it becomes a member of anything: it would spoil the collections file
+  check_name(name);  // before it can be written into the collections file
   std::vector<std::size_t> found;
   const auto counts = [this](std::size_t id) { return entries_[id].included || everything_; };
   if (const auto at = named_.find(name); at != named_.end()) {
@@ -258,8 +258,8 @@ std::vector<std::size_t>& Collections::members(std::string_view name) {
   return members_.emplace(name, std::move(found)).first->second;
 }
 
-const Plan& Collections::plan(std::string_view name, const std::vector<std::string>& also) {
-  plan_ = Plan{};
+const SavingPlan& Collections::plan(std::string_view name, const std::vector<std::string>& also) {
+  plan_ = SavingPlan{};
   if (!some_saved_now_ && also.empty()) {
     return plan_;
   }
@@ -293,7 +293,7 @@ const Plan& Collections::plan(std::string_view name, const std::vector<std::stri
     plan_.shape = plan_.shape || config.save_shape;
     for (const std::string& reduction : config.reductions) {
       if (plan_.scalar && !entry.own_reductions) {
-        break;  // the hook's are not for numbers, though the collection `all` carries them to every tensor
+        break;  // the hook's reductions do not apply to numbers, though `all` has them for every tensor
       }
       std::string plain = reduce::plain_reduction_name(reduction);
       if (std::find(plan_.reductions.begin(), plan_.reductions.end(), plain) == plan_.reductions.end()) {
@@ -331,7 +331,7 @@ void Collections::merge(const std::map<std::string, Collection>& earlier) {
     std::set<std::string> there(patterns.begin(), patterns.end());
     for (const std::string& pattern : collection.include_regex) {
       if (there.insert(pattern).second) {
-        patterns.push_back(pattern);  // For the file only: what this run saves is as this run was told.
+        patterns.push_back(pattern);  // for the file only; this run saves what its own configuration says
       }
     }
   }

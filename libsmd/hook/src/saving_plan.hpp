@@ -18,12 +18,12 @@
 namespace smd::detail::hook {
 
 /// What to save of one tensor at one step.
-struct Plan {
+struct SavingPlan {
   bool raw = false;
   bool shape = false;
   std::vector<std::string> reductions;  ///< Plain names, each once.
-  bool scalar = false;                  ///< A collection of numbers has it.
-  std::string histogram_collection;     ///< Under which TensorBoard shows its histogram; empty: none.
+  bool scalar = false;                  ///< It belongs to a collection of numbers.
+  std::string histogram_collection;     ///< TensorBoard shows its histogram under this; empty: no histogram.
 
   [[nodiscard]] bool nothing() const noexcept { return !raw && !shape && reductions.empty(); }
 };
@@ -31,36 +31,38 @@ struct Plan {
 /// @throws InvalidArgument for a tensor's name that is not UTF-8, or too long.
 void check_name(std::string_view name);
 
-/// The collections of a hook: who is in which, and which are saved when.
+/// The collections of a hook: which tensors belong to each, and when each is saved.
 class Collections {
  public:
   /// @throws InvalidArgument.
   explicit Collections(const HookConfig& config);
-  /// Puts a collection in the place of the one of that name, if any, and saves it. A hook that was told nothing saves
-  /// everything no more. Before the first `plan` of which something came. @throws InvalidArgument; nothing is changed.
+  /// Adds a collection that is saved, or replaces the one of that name. A hook that saved everything because nothing
+  /// was configured no longer does. Call it before the first `plan` that saves. @throws InvalidArgument; nothing is
+  /// changed.
   void replace(CollectionConfig own);
 
-  /// From here on, the answers are for this step.
+  /// Later calls of `plan` are about this step.
   void set_step(Mode mode, std::int64_t mode_step);
-  /// What is saved of a tensor at this step, as a member of `also` too. Valid until the next call.
+  /// What to save of a tensor at this step; it counts as a member of the collections `also` too. Valid until the next
+  /// call.
   /// @throws MatchLimit for a pattern that takes too long on this name.
-  const Plan& plan(std::string_view name, const std::vector<std::string>& also);
+  const SavingPlan& plan(std::string_view name, const std::vector<std::string>& also);
 
-  /// Adds what an earlier run of this worker left.
+  /// Adds the collections that an earlier run of this worker wrote.
   void merge(const std::map<std::string, Collection>& earlier);
-  /// As the collections file has them: with the names of the tensors that were planned.
+  /// The collections as the collections file lists them: with the names of the tensors that were planned.
   [[nodiscard]] std::map<std::string, Collection> content() const;
-  /// Whether the collections have changed since this was last asked; at first they have.
+  /// Whether the collections have changed since the last call; true at the first call.
   [[nodiscard]] bool changed() noexcept;
 
  private:
   struct Entry {
-    Collection config;  // complete: every setting resolved; but names stand in `names`
+    Collection config;  // every setting resolved; its tensor names are in `names`
     std::set<std::string, std::less<>> names;
     std::vector<Pattern> patterns;
     bool included = false;
     bool saved_now = false;
-    bool own_reductions = false;  // configured for it, not the hook's
+    bool own_reductions = false;  // its own reduction_config, not the hook's
   };
 
   std::size_t find_or_add(const std::string& name);
@@ -68,7 +70,7 @@ class Collections {
   void update(Entry& entry) const;
   /// After names or patterns of entries have changed.
   void index_entries();
-  /// Entries that a tensor belongs to, by names and patterns.
+  /// The indices of the entries whose names or patterns match a tensor.
   std::vector<std::size_t>& members(std::string_view name);
   [[nodiscard]] bool matches(Entry& entry, std::string_view name, MatchBudget& budget) const;
 
@@ -76,7 +78,7 @@ class Collections {
   bool save_histogram_;
   ReductionConfig reduction_config_;
   bool everything_ = false;    // all collections are saved
-  bool told_nothing_ = false;  // which is why
+  bool told_nothing_ = false;  // because nothing was configured
   Mode mode_ = Mode::global;
   std::int64_t mode_step_ = 0;
   bool some_saved_now_ = false;
@@ -91,7 +93,7 @@ class Collections {
   EntriesByName named_;                     // entries that name a tensor
   std::vector<std::size_t> with_patterns_;  // entries, ascending
   EntriesByName members_;
-  Plan plan_;
+  SavingPlan plan_;
 };
 
 }  // namespace smd::detail::hook

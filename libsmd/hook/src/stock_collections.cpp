@@ -21,7 +21,7 @@ struct Stock {
   unsigned frameworks;
 };
 
-// The patterns are the reference's, oddities included ([a-zA-z], [^/bias]): what other tools expect is what counts.
+// The patterns are the reference's, mistakes included ([a-zA-z], [^/bias]): other tools expect these collections.
 constexpr std::array<Stock, 26> stock = {{
     {"all", "", pytorch | tensorflow | mxnet | xgboost},
     {"default", "", pytorch | tensorflow | mxnet | xgboost},

@@ -11,7 +11,7 @@
 
 namespace smd::detail::hook {
 
-/// Collections that a framework's hook saves without being asked for.
+/// The collections that a framework's hook always saves.
 [[nodiscard]] std::span<const std::string_view> collections_always_saved(Framework framework) noexcept;
 
 /// The patterns that a built-in collection has in any framework, be it none; nothing if it is built in nowhere.

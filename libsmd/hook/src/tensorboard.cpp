@@ -3,8 +3,8 @@
 
 #include <smd/dtype.hpp>
 
+#include "element_doubles.hpp"
 #include "layout/debugger/trial_paths.hpp"
-#include "reduce/doubles.hpp"
 #include "text/pattern.hpp"
 
 #include <unistd.h>
@@ -86,27 +86,24 @@ std::optional<wire::HistogramSummary> tensorboard_histogram(const TensorView& va
   wire::HistogramSummary summary;
   summary.min = std::numeric_limits<double>::infinity();
   summary.max = -summary.min;
-  reduce::for_doubles(value, [&](const double* values, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) {
-      const double x = values[i];
-      if (!std::isfinite(x)) {
-        continue;
-      }
-      const auto above = std::upper_bound(bounds.begin(), bounds.end(), x);
-      // The greatest number of all belongs to the last bucket, whose bound it is.
-      ++counts[static_cast<std::size_t>(above == bounds.end() ? above - 1 - bounds.begin() : above - bounds.begin())];
-      summary.min = std::min(summary.min, x);
-      summary.max = std::max(summary.max, x);
-      summary.num += 1;
-      summary.sum += x;
-      summary.sum_squares += x * x;
+  for_each_double(value, [&](double x) {
+    if (!std::isfinite(x)) {
+      return;
     }
+    const auto above = std::upper_bound(bounds.begin(), bounds.end(), x);
+    // The greatest number of all belongs to the last bucket, whose bound it is.
+    ++counts[static_cast<std::size_t>(above == bounds.end() ? above - 1 - bounds.begin() : above - bounds.begin())];
+    summary.min = std::min(summary.min, x);
+    summary.max = std::max(summary.max, x);
+    summary.num += 1;
+    summary.sum += x;
+    summary.sum_squares += x * x;
   });
   if (summary.num == 0) {
     return std::nullopt;
   }
-  // counts[i] is what lies below bounds[i] and not below bounds[i - 1]. An empty bucket before the first one tells
-  // where that begins.
+  // counts[i] counts the elements in [bounds[i - 1], bounds[i]). A bucket is written by its upper bound, so an empty
+  // one before the first says where the first begins.
   std::size_t first = 0;
   while (counts[first] == 0) {
     ++first;
@@ -127,7 +124,7 @@ std::optional<double> single_number(const TensorView& value) {
     return std::nullopt;
   }
   double number = 0;
-  reduce::for_doubles(value, [&](const double* values, std::size_t) { number = values[0]; });
+  for_each_double(value, [&](double x) { number = x; });
   return number;
 }
 

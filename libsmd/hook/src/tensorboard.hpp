@@ -13,18 +13,18 @@
 
 namespace smd::detail::hook {
 
-/// A tensor's name as TensorBoard's tag: what is neither letter nor digit (of any script) nor `_ . / -` becomes `_`,
-/// leading slashes go.
+/// A tensor's name as TensorBoard's tag: each character that is neither a letter or digit of any script nor one of
+/// `_ . / -` becomes `_`; leading slashes are removed.
 [[nodiscard]] std::string tensorboard_tag(std::string_view name);
 
 /// `TRAIN/000000000008_PID_HOST.tfevents`.
 [[nodiscard]] std::string tensorboard_file(Mode mode, std::int64_t step);
 
-/// The elements in TensorFlow's default buckets, of which empty ones at both ends are left out. Nothing for types that
-/// are not real numbers, for booleans, and where no element is finite. NaN and infinities are left out.
+/// Counts the finite elements in TensorFlow's default buckets; empty buckets at both ends are left out. Returns nullopt
+/// for complex numbers, strings and booleans, and if no element is finite.
 [[nodiscard]] std::optional<wire::HistogramSummary> tensorboard_histogram(const TensorView& value);
 
-/// The one number that a tensor of one real element holds.
+/// The element of a tensor that has one, as a double; nullopt if it is not real or has another number of elements.
 [[nodiscard]] std::optional<double> single_number(const TensorView& value);
 
 }  // namespace smd::detail::hook

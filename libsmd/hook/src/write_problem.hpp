@@ -7,7 +7,7 @@
 
 namespace smd::detail::hook {
 
-/// Why `file` could not be written, from an errno value.
+/// The problem of writing `file` that an errno value stands for.
 [[nodiscard]] Problem write_problem(int error, std::string file);
 
 }  // namespace smd::detail::hook

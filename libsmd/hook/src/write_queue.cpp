@@ -9,10 +9,10 @@
 namespace smd::detail::hook {
 namespace {
 
-/// Of what waits: with more, the thread begins before it is told to.
+/// Once so many bytes wait, the thread starts without a call of `start`.
 constexpr std::size_t worth_starting = std::size_t{256} << 10;
 
-/// Bytes of memory not to be thrifty with.
+/// A buffer may be too large by this much without being kept for a larger task.
 constexpr std::size_t negligible = std::size_t{4} << 10;
 
 }  // namespace
@@ -84,12 +84,12 @@ std::string WriteQueue::take_buffer(std::size_t bytes) {
   std::string buffer;
   std::unique_lock lock(mutex_);
   const auto fits = buffers_.lower_bound(bytes);
-  if (fits != buffers_.end() && fits->first <= 2 * bytes + negligible) {  // larger ones are for what needs them
+  if (fits != buffers_.end() && fits->first <= 2 * bytes + negligible) {  // larger ones stay for larger tasks
     buffer_bytes_ -= fits->first;
     buffer = std::move(fits->second);
     buffers_.erase(fits);
   } else if (!buffers_.empty() && buffer_bytes_ + bytes > most_bytes_) {
-    // What is too small for what is wanted now makes room for what is given back later.
+    // None is large enough. The largest goes, so that the new one can be kept when it is given back.
     const auto largest = std::prev(buffers_.end());
     buffer_bytes_ -= largest->first;
     buffers_.erase(largest);

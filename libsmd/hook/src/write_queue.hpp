@@ -15,9 +15,9 @@
 
 namespace smd::detail::hook {
 
-/// A thread that does the writing behind the caller's back, in the order asked. What waits is bounded in bytes: whoever
-/// is faster than the disk waits, and nothing is lost. After the first failure nothing further is done. Where the
-/// system gives no thread, tasks run in the caller's.
+/// Runs tasks on a thread of its own, in the order of `push`. Waiting tasks are bounded in bytes: a caller that is
+/// faster than the disk waits in `push`, and no task is dropped. After the first failure no task runs. If the system
+/// refuses a thread, tasks run in the caller's thread.
 ///
 /// Waking a thread costs the caller as much as saving a small tensor, so small tasks wait for `start`.
 class WriteQueue {
@@ -27,21 +27,21 @@ class WriteQueue {
   explicit WriteQueue(std::size_t most_bytes);
   WriteQueue(const WriteQueue&) = delete;
   WriteQueue& operator=(const WriteQueue&) = delete;
-  /// Does what is left to do.
+  /// Runs the tasks that are left.
   ~WriteQueue();
 
-  /// Waits while there is no room; a task larger than all room waits until nothing else does. The thread starts on what
-  /// waits once that is worth it.
+  /// Adds a task. Waits while there is no room; a task larger than the whole room waits until the queue is empty. The
+  /// thread starts by itself once enough bytes wait.
   void push(std::size_t bytes, Task task);
-  /// The thread starts on what waits now.
+  /// Makes the thread start on the tasks that wait.
   void start();
-  /// Waits until all is done.
+  /// Waits until all tasks have run.
   void drain();
-  /// The first failure, for ever.
+  /// The first failure; it stays.
   [[nodiscard]] std::optional<Problem> failure() const;
 
-  /// Memory to be filled and handed to a task: empty, with room for so many bytes. If it can be, it is what a task gave
-  /// back, since the pages of new memory cost several times what is copied into them.
+  /// Returns an empty string with room for `bytes`, to be filled and moved into a task. Prefers a buffer that a task
+  /// gave back: touching the pages of new memory costs several times what copying into them does.
   [[nodiscard]] std::string take_buffer(std::size_t bytes);
   void give_back(std::string buffer);
 
@@ -51,7 +51,7 @@ class WriteQueue {
     Task task;
   };
 
-  /// Whether the thread must be told, after unlocking.
+  /// Whether the thread must be notified, after unlocking.
   [[nodiscard]] bool set_started();
   void work();
   void run(Waiting& next, std::unique_lock<std::mutex>& lock);
@@ -61,7 +61,7 @@ class WriteQueue {
   std::condition_variable changed_;
   std::condition_variable room_;
   std::deque<Waiting> waiting_;
-  std::size_t bytes_ = 0;  // of those that wait and the one that runs
+  std::size_t bytes_ = 0;  // of the tasks that wait and the one that runs
   bool started_ = false;   // until nothing waits
   bool busy_ = false;
   bool over_ = false;

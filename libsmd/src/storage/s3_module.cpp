@@ -7,15 +7,8 @@
 #include <smd/version.hpp>
 
 #include "text/escape.hpp"
-#include "storage/bucket_name.hpp"
 
-namespace smd {
-
-bool is_remote_path(std::string_view path) noexcept { return path.starts_with("s3://"); }
-
-std::string_view refuse_remote_path(std::string_view path) noexcept { return detail::storage::refuse_location(path); }
-
-namespace detail::storage {
+namespace smd::detail::storage {
 
 #ifdef SMD_WITH_S3
 namespace {
@@ -93,5 +86,4 @@ Outcome<std::unique_ptr<RemoteWriter>> open_remote_writer(const std::string& url
   return (*module)->open_writer(url, options);
 }
 
-}  // namespace detail::storage
-}  // namespace smd
+}  // namespace smd::detail::storage

@@ -5,8 +5,8 @@
 
 namespace smd {
 
-/// What happens to a temporary file of a `Hook`. Paths are absolute, or relative to the directory in which the process
-/// runs, as `HookConfig::out_dir` is.
+/// Functions that a `Hook` calls about its temporary files. Paths are absolute, or relative to the working directory,
+/// as `HookConfig::out_dir` is.
 struct TemporaryFileObserver {
   /// Called before the file is made. May be null.
   void (*making)(const char* path) noexcept = nullptr;
@@ -14,9 +14,8 @@ struct TemporaryFileObserver {
   void (*gone)(const char* path) noexcept = nullptr;
 };
 
-/// For a program that a signal ends at once: so that it can remove the temporary files that are still there. The
-/// functions are called by threads that save, several at once; the default does nothing. Set it before a hook is made.
-/// Not thread-safe.
+/// Lets a program that a signal ends remove the temporary files that still exist. Threads that save call the functions,
+/// several at the same time; the default does nothing. Call this before a hook is made. Not thread-safe.
 SMD_EXPORT void observe_temporary_files(TemporaryFileObserver observer) noexcept;
 
 }  // namespace smd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "step_file.hpp"
+#include "step_writer.hpp"
 
 #include "layout/debugger/json_text.hpp"
 #include "layout/debugger/trial_paths.hpp"
@@ -113,7 +113,7 @@ Outcome<std::optional<IndexFile>> find_naming(storage::Storage& trial, const std
 
 }  // namespace
 
-StepFile::StepFile(Output& output, StepOfWorker step, ExistingStep existing, bool sync)
+StepWriter::StepWriter(Output& output, StepOfWorker step, ExistingStep existing, bool sync)
     : output_(output),
       step_(std::move(step)),
       append_(existing == ExistingStep::append),
@@ -124,7 +124,7 @@ StepFile::StepFile(Output& output, StepOfWorker step, ExistingStep existing, boo
   content_.mode_step = step_.mode_step;
 }
 
-Outcome<IndexContent> StepFile::existing(storage::Storage& trial) {
+Outcome<IndexContent> StepWriter::existing(storage::Storage& trial) {
   auto text = read_whole(trial, index_name_);
   if (!text) {
     return located(output_, index_name_, std::move(text.problem()));
@@ -156,7 +156,7 @@ Outcome<IndexContent> StepFile::existing(storage::Storage& trial) {
   return there;
 }
 
-Outcome<std::unique_ptr<storage::Storage>> StepFile::look() {
+Outcome<std::unique_ptr<storage::Storage>> StepWriter::look() {
   auto there = output_.exists(index_name_);
   if (!there) {
     return std::move(there.problem());
@@ -175,7 +175,7 @@ Outcome<std::unique_ptr<storage::Storage>> StepFile::look() {
   return output_.reader();
 }
 
-Status StepFile::check_existing() {
+Status StepWriter::check_existing() {
   auto trial = look();
   if (!trial) {
     return std::move(trial.problem());
@@ -195,7 +195,7 @@ Status StepFile::check_existing() {
   return joined ? check_events_unnamed() : joined;
 }
 
-Status StepFile::join(storage::Storage& trial, IndexContent there) {
+Status StepWriter::join(storage::Storage& trial, IndexContent there) {
   joined_events_ = !there.records.empty();
   if (joined_events_) {
     auto events = trial.open(event_name_);
@@ -231,7 +231,7 @@ Status StepFile::join(storage::Storage& trial, IndexContent there) {
   return ok();
 }
 
-Status StepFile::add_record(std::string tensor, std::initializer_list<std::string_view> pieces) {
+Status StepWriter::add_record(std::string tensor, std::initializer_list<std::string_view> pieces) {
   if (!events_) {
     events_.emplace(output_, event_name_);
     if (Status opened = events_->open(); !opened) {
@@ -249,12 +249,12 @@ Status StepFile::add_record(std::string tensor, std::initializer_list<std::strin
   return ok();
 }
 
-Status StepFile::finish() {
+Status StepWriter::finish() {
   // What may be joined is not finished yet.
   return events_ && !append_ ? events_->finish(sync_) : ok();
 }
 
-Status StepFile::publish_events() {
+Status StepWriter::publish_events() {
   auto trial = joined_ ? Outcome<std::unique_ptr<storage::Storage>>(nullptr) : look();
   if (!trial) {
     return std::move(trial.problem());
@@ -279,7 +279,7 @@ Status StepFile::publish_events() {
   return append_ ? events_->commit(sync_) : events_->publish(sync_);
 }
 
-Status StepFile::check_events_unnamed() {
+Status StepWriter::check_events_unnamed() {
   auto there = joined_events_ ? Outcome<bool>(false) : output_.exists(event_name_);
   if (!there) {
     return std::move(there.problem());
@@ -315,6 +315,6 @@ Status StepFile::check_events_unnamed() {
   return refused;
 }
 
-Status StepFile::publish_index() { return write_atomically(output_, index_name_, index_text(content_), sync_); }
+Status StepWriter::publish_index() { return write_atomically(output_, index_name_, index_text(content_), sync_); }
 
 }  // namespace smd::detail::hook

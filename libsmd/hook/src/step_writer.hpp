@@ -26,9 +26,9 @@ struct StepOfWorker {
 
 /// The event file and the index file of one step and worker, while they are written: the first record makes the event
 /// file; once all is given, both are put in place, the event file first. Nothing stands under their names before.
-class StepFile {
+class StepWriter {
  public:
-  StepFile(Output& output, StepOfWorker step, ExistingStep existing, bool sync);
+  StepWriter(Output& output, StepOfWorker step, ExistingStep existing, bool sync);
 
   /// Whether what is there already, if anything, lets this be saved. A problem of kind `warning`: it was saved before,
   /// and must not be joined, or is of another mode or mode step. An index file that is damaged is a problem too.

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that writes: saves a number, catches an error of libsmd that libsmd-hook throws.
+#include <cstdio>
+#include <smd/error.hpp>
+#include <smd/hook.hpp>
+#include <string>
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    return 2;
+  }
+  const auto save = [&] {
+    smd::Hook hook({.out_dir = argv[1], .save_config = smd::SaveConfigMode{.save_interval = 1}});
+    hook.save_scalar("loss", 0.25);
+    hook.close();
+  };
+  save();
+  try {
+    save();
+  } catch (const smd::StepAlreadySaved& error) {
+    std::printf("%s\n", error.what());
+    return 0;
+  }
+  return 1;
+}
