@@ -27,6 +27,7 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
 file(WRITE "${PROJECT_BINARY_DIR}/packaging/library/shlibs"
   "libsmd ${PROJECT_VERSION_MAJOR} ${soname_package} (>= ${PROJECT_VERSION})\n"
+  "libsmd-rules ${PROJECT_VERSION_MAJOR} ${soname_package} (>= ${PROJECT_VERSION})\n"
   "libsmd-s3 ${PROJECT_VERSION_MAJOR} ${soname_package} (>= ${PROJECT_VERSION})\n")
 file(WRITE "${PROJECT_BINARY_DIR}/packaging/library/triggers" "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA

@@ -3,10 +3,10 @@
 
 #include "framework/saves.hpp"
 #include "text/escape.hpp"
-#include "trial/trial_impl.hpp"
 
 #include <smd/error.hpp>
 #include <smd/sagemaker.hpp>
+#include <smd/snapshot.hpp>
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ class StalledTrainingRule final : public Rule {
   void invoke_at_step(StepView& step) override {
     if (step.live()) {
       if (!step.first()) {
-        step.judged();  // a gap has ended; `tick` watches it
+        step.evaluated();  // a gap has ended; `tick` watches it
       }
       return;
     }
@@ -37,9 +37,9 @@ class StalledTrainingRule final : public Rule {
       return;
     }
     if (last_) {
-      step.judged();
+      step.evaluated();
       if (*time - last_->time >= threshold_) {
-        step.fire(finding(*time - last_->time));
+        step.trigger(finding(*time - last_->time));
         warn_of_stop(step);
       }
     }
@@ -50,10 +50,10 @@ class StalledTrainingRule final : public Rule {
     if (end.live() || end.ended() || !last_) {
       return;
     }
-    end.judged();
+    end.evaluated();
     const double waited = end.now() - last_->time;
     if (waited >= threshold_) {
-      end.fire(finding(waited));
+      end.trigger(finding(waited));
       stop_training(end);
     }
   }
@@ -61,16 +61,16 @@ class StalledTrainingRule final : public Rule {
   void tick(RuleTick& tick) override {
     if (!waiting_since_ || tick.new_data()) {
       if (!waiting_since_) {
-        tick.judged();
+        tick.evaluated();
       }
       waiting_since_ = tick.seconds();
-      fired_ = false;
+      triggered_ = false;
     }
     const double waited = tick.seconds() - *waiting_since_;
-    if (!fired_ && waited >= threshold_) {
-      fired_ = true;
-      tick.judged();
-      tick.fire(finding(waited));
+    if (!triggered_ && waited >= threshold_) {
+      triggered_ = true;
+      tick.evaluated();
+      tick.trigger(finding(waited));
       stop_training(tick);
     }
   }
@@ -110,7 +110,7 @@ class StalledTrainingRule final : public Rule {
     stop_tried_ = true;
     try {
       // By the profile and region that the trial was opened with.
-      const RemoteOptions& account = TrialAccess::state(base_trial()).options().remote;
+      const RemoteOptions account = TrialSnapshot::last(base_trial()).options().remote;
       place.warn("StopTraining: " + stop_training_job(parameters().text("training_job_name_prefix"), account).text);
     } catch (const Error& error) {
       place.warn(std::string("StopTraining was asked for and failed: ") + error.what());
@@ -133,7 +133,7 @@ class StalledTrainingRule final : public Rule {
   double threshold_;
   std::optional<Seen> last_;
   std::optional<double> waiting_since_;  // of the steady clock
-  bool fired_ = false;                   // since the last new data
+  bool triggered_ = false;               // since the last new data
   bool stop_tried_ = false;
 };
 

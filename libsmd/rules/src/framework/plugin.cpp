@@ -78,7 +78,7 @@ std::vector<std::string> load_rule_plugin(const std::string& path) {
   // Without a slash the loader would look in the system's directories.
   const std::string place = path.find('/') == std::string::npos ? "./" + path : path;
   struct stat status = {};
-  if (stat(place.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {  // a FIFO would hold the loader for ever
+  if (stat(place.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {  // on a FIFO the loader would block
     refuse(path, S_ISDIR(status.st_mode) ? "is a directory; name the shared object itself"
                                          : "is no regular file; name a shared object");
   }
