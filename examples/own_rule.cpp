@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rule of the program's own, registered with the library: fires when a gradient is far larger than it was at the step
-// before.   own_rule TRIAL [PARAMETER=VALUE]...
+// A rule of the program's own, registered with the library: triggers when a gradient is far larger than it was at the
+// step before.   own_rule TRIAL [PARAMETER=VALUE]...
 #include <smd/smd.hpp>
 
 #include <cstdio>
@@ -32,11 +32,11 @@ class GradientJump final : public smd::Rule {
       if (!now) {
         continue;  // not saved, or text: skipped
       }
-      step.judged();
+      step.evaluated();
       const auto [before, first] =
           before_.try_emplace(std::string(unit.tensor()) + '\n' + std::string(unit.worker()), *now);
       if (!first && *now > factor_ * before->second) {
-        step.fire(unit, "jump", *now / before->second, ">", factor_);
+        step.trigger(unit, "jump", *now / before->second, ">", factor_);
       }
       before->second = *now;
     }

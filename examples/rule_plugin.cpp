@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plug-in with one rule: fires when too many elements of a tensor are above a threshold.
+// A plug-in with one rule: triggers when too many elements of a tensor are above a threshold.
 //   c++ -std=c++20 -shared -fPIC -o my_rules.so rule_plugin.cpp $(pkg-config --cflags --libs smd)
 //   smd-rule --plugin ./my_rules.so TRIAL -r MyRule -p threshold=2
 #include <smd/rule.hpp>
@@ -33,9 +33,9 @@ class MyRule final : public smd::Rule {
       if (value == nullptr || value->dtype() != smd::Dtype::float32) {
         continue;
       }
-      step.judged();
+      step.evaluated();
       if (const std::int64_t above = count(*value); above > most_) {
-        step.fire(unit, "above", static_cast<double>(above), ">", static_cast<double>(most_));
+        step.trigger(unit, "above", static_cast<double>(above), ">", static_cast<double>(most_));
       }
     }
   }

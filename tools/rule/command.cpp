@@ -8,8 +8,8 @@
 #include "cli/interruption.hpp"
 #include "cli/operands.hpp"
 #include "cli/text.hpp"
+#include "evaluate.hpp"
 #include "explain.hpp"
-#include "judge.hpp"
 #include "live.hpp"
 #include "requests.hpp"
 #include "rule_views.hpp"
@@ -29,15 +29,14 @@ std::size_t longest_name(const std::vector<RuleRequest>& requests, bool ascii) {
   return width;
 }
 
-/// Judges trials one after another.
+/// Evaluates trials one after another.
 class Runner {
  public:
   Runner(const RuleCommandOptions& options, const std::vector<RuleRequest>& requests, Diagnostics& messages)
       : options_(options),
         messages_(messages),
         others_(options.reading, messages),
-        judgement_{
-            options, requests, others_, messages, may_be_several(options.operands), [] { return interrupted(); }} {
+        context_{options, requests, others_, messages, may_be_several(options.operands), [] { return interrupted(); }} {
     for (const std::string& operand : options.operands) {
       others_.allow(operand);
     }
@@ -47,33 +46,33 @@ class Runner {
     }
   }
 
-  void judge() {
-    Reports reports(options_, judgement_.several_trials, longest_name(judgement_.requests, options_.output.terminal.ascii),
+  void evaluate() {
+    Reports reports(options_, context_.several_trials, longest_name(context_.requests, options_.output.terminal.ascii),
                     messages_);
-    const bool any_good = std::any_of(judgement_.requests.begin(), judgement_.requests.end(),
+    const bool any_good = std::any_of(context_.requests.begin(), context_.requests.end(),
                                       [](const RuleRequest& request) { return !request.error; });
     if (!any_good) {
-      messages_.raise(ExitStatus::nothing_evaluated);  // rules that are evaluated elsewhere alone are no verdict
+      messages_.raise(ExitStatus::nothing_evaluated);  // rules that are evaluated elsewhere alone are no result
     }
     if (any_good && options_.following.follow) {
-      judge_live(judgement_, all_operands(options_.operands, options_.output.null_separated, messages_), reports);
+      evaluate_live(context_, all_operands(options_.operands, options_.output.null_separated, messages_), reports);
       reports.close();
       return;
     }
     for_each_operand(options_.operands, options_.output.null_separated, messages_, [&](const std::string& operand) {
       if (!any_good) {
-        report_unread(judgement_, operand, {}, reports);
+        report_unread(context_, operand, {}, reports);
         return true;
       }
       // Reports are closed also when a signal ends this; reading of operands ends at once.
       const Interruption interruption;
-      bool judged = false;
+      bool evaluated = false;
       visit(operand, [&](Trial& trial) {
-        judge_trial(judgement_, trial, operand, interruption.token(), reports);
-        judged = true;
+        evaluate_trial(context_, trial, operand, interruption.token(), reports);
+        evaluated = true;
       });
-      if (!judged && !interrupted()) {
-        report_unread(judgement_, operand, Diagnostics::last_failure(), reports);
+      if (!evaluated && !interrupted()) {
+        report_unread(context_, operand, Diagnostics::last_failure(), reports);
       }
       return !interruption.token().stop_requested();
     });
@@ -82,12 +81,12 @@ class Runner {
 
   void explain() {
     OutputFile out = options_.output.open();
-    RowWriter rows(out, options_.output, explain_columns(), judgement_.several_trials, messages_);
+    RowWriter rows(out, options_.output, explain_columns(), context_.several_trials, messages_);
     for_each_operand(options_.operands, options_.output.null_separated, messages_, [&](const std::string& operand) {
       visit(operand, [&](Trial& trial) {
-        TrialJudge judge(judgement_, trial, operand, evaluation_options(judgement_, trial), nullptr);
-        rule::explain(judge.evaluator(), operand, rows, messages_);
-        judge.report_refused();
+        TrialEvaluation evaluation(context_, trial, operand, evaluation_options(context_, trial), nullptr);
+        rule::explain(evaluation.evaluator(), operand, rows, messages_);
+        evaluation.report_refused();
       });
       return true;
     });
@@ -97,13 +96,13 @@ class Runner {
 
  private:
   void visit(const std::string& operand, const std::function<void(Trial&)>& work) {
-    with_trial(operand, options_.reading.trial_options(range_to_judge(options_.selection)), messages_, work);
+    with_trial(operand, options_.reading.trial_options(range_to_evaluate(options_.selection)), messages_, work);
   }
 
   const RuleCommandOptions& options_;
   Diagnostics& messages_;
   OtherTrials others_;
-  Judgement judgement_;
+  EvaluationContext context_;
 };
 
 void about_rules(const RuleCommandOptions& options, Diagnostics& messages) {
@@ -169,7 +168,7 @@ ExitStatus RuleCommand::run(Diagnostics& messages) {
   if (options_.task == Task::explain) {
     runner.explain();
   } else {
-    runner.judge();
+    runner.evaluate();
   }
   return ExitStatus::yes;
 }

@@ -38,7 +38,7 @@ class GithubReport : public Report {
  public:
   explicit GithubReport(const ReportContext& context) : context_(context) {}
 
-  void result(const Record& record) override {
+  void result(const ReportRecord& record) override {
     switch (record.result.status) {
       case RuleStatus::issues_found:
       case RuleStatus::error:
@@ -58,7 +58,7 @@ class GithubReport : public Report {
   }
 
  private:
-  void annotate(std::string_view command, const Record& record, const std::string& text) {
+  void annotate(std::string_view command, const ReportRecord& record, const std::string& text) {
     context_.out.write(std::string(command) + " title=" + shown(encoded(record.result.name, true)) +
                        "::" + shown(encoded(std::string(record.trial) + ": " + text, false)) + "\n");
   }

@@ -32,8 +32,8 @@ class JsonReport : public Report {
   JsonReport(const ReportContext& context, bool lines)
       : context_(context), lines_(lines), chosen_(chosen_keys(context.options.columns)) {}
 
-  void finding(const Record& record) override { write(record); }
-  void result(const Record& record) override { write(record); }
+  void finding(const ReportRecord& record) override { write(record); }
+  void result(const ReportRecord& record) override { write(record); }
 
   void end() override {
     if (!lines_) {
@@ -42,7 +42,7 @@ class JsonReport : public Report {
   }
 
  private:
-  void write(const Record& record) {
+  void write(const ReportRecord& record) {
     const std::string json = record_json(record, chosen_, context_.options.precision, context_.options.nonfinite);
     if (lines_) {
       context_.out.write(json + "\n");

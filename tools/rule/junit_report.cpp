@@ -110,7 +110,7 @@ class JunitReport : public Report {
  public:
   explicit JunitReport(const ReportContext& context) : context_(context), started_(time_stamp()) {}
 
-  void result(const Record& record) override {
+  void result(const ReportRecord& record) override {
     const RuleResult& result = record.result;
     // Trials that are followed at once take turns.
     auto suite = std::find_if(suites_.begin(), suites_.end(), [&](const Suite& s) { return s.trial == record.trial; });

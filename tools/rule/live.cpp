@@ -22,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Kind = FollowEvent::Kind;
 
-/// How often rules are told that time goes by, at least.
+/// The longest time between two ticks of the rules.
 constexpr std::chrono::milliseconds longest_pause{1000};
 
 /// Whether a snapshot may hold something new.
@@ -38,18 +38,18 @@ struct Extent {
 
 class LiveTrial {
  public:
-  LiveTrial(const Judgement& judgement, Trial& trial, const std::string& name, const WaitOptions& wait,
+  LiveTrial(const EvaluationContext& context, Trial& trial, const std::string& name, const WaitOptions& wait,
             Reports& reports, std::mutex& mutex)
-      : judgement_(judgement), trial_(trial), name_(name), wait_(wait), reports_(reports), mutex_(mutex) {
+      : context_(context), trial_(trial), name_(name), wait_(wait), reports_(reports), mutex_(mutex) {
     const std::lock_guard lock(mutex_);
-    EvaluationOptions options = evaluation_options(judgement, trial);
+    EvaluationOptions options = evaluation_options(context, trial);
     end_ = options.end;
     options.wait = wait_;
-    judge_.emplace(judgement, trial, name, std::move(options), &reports);
-    others_.emplace(judgement.others.all(), wait, judgement.messages);
+    evaluation_.emplace(context, trial, name, std::move(options), &reports);
+    others_.emplace(context.others.all(), wait, context.messages);
   }
 
-  /// Rules may be told of trouble with the trial, but not lose what they have found.
+  /// Trouble with the trial is reported, and what the rules have found so far is kept.
   void run() {
     try {
       follow();
@@ -65,9 +65,9 @@ class LiveTrial {
 
  private:
   void follow() {
-    const auto& following = judgement_.options.following;
+    const auto& following = context_.options.following;
     StepFollower follower(trial_, {.wait = wait_});
-    judgement_.messages.info(name_ + ": followed by " + follower.method());
+    context_.messages.info(name_ + ": followed by " + follower.method());
     Clock::time_point quiet_since = Clock::now();
     Extent known(trial_);
     while (true) {
@@ -85,7 +85,7 @@ class LiveTrial {
       const std::optional<GlobalStep> ready = ready_step();
       const bool job_over = event.has_value() && ready == came_;
       const Extent extent(trial_);
-      if (judge(ready > offered_ ? ready : std::nullopt, job_over, extent != known)) {
+      if (evaluate(ready > offered_ ? ready : std::nullopt, job_over, extent != known)) {
         return;
       }
       offered_ = std::max(offered_, ready);
@@ -114,41 +114,41 @@ class LiveTrial {
   }
 
   /// Shows the rules what is new. Returns whether it is over.
-  bool judge(std::optional<GlobalStep> last, bool job_over, bool new_data) {
+  bool evaluate(std::optional<GlobalStep> last, bool job_over, bool new_data) {
     const std::lock_guard lock(mutex_);
-    Evaluator& evaluator = judge_->evaluator();
+    Evaluator& evaluator = evaluation_->evaluator();
     if (last) {
       evaluator.offer(last);
     }
     if (job_over) {
       if (trial_.listed_steps().empty()) {
-        report_no_step(trial_, judgement_.messages, ExitStatus::nothing_evaluated);
+        report_no_step(trial_, context_.messages, ExitStatus::nothing_evaluated);
       }
       evaluator.offer();
       evaluator.finish();
-      judge_->conclude();
+      evaluation_->conclude();
       return true;
     }
     if (last && !std::exchange(told_, true)) {
       note_not_seen();
     }
     evaluator.tick(std::chrono::duration<double>(Clock::now().time_since_epoch()).count(), new_data);
-    judge_->report_finished();
+    evaluation_->report_finished();
     reports_.flush();
     if (evaluator.all_done() || (end_ && last && last->value >= end_->value - 1)) {
       evaluator.finish(false);
-      judge_->conclude();
+      evaluation_->conclude();
       return true;
     }
     return false;
   }
 
-  /// A typo is not to be told only when the job is over.
+  /// Says early on which rules have nothing to look at: it may be a typo, and the job may run for days.
   void note_not_seen() {
-    for (const RuleResult& result : judge_->evaluator().results()) {
+    for (const RuleResult& result : evaluation_->evaluator().results()) {
       if (result.status == RuleStatus::in_progress && result.steps_skipped > 0 && result.steps_evaluated == 0 &&
           result.tensors_matched == 0) {
-        judgement_.messages.note(name_ + ": " + result.name + ": nothing that it looks at was saved so far");
+        context_.messages.note(name_ + ": " + result.name + ": nothing that it looks at was saved so far");
       }
     }
   }
@@ -159,46 +159,46 @@ class LiveTrial {
     if (wait_.deadline) {
       wait.deadline = std::min(*wait.deadline, *wait_.deadline);
     }
-    if (const auto& idle = judgement_.options.following.idle) {
+    if (const auto& idle = context_.options.following.idle) {
       wait.deadline = std::min(*wait.deadline, quiet_since + std::chrono::duration_cast<Clock::duration>(*idle));
     }
     trial_.wait_until([&] { return Extent(trial_) != known; }, wait);
   }
 
   void give_up(std::string_view why) {
-    judgement_.messages.fail("Timeout", name_ + ": " + std::string(why), ExitStatus::timed_out);
+    context_.messages.fail("Timeout", name_ + ": " + std::string(why), ExitStatus::timed_out);
     end(false, true);
   }
 
   void end(bool complete, bool running) {
     const std::lock_guard lock(mutex_);
-    judge_->evaluator().finish(complete);
-    judge_->conclude(running);
+    evaluation_->evaluator().finish(complete);
+    evaluation_->conclude(running);
   }
 
   void tell_missing(const FollowEvent& event) {
     for (const std::string& file : event.missing) {
-      judgement_.messages.report_given_up(trial_.path(), file, "step " + std::to_string(event.step.value));
+      context_.messages.report_given_up(trial_.path(), file, "step " + std::to_string(event.step.value));
     }
-    judgement_.messages.say_missing();
+    context_.messages.say_missing();
   }
 
   void report_problems() {
     for (const Problem& problem : trial_.problems()) {
       if (problem.kind != ProblemKind::not_yet) {
-        judgement_.messages.report_once(problem, trial_.path());
+        context_.messages.report_once(problem, trial_.path());
       }
     }
   }
 
-  const Judgement& judgement_;
+  const EvaluationContext& context_;
   Trial& trial_;
   const std::string& name_;
   const WaitOptions& wait_;
   Reports& reports_;
   std::mutex& mutex_;
   std::optional<GlobalStep> end_;
-  std::optional<TrialJudge> judge_;
+  std::optional<TrialEvaluation> evaluation_;
   std::optional<OtherRecords> others_;
   std::optional<GlobalStep> came_;     // the last step whose records are there
   std::optional<GlobalStep> offered_;  // the last one that rules were shown
@@ -207,13 +207,11 @@ class LiveTrial {
 
 class LiveTrials {
  public:
-  LiveTrials(const Judgement& judgement, Reports& reports)
-      : judgement_(judgement),
-        reports_(reports),
-        wait_(judgement.options.following.wait_options(interruption_.token())) {
-    judgement_.stop = judgement.options.following.request_stop(wait_);
-    judgement_.others.end_requests_by(
-        [this](RemoteOptions& remote) { judgement_.options.following.end_requests(remote, wait_); });
+  LiveTrials(const EvaluationContext& context, Reports& reports)
+      : context_(context), reports_(reports), wait_(context.options.following.wait_options(interruption_.token())) {
+    context_.stop = context.options.following.request_stop(wait_);
+    context_.others.end_requests_by(
+        [this](RemoteOptions& remote) { context_.options.following.end_requests(remote, wait_); });
   }
 
   void run(const std::vector<std::string>& operands) {
@@ -224,21 +222,21 @@ class LiveTrials {
   void follow(const std::string& operand) {
     bool read = false;
     const auto open = [&](const TrialOptions& options) {
-      return open_awaited(operand, options, judgement_.options.following, wait_, judgement_.messages, Level::warning);
+      return open_awaited(operand, options, context_.options.following, wait_, context_.messages, Level::warning);
     };
-    TrialOptions options = judgement_.options.reading.trial_options();
-    judgement_.options.following.end_requests(options.remote, wait_);
-    with_trial(operand, options, judgement_.messages, open, [&](Trial& trial) {
+    TrialOptions options = context_.options.reading.trial_options();
+    context_.options.following.end_requests(options.remote, wait_);
+    with_trial(operand, options, context_.messages, open, [&](Trial& trial) {
       read = true;
-      LiveTrial(judgement_, trial, operand, wait_, reports_, mutex_).run();
+      LiveTrial(context_, trial, operand, wait_, reports_, mutex_).run();
     });
     if (!read && !wait_.stop.stop_requested()) {
       const std::lock_guard lock(mutex_);
-      report_unread(judgement_, operand, Diagnostics::last_failure(), reports_);
+      report_unread(context_, operand, Diagnostics::last_failure(), reports_);
     }
   }
 
-  Judgement judgement_;
+  EvaluationContext context_;
   Reports& reports_;
   Interruption interruption_;
   WaitOptions wait_;
@@ -247,8 +245,8 @@ class LiveTrials {
 
 }  // namespace
 
-void judge_live(const Judgement& judgement, const std::vector<std::string>& operands, Reports& reports) {
-  LiveTrials(judgement, reports).run(operands);
+void evaluate_live(const EvaluationContext& context, const std::vector<std::string>& operands, Reports& reports) {
+  LiveTrials(context, reports).run(operands);
 }
 
 }  // namespace smd::tool::rule

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "judge.hpp"
+#include "evaluate.hpp"
 
 namespace smd::tool::rule {
 
 /// Follows trials, all at once: each rule sees each step once it is complete. Ends when the jobs have ended, no rule
 /// wants to see more, time is up (status 124), or a signal asks to stop; what was found by then is reported.
 /// @throws UsageError for bad patterns.
-void judge_live(const Judgement& judgement, const std::vector<std::string>& operands, Reports& reports);
+void evaluate_live(const EvaluationContext& context, const std::vector<std::string>& operands, Reports& reports);
 
 }  // namespace smd::tool::rule

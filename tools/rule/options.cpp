@@ -208,7 +208,7 @@ Task task_from(const CommandLine& line) {
                                                                        {"explain", Task::explain},
                                                                        {"check-config", Task::check_config},
                                                                        {"hook-config", Task::hook_config}}};
-  Task task = Task::judge;
+  Task task = Task::evaluate;
   std::string_view chosen;
   for (const auto& [name, kind] : flags) {
     if (line.has(name)) {
@@ -263,7 +263,7 @@ void check(const RuleCommandOptions& options) {
   if (!options.following.follow) {
     return;
   }
-  if (options.task != Task::judge) {
+  if (options.task != Task::evaluate) {
     throw UsageError("--follow evaluates: it takes no --explain, no --check-config and no --hook-config");
   }
   const SelectionOptions& selection = options.selection;

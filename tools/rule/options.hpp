@@ -31,7 +31,7 @@ struct ParameterOption {
   std::string value;
 };
 
-enum class Task : std::uint8_t { judge, list, describe, explain, check_config, hook_config };
+enum class Task : std::uint8_t { evaluate, list, describe, explain, check_config, hook_config };
 
 /// The options of smd-rule, as an option table and as values, with the shared options beside them.
 struct RuleCommandOptions {
@@ -41,7 +41,7 @@ struct RuleCommandOptions {
   MessageOptions messages;
   ReadingOptions reading;
   FollowingOptions following;
-  Task task = Task::judge;
+  Task task = Task::evaluate;
   std::string described;  ///< Of --describe.
   std::vector<std::string> rules;
   std::vector<ParameterOption> parameters;

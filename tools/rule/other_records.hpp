@@ -19,7 +19,7 @@ class OtherRecords {
   OtherRecords(std::deque<Trial>& trials, const WaitOptions& wait, Diagnostics& messages);
 
   /// The last step up to which rules can be shown what the trials hold; nullopt: any. Looks for what is new, and says
-  /// which event files were waited for in vain. @throws ReadError.
+  /// which event files were waited for and did not come. @throws ReadError.
   [[nodiscard]] std::optional<GlobalStep> last_readable();
 
  private:

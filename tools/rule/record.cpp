@@ -68,7 +68,7 @@ const std::vector<RecordKey>& record_keys() {
   return keys;
 }
 
-const std::vector<Cell>& RecordCells::fill(const Record& record) {
+const std::vector<Cell>& RecordCells::fill(const ReportRecord& record) {
   const RuleResult& result = record.result;
   const Finding* const finding = record.finding;
   const bool whole = record.kind == RecordKind::result;
@@ -111,7 +111,7 @@ const std::vector<Cell>& RecordCells::fill(const Record& record) {
   return cells_;
 }
 
-std::string record_json(const Record& record, const std::vector<std::size_t>& chosen, int precision,
+std::string record_json(const ReportRecord& record, const std::vector<std::size_t>& chosen, int precision,
                         NonFinite nonfinite) {
   RecordCells filled;
   const std::vector<Cell>& cells = filled.fill(record);
@@ -158,7 +158,7 @@ std::string place_text(const Finding& finding) {
   return text;
 }
 
-std::string result_text(const Record& record) {
+std::string result_text(const ReportRecord& record) {
   const RuleResult& result = record.result;
   if (record.finding != nullptr) {
     std::string text = place_text(*record.finding);

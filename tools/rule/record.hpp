@@ -15,7 +15,7 @@ namespace smd::tool::rule {
 enum class RecordKind : std::uint8_t { finding, result };
 
 /// What is reported: one finding, or what became of one rule on one trial. Borrows everything.
-struct Record {
+struct ReportRecord {
   RecordKind kind = RecordKind::result;
   std::string_view trial;
   const RuleResult& result;  ///< Of a finding: only its names are known for sure.
@@ -34,7 +34,7 @@ struct RecordKey {
 /// The cells of a record, one for each key, and what they borrow. Made anew by `fill`.
 class RecordCells {
  public:
-  const std::vector<Cell>& fill(const Record& record);
+  const std::vector<Cell>& fill(const ReportRecord& record);
 
  private:
   std::vector<Cell> cells_;
@@ -43,7 +43,7 @@ class RecordCells {
 
 /// A record as a JSON object, of these keys (indices into `record_keys`; none given: those of its kind). Strings that
 /// are not UTF-8 lose what is none.
-[[nodiscard]] std::string record_json(const Record& record, const std::vector<std::size_t>& chosen, int precision,
+[[nodiscard]] std::string record_json(const ReportRecord& record, const std::vector<std::size_t>& chosen, int precision,
                                       NonFinite nonfinite);
 
 /// Of a result with status Error: the configuration error's kind, or `unread`; empty for other results.
@@ -54,7 +54,7 @@ class RecordCells {
 
 /// `step 120 (train 118)`, `step 120` where no mode was set, or nothing.
 [[nodiscard]] std::string place_text(const Finding& finding);
-/// What a person is told of a result: place and finding, or why there is none.
-[[nodiscard]] std::string result_text(const Record& record);
+/// A result for people: place and finding, or why there is none.
+[[nodiscard]] std::string result_text(const ReportRecord& record);
 
 }  // namespace smd::tool::rule

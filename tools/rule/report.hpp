@@ -20,8 +20,8 @@ class Report {
  public:
   virtual ~Report() = default;
   /// With -k, and where findings are all that is wanted.
-  virtual void finding(const Record&) {}
-  virtual void result(const Record& record) = 0;
+  virtual void finding(const ReportRecord&) {}
+  virtual void result(const ReportRecord& record) = 0;
   /// More may be long in coming: what there is must be seen.
   virtual void flush() {}
   /// After the last record. Does not close the file.

@@ -84,7 +84,7 @@ Reports::Reports(const RuleCommandOptions& options, bool several_trials, std::si
 
 Reports::~Reports() = default;
 
-void Reports::finding(const Record& record) {
+void Reports::finding(const ReportRecord& record) {
   for (Destination& to : destinations_) {
     if (to.findings) {
       to.report->finding(record);
@@ -92,7 +92,7 @@ void Reports::finding(const Record& record) {
   }
 }
 
-void Reports::result(const Record& record) {
+void Reports::result(const ReportRecord& record) {
   for (Destination& to : destinations_) {
     if (to.results) {
       to.report->result(record);

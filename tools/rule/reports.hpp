@@ -23,8 +23,8 @@ class Reports {
   ~Reports();
 
   /// Goes where findings are wanted.
-  void finding(const Record& record);
-  void result(const Record& record);
+  void finding(const ReportRecord& record);
+  void result(const ReportRecord& record);
   /// More may be long in coming.
   void flush();
   /// After the last record: puts all files in their places. @throws OutputError.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <smd/rule.hpp>
+#include <smd/hook_config.hpp>
 #include <smd/rule_config.hpp>
 #include <smd/rule_result.hpp>
 
@@ -15,7 +16,7 @@
 
 namespace smd::tool::rule {
 
-/// One rule to judge by, from -r or from a file.
+/// One rule to evaluate by, from -r or from a file.
 struct RuleRequest {
   RuleConfiguration configuration;          ///< Its name is empty for -r.
   std::string file = {};                    ///< Empty for -r.
@@ -39,7 +40,7 @@ struct RuleRequest {
 /// be.
 [[nodiscard]] std::vector<RuleRequest> rule_requests(const RuleCommandOptions& options, Diagnostics& messages);
 
-/// What a result of this request that fired has to say of the stop withheld from it, in the words in which the rule
+/// What a result of this request that triggered has to say of the stop withheld from it, in the words in which the rule
 /// itself says that it stopped nothing; empty if there is none, or -p asked for one.
 [[nodiscard]] std::string stop_not_performed(const RuleRequest& request, const RuleResult& result);
 

@@ -15,13 +15,13 @@ class RowsReport : public Report {
       : held_(context.options.format == "table" || context.options.format == "text"),
         rows_(context.out, context.options, record_columns(), context.several_trials, context.messages) {}
 
-  void finding(const Record& record) override { row(record); }
-  void result(const Record& record) override { row(record); }
+  void finding(const ReportRecord& record) override { row(record); }
+  void result(const ReportRecord& record) override { row(record); }
   void flush() override { rows_.end_step(); }
   void end() override { rows_.finish(); }
 
  private:
-  void row(const Record& record) {
+  void row(const ReportRecord& record) {
     std::vector<Cell> cells = cells_.fill(record);
     cells.erase(cells.begin() + trial_key);
     rows_.set_trial(record.trial);

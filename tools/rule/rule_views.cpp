@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rule_views.hpp"
 
+#include <smd/hook_needs.hpp>
 #include <smd/rule_registry.hpp>
 
 #include "cli/terminal.hpp"

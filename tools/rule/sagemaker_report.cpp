@@ -11,7 +11,7 @@ class SagemakerReport : public Report {
  public:
   explicit SagemakerReport(const ReportContext& context) : context_(context) {}
 
-  void result(const Record& record) override {
+  void result(const ReportRecord& record) override {
     const RuleResult& result = record.result;
     const bool nothing = result.status == RuleStatus::not_evaluated;
     std::string details;

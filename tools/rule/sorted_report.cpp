@@ -34,7 +34,7 @@ std::vector<std::size_t> sort_columns(const std::vector<SortKey>& sort) {
 
 /// A record with what it borrows.
 struct OwnRecord {
-  explicit OwnRecord(const Record& record)
+  explicit OwnRecord(const ReportRecord& record)
       : kind(record.kind),
         trial(record.trial),
         finding(record.finding != nullptr ? std::optional(*record.finding) : std::nullopt) {
@@ -57,18 +57,18 @@ class SortedReport : public Report {
   SortedReport(std::unique_ptr<Report> report, const OutputOptions& options)
       : report_(std::move(report)), columns_(sort_columns(options.sort)), records_(options.sort, options.limit) {}
 
-  void finding(const Record& record) override { add(record); }
-  void result(const Record& record) override { add(record); }
+  void finding(const ReportRecord& record) override { add(record); }
+  void result(const ReportRecord& record) override { add(record); }
   void end() override {
     records_.take_all([&](const OwnRecord& own) {
-      const Record record{own.kind, own.trial, own.result, own.finding ? &*own.finding : nullptr};
+      const ReportRecord record{own.kind, own.trial, own.result, own.finding ? &*own.finding : nullptr};
       own.kind == RecordKind::finding ? report_->finding(record) : report_->result(record);
     });
     report_->end();
   }
 
  private:
-  void add(const Record& record) {
+  void add(const ReportRecord& record) {
     const std::vector<Cell>& cells = cells_.fill(record);
     std::vector<SortValue> values;
     for (const std::size_t column : columns_) {

@@ -21,7 +21,7 @@ class TapReport : public Report {
  public:
   explicit TapReport(const ReportContext& context) : context_(context) {}
 
-  void result(const Record& record) override {
+  void result(const ReportRecord& record) override {
     start();
     const RuleResult& result = record.result;
     const bool bad = result.status == RuleStatus::issues_found || result.status == RuleStatus::error;

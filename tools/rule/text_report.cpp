@@ -16,11 +16,11 @@ class TextReport : public Report {
   explicit TextReport(const ReportContext& context)
       : context_(context), color_(!context.options.file && use_color(context.options.terminal.color, STDOUT_FILENO)) {}
 
-  void finding(const Record& record) override {
+  void finding(const ReportRecord& record) override {
     line("finding", "", record);
     context_.out.flush();
   }
-  void result(const Record& record) override {
+  void result(const ReportRecord& record) override {
     line(to_string(record.result.status), color_of(record.result.status), record);
     // At a terminal they stand beside it already, among the messages.
     for (std::size_t i = 0; !context_.out.is_terminal() && i < record.result.warnings.size(); ++i) {
@@ -48,7 +48,7 @@ class TextReport : public Report {
     return {};
   }
 
-  void line(std::string_view status, std::string_view color, const Record& record) {
+  void line(std::string_view status, std::string_view color, const ReportRecord& record) {
     const bool colored = color_ && !color.empty();
     std::string text(colored ? color : "");
     text += status;

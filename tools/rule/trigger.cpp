@@ -56,7 +56,7 @@ class TextFile {
   int descriptor_;
 };
 
-std::vector<std::string> environment_of(const Record& record) {
+std::vector<std::string> environment_of(const ReportRecord& record) {
   const Finding& finding = *record.finding;
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -129,7 +129,7 @@ void say_end(const CommandEnd& end, const TriggerCommand& trigger, Diagnostics& 
 
 }  // namespace
 
-void run_on_trigger(const TriggerCommand& trigger, const Record& finding, Diagnostics& messages) {
+void run_on_trigger(const TriggerCommand& trigger, const ReportRecord& finding, Diagnostics& messages) {
   if (trigger.stop()) {
     messages.warning("--on-trigger: not run: smd-rule has to end");
     return;

@@ -20,6 +20,6 @@ struct TriggerCommand {
 /// Runs `sh -c command` for a finding, in a process group of its own: the record as JSON on its standard input, the
 /// finding in its environment. What it prints goes to standard error, so that results stay whole. Waits for it, and
 /// ends it as `wait_for_command` does. A failure is a warning.
-void run_on_trigger(const TriggerCommand& trigger, const Record& finding, Diagnostics& messages);
+void run_on_trigger(const TriggerCommand& trigger, const ReportRecord& finding, Diagnostics& messages);
 
 }  // namespace smd::tool::rule

@@ -67,12 +67,6 @@ std::map<std::string, Collection> stock_collections(Framework framework) {
   return collections;
 }
 
-bool is_scalar_collection(std::string_view name) noexcept {
-  static constexpr std::array<std::string_view, 5> names = {"losses", "metrics", "sm_metrics", "feature_importance",
-                                                            "average_shap"};
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 namespace detail::hook {
 
 std::span<const std::string_view> collections_always_saved(Framework framework) noexcept {

@@ -25,4 +25,8 @@ using LogSink = std::function<void(LogLevel level, std::string_view message)>;
 /// level is at least that of SMDEBUG_LOG_LEVEL (default info; `off`: nothing). Thread-safe.
 SMD_EXPORT void set_log_sink(LogSink sink);
 
+/// Logs a message (a line without a line break) as the library does: it goes to the sink, or to standard error. For
+/// rules of your own. Thread-safe.
+SMD_EXPORT void log(LogLevel level, std::string_view message);
+
 }  // namespace smd

@@ -81,4 +81,18 @@ class SMD_EXPORT Refresh final : public RefreshGuard {
   explicit Refresh(Trials&& trials) : RefreshGuard(true, pointers(std::forward<Trials>(trials))) {}
 };
 
+/// While one lives, queries of the thread that made it do not refresh these trials; other threads' queries are as
+/// before. They nest. It ends in the thread that made it, the last one first, and before the trials do.
+class SMD_EXPORT NoRefreshInThread {
+ public:
+  explicit NoRefreshInThread(std::span<const Trial* const> trials);
+  NoRefreshInThread(const NoRefreshInThread&) = delete;
+  NoRefreshInThread& operator=(const NoRefreshInThread&) = delete;
+  ~NoRefreshInThread();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
 }  // namespace smd

@@ -2,14 +2,17 @@
 #pragma once
 
 /// All of libsmd's public interface.
+#include <smd/aws.hpp>
 #include <smd/collection.hpp>
 #include <smd/custom_rule.hpp>
 #include <smd/dtype.hpp>
+#include <smd/elements.hpp>
 #include <smd/error.hpp>
 #include <smd/evaluator.hpp>
 #include <smd/follow.hpp>
 #include <smd/hook.hpp>
 #include <smd/hook_config.hpp>
+#include <smd/hook_needs.hpp>
 #include <smd/last_written.hpp>
 #include <smd/limits.hpp>
 #include <smd/log.hpp>
@@ -27,6 +30,7 @@
 #include <smd/sagemaker.hpp>
 #include <smd/save_config.hpp>
 #include <smd/shape.hpp>
+#include <smd/snapshot.hpp>
 #include <smd/step.hpp>
 #include <smd/temporary_file.hpp>
 #include <smd/tensor.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/log.hpp"
+#include <smd/log.hpp>
 
 #include "text/escape.hpp"
 
@@ -54,8 +54,6 @@ void set_log_sink(LogSink sink) {
   the_log().sink = std::move(sink);
 }
 
-namespace detail {
-
 void log(LogLevel level, std::string_view message) {
   const std::lock_guard lock(the_log().mutex);
   if (the_log().sink) {
@@ -64,11 +62,10 @@ void log(LogLevel level, std::string_view message) {
   }
   static const std::optional<LogLevel> least = level_of_environment();
   if (least && level >= *least) {
-    const std::string line = "smd: " + std::string(to_string(level)) + ": " + printable(message, longest_line) + "\n";
+    const std::string line =
+        "smd: " + std::string(to_string(level)) + ": " + detail::printable(message, longest_line) + "\n";
     static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
   }
 }
-
-}  // namespace detail
 
 }  // namespace smd

@@ -6,6 +6,8 @@
 #include "layout/layout.hpp"
 #include "layout/name_table.hpp"
 
+#include <smd/snapshot.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,12 +21,8 @@ namespace smd::detail::trial {
 
 using layout::no_id;
 
-/// One thing that a payload lists: a record or a shape of one tensor.
-struct Item {
-  std::uint32_t tensor = 0;         ///< Id in `Catalog::tensors`.
-  std::uint32_t reduction = no_id;  ///< Id in `Catalog::reductions`; `no_id`: the value itself.
-  std::uint32_t position = 0;       ///< Column of the payload.
-};
+/// One thing that a payload lists: a record or a shape of one tensor. Its position is the payload's column.
+using Item = SavedItem;
 
 /// One list of stored names, understood: by tensor, then the value before reductions; each once.
 struct ItemList {

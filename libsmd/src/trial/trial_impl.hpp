@@ -20,6 +20,7 @@ struct detail::TrialAccess {
     return Trial(std::make_shared<Trial::Impl>(path, options, environment));
   }
   [[nodiscard]] static trial::TrialState& state(const Trial& trial) noexcept { return *trial.impl_; }
+  [[nodiscard]] static std::shared_ptr<trial::TrialState> shared_state(const Trial& trial) { return trial.impl_; }
 };
 
 }  // namespace smd

@@ -19,7 +19,7 @@ class ThrowingRule final : public smd::Rule {
     if (step.step().value >= at_) {
       throw std::runtime_error("out of luck");
     }
-    step.judged();
+    step.evaluated();
   }
 
  private:

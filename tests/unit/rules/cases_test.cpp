@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded verdicts: every case of cases.json, beside the trials it is about.
+// The recorded results: every case of cases.json, beside the trials it is about.
 #include <smd/evaluator.hpp>
 #include <smd/rule_registry.hpp>
 #include <smd/trial.hpp>
@@ -60,14 +60,14 @@ void check_result(const smd::RuleResult& result, const Json& expected) {
   }
   CHECK_FALSE(result.error_kind.has_value());
   CHECK(result.steps_evaluated == expected.at("evaluated_steps").get<std::size_t>());
-  const Json& fired = expected.at("fired");
-  CHECK(result.status == (!fired.empty()                ? smd::RuleStatus::issues_found
+  const Json& triggered = expected.at("fired");
+  CHECK(result.status == (!triggered.empty()            ? smd::RuleStatus::issues_found
                           : result.steps_evaluated == 0 ? smd::RuleStatus::not_evaluated
                                                         : smd::RuleStatus::no_issues_found));
-  REQUIRE(result.findings.size() == fired.size());
-  for (std::size_t i = 0; i < fired.size(); ++i) {
+  REQUIRE(result.findings.size() == triggered.size());
+  for (std::size_t i = 0; i < triggered.size(); ++i) {
     INFO("finding ", i, ": ", result.findings[i].message);
-    check_finding(result.findings[i], fired[i]);
+    check_finding(result.findings[i], triggered[i]);
   }
 }
 

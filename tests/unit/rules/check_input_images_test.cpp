@@ -33,9 +33,9 @@ TEST_CASE("a mean on the threshold passes; images and pixels of all steps count"
   // two channels of two pixels: means 0.5 and -0.25, then of both steps 0.5 and (-0.5 - 1.75) / 4
   trial.step(step_of(0, value_of<float>("input", Dtype::float32, {0, 1, -0.5F, 0}, Shape{1, 2, 2})));
   trial.step(step_of(1, value_of<float>("input", Dtype::float32, {0, 1, -0.75F, -1}, Shape{1, 2, 2})));
-  CHECK(fired_at(trial.run(rule, with({{"threshold_mean", "0.5"}}))) == Steps{1});
+  CHECK(triggered_at(trial.run(rule, with({{"threshold_mean", "0.5"}}))) == Steps{1});
   const RuleResult result = trial.run(rule, with({{"threshold_mean", "0.49"}, {"threshold_samples", "2"}}));
-  REQUIRE(fired_at(result) == Steps{1});
+  REQUIRE(triggered_at(result) == Steps{1});
   CHECK(result.findings[0].value == -0.5625);
   CHECK(result.findings[0].message == "input: |channel_mean -0.5625| > threshold 0.49");
   CHECK(result.findings[0].details[0].second == "1");
@@ -80,7 +80,7 @@ TEST_CASE("a value with other channels is left out, and so are NaN channels; emp
   trial.step(step_of(2, value_of<float>("input", Dtype::float32, {}, Shape{0, 2, 2})));
   trial.step(step_of(3, value_of<float>("other", Dtype::float32, {9}, Shape{1, 1, 1})));
   const RuleResult result = trial.run(rule, with({}));
-  REQUIRE(fired_at(result) == Steps{0});
+  REQUIRE(triggered_at(result) == Steps{0});
   CHECK(result.findings[0].value == 0.5);
   CHECK(result.steps_evaluated == 1);
 }
@@ -98,7 +98,7 @@ TEST_CASE("workers are pooled, tensors and modes are not; a scalar is one image"
     }
   }
   const RuleResult two = trial.run(rule, with({{"threshold_samples", "2"}}));
-  REQUIRE(fired_at(two) == Steps{0, 1});
+  REQUIRE(triggered_at(two) == Steps{0, 1});
   CHECK(two.findings[0].tensor == "input_a");
   CHECK(two.findings[0].value == 2);
   CHECK(trial.run(rule, with({{"threshold_samples", "3"}})).status == RuleStatus::not_evaluated);

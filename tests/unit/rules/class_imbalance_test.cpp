@@ -20,7 +20,7 @@ TEST_CASE("imbalance: exactly the threshold passes; samples are those of all ste
   trial.step(1, {{"labels", {0, 0, 0, 1}}});  // 6 of class 0, 2 of class 1
   trial.step(2, {{"labels", {0}}});           // 7 and 2
   const RuleResult result = trial.run(rule, {{"samples", "8"}, {"threshold_imbalance", "3"}});
-  REQUIRE(fired_at(result) == Steps{2});
+  REQUIRE(triggered_at(result) == Steps{2});
   CHECK(result.findings[0].check == "imbalance");
   CHECK(result.findings[0].value == 3.5);
   CHECK(result.findings[0].tensor == "labels");
@@ -94,7 +94,7 @@ TEST_CASE("without as many predictions only the labels count") {
   trial.step(3, {{"labels", {}}});
   const RuleResult result =
       trial.run(rule, {{"samples", "1"}, {"threshold_misprediction", "-1"}, {"threshold_imbalance", "0.5"}});
-  CHECK(fired_at(result) == Steps{0, 1});
+  CHECK(triggered_at(result) == Steps{0, 1});
   CHECK(result.steps_evaluated == 2);
 }
 

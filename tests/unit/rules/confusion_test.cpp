@@ -40,7 +40,7 @@ TEST_CASE("a perfect prediction of many classes passes, a class never right has 
   trial.step(0, {{"labels", classes}, {"predictions", classes}});
   trial.step(1, {{"labels", {100, 3}}, {"predictions", {3, 100}}});
   const RuleResult result = trial.run(rule);
-  REQUIRE(fired_at(result) == Steps{1, 1});
+  REQUIRE(triggered_at(result) == Steps{1, 1});
   CHECK(result.findings[0].value == 0);
   CHECK(result.findings[0].details[0].second == "3");  // the lowest of equals
   CHECK(result.findings[1].value == 1);
@@ -103,7 +103,7 @@ TEST_CASE("tensors by name, else by collection, else by a collection of that nam
   trial.step(4, {{saved("mean", "t_a"), {1}}, {"g_a", {1}}});
   // 0: t_a; 1: labels; 2: l_a of the collection labels; 3 and 4: one of the two is missing
   const RuleResult result = trial.run(rule, {{"labels_collection", "truth"}, {"predictions_collection", "guess"}});
-  CHECK(fired_at(result) == Steps{0, 0, 2, 2});
+  CHECK(triggered_at(result) == Steps{0, 0, 2, 2});
   CHECK(result.findings[0].tensor == "g_a");
   CHECK(result.steps_evaluated == 3);
   CHECK(

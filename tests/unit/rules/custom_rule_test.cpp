@@ -81,7 +81,7 @@ TEST_CASE("the documentation's rules: a step without gradients is skipped, count
   const Trial opened = trial.open();
   VanishingGradientRule vanishing(opened);
   const RuleResult result = invoke_rule(vanishing);
-  CHECK(fired_at(result) == Steps{0});
+  CHECK(triggered_at(result) == Steps{0});
   CHECK(result.status == RuleStatus::issues_found);
   CHECK(result.steps_evaluated == 3);
   CHECK(result.steps_skipped == 1);
@@ -91,7 +91,7 @@ TEST_CASE("the documentation's rules: a step without gradients is skipped, count
 
   CustomGradientRule gradient(opened, "0.001", "3");
   const RuleResult second = invoke_rule(gradient);
-  CHECK(fired_at(second) == Steps{0, 3});  // 1e-9 < 1e-3; |-4| > 3
+  CHECK(triggered_at(second) == Steps{0, 3});  // 1e-9 < 1e-3; |-4| > 3
   CHECK(second.steps_skipped == 1);
   CustomGradientRule calm(opened);
   CHECK(invoke_rule(calm).status == RuleStatus::no_issues_found);
@@ -108,7 +108,7 @@ TEST_CASE("a rule over two trials") {
   const Trial opened_other = other.open();
   LossAboveOtherRule rule(opened, opened_other);
   const RuleResult result = evaluate(opened, rule);
-  CHECK(fired_at(result) == Steps{2});
+  CHECK(triggered_at(result) == Steps{2});
   CHECK(result.action.starts_with(R"({"name": "stoptraining")"));
   CHECK(result.steps_evaluated == 2);
   CHECK(result.steps_skipped == 1);  // the other run skipped step 1
@@ -124,7 +124,7 @@ TEST_CASE("the other trial ends first: NoMoreData, which ends the rule of an eva
   const Trial opened_other = other.open();
   LossAboveOtherRule rule(opened, opened_other);
   const RuleResult result = evaluate(opened, rule);
-  CHECK(fired_at(result) == Steps{0});
+  CHECK(triggered_at(result) == Steps{0});
   CHECK(result.status == RuleStatus::issues_found);
   CHECK(result.warnings == Texts{"step 1 will not come: the job has ended before it"});
   try {
@@ -201,7 +201,7 @@ TEST_CASE("a tensor of which only a reduction was saved is there") {
   trial.step(0, {{saved("abs_mean", "gradient/a"), {1e-9F}}});
   const Trial opened = trial.open();
   VanishingGradientRule rule(opened);
-  CHECK(fired_at(invoke_rule(rule)) == Steps{0});
+  CHECK(triggered_at(invoke_rule(rule)) == Steps{0});
 }
 
 TEST_CASE("a step that may still come is no step to skip: the caller is told") {
@@ -252,7 +252,7 @@ TEST_CASE("a damaged record and a missing event file are problems of the result,
   const Trial opened = trial.open();
   CustomGradientRule rule(opened, "0", "1");
   const RuleResult result = invoke_rule(rule);
-  CHECK(fired_at(result) == Steps{3});
+  CHECK(triggered_at(result) == Steps{3});
   CHECK(result.steps_skipped == 3);
   REQUIRE(result.problems.size() == 2);
   CHECK(result.problems[0].kind == ProblemKind::damaged);
@@ -322,9 +322,9 @@ TEST_CASE("a custom rule can be registered") {
                  .create = [](const Parameters& parameters) {
                    return to_rule(std::make_unique<Registered>(parameters.number("threshold")));
                  }});
-  CHECK(fired_at(trial.run("SmallGradient", {{"threshold", "0.5"}})) == Steps{0, 3});
+  CHECK(triggered_at(trial.run("SmallGradient", {{"threshold", "0.5"}})) == Steps{0, 3});
   const RuleResult result = trial.run("SmallGradient");
-  CHECK(fired_at(result) == Steps{3});
+  CHECK(triggered_at(result) == Steps{3});
   CHECK(result.rule == "SmallGradient");
 }
 
@@ -338,7 +338,7 @@ class AsksTrial final : public Rule {
     }
   }
   void invoke_at_step(StepView& step) override {
-    step.fire(Finding{.check = "any"});
+    step.trigger(Finding{.check = "any"});
     if (!planning_) {
       static_cast<void>(base_trial().tensor("gradient/a").value(step.step()));
     }
@@ -351,7 +351,7 @@ class AsksTrial final : public Rule {
 /// One that needs nothing said beforehand.
 class NeedsNothing final : public Rule {
  public:
-  void invoke_at_step(StepView& step) override { step.judged(); }
+  void invoke_at_step(StepView& step) override { step.evaluated(); }
 };
 
 TEST_CASE("any rule that meets what is not there skips that step, and what it found there does not count") {
@@ -363,7 +363,7 @@ TEST_CASE("any rule that meets what is not there skips that step, and what it fo
     CAPTURE(planning);
     AsksTrial rule(planning);
     const RuleResult result = evaluate(opened, rule);
-    CHECK(fired_at(result) == Steps{0, 1, 3});
+    CHECK(triggered_at(result) == Steps{0, 1, 3});
     CHECK(result.steps_evaluated == 3);
     CHECK(result.steps_skipped == 1);
     CHECK(result.rule == "AsksTrial");
@@ -387,7 +387,7 @@ TEST_CASE("a rule that fails as it plans a step is shown the steps before") {
         throw std::runtime_error("planned badly");
       }
     }
-    void invoke_at_step(StepView& step) override { step.judged(); }
+    void invoke_at_step(StepView& step) override { step.evaluated(); }
   };
   Plans rule;
   const RuleResult result = evaluate(opened, rule);

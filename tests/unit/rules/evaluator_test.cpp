@@ -76,7 +76,7 @@ TEST_CASE("a rule stops at the first step that fired, or goes on") {
   RuleTrial trial(collections);
   fill(trial);
   const RuleResult first = trial.run("VanishingGradient", {}, EvaluationOptions{});
-  CHECK(fired_at(first) == std::vector<std::int64_t>{0});
+  CHECK(triggered_at(first) == std::vector<std::int64_t>{0});
   CHECK(first.steps_evaluated == 1);
   CHECK(first.last_step == GlobalStep(0));
   CHECK(trial.run("VanishingGradient").findings.size() == 6);
@@ -103,7 +103,7 @@ TEST_CASE("steps, modes, workers and bounds narrow") {
   }
   const auto run = [&](EvaluationOptions options) {
     options.keep_going = true;
-    return fired_at(trial.run("VanishingGradient", {}, std::move(options)));
+    return triggered_at(trial.run("VanishingGradient", {}, std::move(options)));
   };
   using Steps = std::vector<std::int64_t>;
   CHECK(run({.mode = Mode::eval, .workers = {"worker_1"}}) == Steps{1, 3});
@@ -111,23 +111,23 @@ TEST_CASE("steps, modes, workers and bounds narrow") {
   CHECK(run({.start = GlobalStep(1), .end = GlobalStep(3), .workers = {"worker_0"}}) == Steps{1, 2});
   CHECK(run({.workers = {"nobody"}}).empty());
   // The parameters bound too; the options win.
-  CHECK(fired_at(trial.run("VanishingGradient", {{"start_step", "3"}})) == Steps{3, 3});
-  CHECK(fired_at(trial.run("VanishingGradient", {{"start_step", "3"}, {"end_step", "3"}},
-                           {.start = GlobalStep(2), .keep_going = true})) == Steps{2, 2});
+  CHECK(triggered_at(trial.run("VanishingGradient", {{"start_step", "3"}})) == Steps{3, 3});
+  CHECK(triggered_at(trial.run("VanishingGradient", {{"start_step", "3"}, {"end_step", "3"}},
+                               {.start = GlobalStep(2), .keep_going = true})) == Steps{2, 2});
   const ParameterTexts second = {{"start_step", "1"}, {"end_step", "2"}};
-  CHECK(fired_at(trial.run("VanishingGradient", second)) == Steps{1, 1});
-  CHECK(fired_at(trial.run("VanishingGradient", second, {.steps = {{GlobalStep(3)}}, .keep_going = true})) ==
+  CHECK(triggered_at(trial.run("VanishingGradient", second)) == Steps{1, 1});
+  CHECK(triggered_at(trial.run("VanishingGradient", second, {.steps = {{GlobalStep(3)}}, .keep_going = true})) ==
         Steps{3, 3});
-  CHECK(fired_at(trial.run("VanishingGradient", second,
-                           {.start = GlobalStep(2), .parameter_bounds = false, .keep_going = true})) ==
+  CHECK(triggered_at(trial.run("VanishingGradient", second,
+                               {.start = GlobalStep(2), .parameter_bounds = false, .keep_going = true})) ==
         Steps{2, 2, 3, 3});
 }
 
 TEST_CASE("a negative step is before the first") {
   RuleTrial trial(collections);
   trial.step(-1, {{"gradient/a", {0}}}).step(0, {{"gradient/a", {0}}});
-  CHECK(fired_at(trial.run("VanishingGradient")) == std::vector<std::int64_t>{0});
-  CHECK(fired_at(trial.run("VanishingGradient", {}, {.start = GlobalStep(-1), .keep_going = true})) ==
+  CHECK(triggered_at(trial.run("VanishingGradient")) == std::vector<std::int64_t>{0});
+  CHECK(triggered_at(trial.run("VanishingGradient", {}, {.start = GlobalStep(-1), .keep_going = true})) ==
         std::vector<std::int64_t>{-1, 0});
 }
 
@@ -140,17 +140,17 @@ TEST_CASE("following: each complete step once, in order, as it comes") {
   evaluator.add(make_rule("VanishingGradient"));
   evaluator.add(make_rule("UnchangedTensor", {{"tensor_regex", "grad"}}));
   evaluator.offer();
-  CHECK(fired_at(evaluator.results()[0]) == std::vector<std::int64_t>{0});
+  CHECK(triggered_at(evaluator.results()[0]) == std::vector<std::int64_t>{0});
   evaluator.offer();  // nothing new
   trial.step(1, {{"gradient/a", {0}}}).step(2, {{"gradient/a", {0}}});
   evaluator.offer();  // the trial was not refreshed
   CHECK(evaluator.results()[0].findings.size() == 1);
   opened.refresh();
   evaluator.offer(GlobalStep(1));
-  CHECK(fired_at(evaluator.results()[0]) == std::vector<std::int64_t>{0, 1});
+  CHECK(triggered_at(evaluator.results()[0]) == std::vector<std::int64_t>{0, 1});
   evaluator.offer();
-  CHECK(fired_at(evaluator.results()[0]) == std::vector<std::int64_t>{0, 1, 2});
-  CHECK(fired_at(evaluator.results()[1]) == std::vector<std::int64_t>{2});
+  CHECK(triggered_at(evaluator.results()[0]) == std::vector<std::int64_t>{0, 1, 2});
+  CHECK(triggered_at(evaluator.results()[1]) == std::vector<std::int64_t>{2});
   CHECK(evaluator.counters().records == 3);  // values looked back at were kept
   trial.builder().end();
   opened.refresh();
@@ -184,7 +184,7 @@ TEST_CASE("following: a collection that comes or grows later counts from then on
   evaluator.offer();
   evaluator.finish(false);
   const RuleResult& result = evaluator.results()[0];
-  CHECK(fired_at(result) == std::vector<std::int64_t>{1, 2, 2});
+  CHECK(triggered_at(result) == std::vector<std::int64_t>{1, 2, 2});
   CHECK(result.findings.back().tensor == "b");
   CHECK(result.tensors_matched == 2);
   CHECK(result.warnings.empty());

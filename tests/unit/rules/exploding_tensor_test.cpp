@@ -17,13 +17,13 @@ TEST_CASE("counts NaN and infinities of raw values") {
   trial.step(1, {{"a", {nan, inf, -inf, 0}}});
   trial.step(2, {{"a", {inf}}});
   const RuleResult all = trial.run("ExplodingTensor");
-  CHECK(fired_at(all) == std::vector<std::int64_t>{1, 2});
+  CHECK(triggered_at(all) == std::vector<std::int64_t>{1, 2});
   CHECK(all.findings.at(0).value == 3);
   CHECK(all.findings.at(0).threshold == 0);
   CHECK(all.findings.at(0).check == "non_finite");
   CHECK(all.steps_evaluated == 3);
   const RuleResult only_nan = trial.run("ExplodingTensor", {{"only_nan", "1"}});
-  CHECK(fired_at(only_nan) == std::vector<std::int64_t>{1});
+  CHECK(triggered_at(only_nan) == std::vector<std::int64_t>{1});
   CHECK(only_nan.findings.at(0).value == 1);
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("reductions decide where no value was saved") {
   trial.step(2, {{saved("mean", "a"), {nan}}});                                   // not with only_nan
   trial.step(3, {{saved("max", "a"), {nan}}, {"a", {1}}});                        // the value is what counts
   const RuleResult all = trial.run("ExplodingTensor");
-  CHECK(fired_at(all) == std::vector<std::int64_t>{1, 2});
+  CHECK(triggered_at(all) == std::vector<std::int64_t>{1, 2});
   CHECK(all.findings.at(0).value == 2);
   CHECK(all.findings.at(0).check == "non_finite_reduction");
   CHECK(all.steps_evaluated == 3);

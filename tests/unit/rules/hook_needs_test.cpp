@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From rules to what must be saved for them, and back: configuration, saving, judging.
+// From rules to what must be saved for them, and back: configuration, saving, evaluating.
 #include <smd/evaluator.hpp>
 #include <smd/hook.hpp>
+#include <smd/hook_needs.hpp>
 #include <smd/rule_config.hpp>
 #include <smd/rule_registry.hpp>
 #include <smd/trial.hpp>
@@ -189,7 +190,7 @@ TEST_CASE("several rules share collections, and each has what it needs") {
   CHECK(config.collections[0].name == "gradients");
   CHECK(config.collections[0].reduction_config ==
         ReductionConfig{.save_raw_tensor = true, .reductions = {"abs_mean", "variance"}});
-  CHECK(config.collections[0].save_config.at(Mode::eval) == SaveConfigMode{});  // VanishingGradient judges it too
+  CHECK(config.collections[0].save_config.at(Mode::eval) == SaveConfigMode{});  // VanishingGradient evaluates it too
   CHECK(config.collections[2].name == "losses");
 }
 

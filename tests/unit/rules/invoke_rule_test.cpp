@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // invoke_rule on trials whose job runs, with a hand-wound clock and a scripted directory.
+#include "framework/invocation.hpp"
 #include "rule_support.hpp"
 #include "unit/trial/scripted_trial.hpp"
 
@@ -48,6 +49,13 @@ struct Live {
   Script script;
 };
 
+/// `invoke_rule` by the script's clock.
+RuleResult invoke(const Script& script, Rule& rule, GlobalStep start = {}, std::optional<GlobalStep> end = {},
+                  bool raise_eval_cond = false, const WaitOptions& wait = {}, WaitOutcome* outcome = nullptr) {
+  return detail::rules::invoke_rule_by([&] { return script.clock().now(); }, rule, start, end, raise_eval_cond, wait,
+                                       outcome);
+}
+
 /// The library's log while it lives.
 struct Log {
   Log() {
@@ -69,9 +77,9 @@ TEST_CASE("while the job runs the next step is waited for, until the job has end
   Live live;
   const Trial trial = live.open();
   ThirdStep rule(trial);
-  const RuleResult result = invoke_rule(rule);
+  const RuleResult result = invoke(live.script, rule);
   CHECK(rule.seen == Steps{0, 1, 3, 4});
-  CHECK(fired_at(result) == Steps{0, 3});
+  CHECK(triggered_at(result) == Steps{0, 3});
   CHECK(result.status == RuleStatus::issues_found);
   CHECK(result.steps_evaluated == 4);
   CHECK(live.script.elapsed() == 1500ms);  // the end is believed after a second
@@ -85,7 +93,7 @@ TEST_CASE("it is over as soon as the step before end_step was evaluated") {
   const Trial trial = live.open();
   ThirdStep rule(trial);
   WaitOutcome outcome = WaitOutcome::ended;
-  const RuleResult result = invoke_rule(rule, GlobalStep(1), GlobalStep(4), false, {}, &outcome);
+  const RuleResult result = invoke(live.script, rule, GlobalStep(1), GlobalStep(4), false, {}, &outcome);
   CHECK(rule.seen == Steps{1, 3});
   CHECK(live.script.elapsed() == 300ms);
   CHECK(outcome == WaitOutcome::reached);
@@ -94,11 +102,11 @@ TEST_CASE("it is over as soon as the step before end_step was evaluated") {
   Live again(false);
   const Trial other = again.open();
   ThirdStep second(other);
-  static_cast<void>(invoke_rule(second, GlobalStep(0), GlobalStep(3)));
+  static_cast<void>(invoke(again.script, second, GlobalStep(0), GlobalStep(3)));
   CHECK(second.seen == Steps{0, 1});
   CHECK(again.script.elapsed() == 300ms);
   ThirdStep none(other);
-  CHECK(invoke_rule(none, GlobalStep(5), GlobalStep(5)).status == RuleStatus::not_evaluated);
+  CHECK(invoke(again.script, none, GlobalStep(5), GlobalStep(5)).status == RuleStatus::not_evaluated);
 }
 
 TEST_CASE("a job that ends before end_step: NoMoreData, while it runs and afterwards") {
@@ -108,7 +116,7 @@ TEST_CASE("a job that ends before end_step: NoMoreData, while it runs and afterw
   ThirdStep rule(trial);
   const auto thrown = [&](ThirdStep& invoked, std::int64_t start, std::int64_t end) -> std::int64_t {
     try {
-      static_cast<void>(invoke_rule(invoked, GlobalStep(start), GlobalStep(end)));
+      static_cast<void>(invoke(live.script, invoked, GlobalStep(start), GlobalStep(end)));
     } catch (const NoMoreData& no_more) {
       return no_more.step.number;
     }
@@ -130,7 +138,7 @@ TEST_CASE("with raise_eval_cond it ends at the first step, which is then not log
   const Trial trial = live.open();
   ThirdStep rule(trial);
   try {
-    static_cast<void>(invoke_rule(rule, GlobalStep(1), {}, true));
+    static_cast<void>(invoke(live.script, rule, GlobalStep(1), {}, true));
     FAIL("the condition is met at step 3");
   } catch (const RuleEvaluationConditionMet& met) {
     CHECK(met.step == GlobalStep(3));
@@ -147,16 +155,16 @@ TEST_CASE("a deadline or a stop token ends it early, and the result says so") {
   ThirdStep rule(trial);
   WaitOutcome outcome = WaitOutcome::ended;
   const RuleResult early =
-      invoke_rule(rule, {}, GlobalStep(100), false, {.deadline = live.script.after(250ms)}, &outcome);
+      invoke(live.script, rule, {}, GlobalStep(100), false, {.deadline = live.script.after(250ms)}, &outcome);
   CHECK(outcome == WaitOutcome::timed_out);
   CHECK(live.script.elapsed() == 250ms);
   CHECK(rule.seen == Steps{0, 1});
   CHECK(early.status == RuleStatus::in_progress);
-  CHECK(fired_at(early) == Steps{0});
+  CHECK(triggered_at(early) == Steps{0});
 
   std::stop_source source;
   source.request_stop();
-  const RuleResult stopped = invoke_rule(rule, {}, {}, false, {.stop = source.get_token()}, &outcome);
+  const RuleResult stopped = invoke(live.script, rule, {}, {}, false, {.stop = source.get_token()}, &outcome);
   CHECK(outcome == WaitOutcome::stopped);
   CHECK(stopped.status == RuleStatus::in_progress);
   CHECK(stopped.steps_evaluated <= 2);  // what was there; it waits for nothing
@@ -183,7 +191,7 @@ TEST_CASE("a required step of another trial is waited for") {
     Live live;
     const Trial other = live.open();
     Compares rule(base, other);
-    CHECK(fired_at(invoke_rule(rule)) == Steps{0, 1});
+    CHECK(triggered_at(invoke(live.script, rule)) == Steps{0, 1});
     CHECK(live.script.elapsed() == 100ms);
   }
   SUBCASE("until it is stopped") {
@@ -196,10 +204,10 @@ TEST_CASE("a required step of another trial is waited for") {
     const Trial other = script.open(other_dir.path());
     Compares rule(base, other);
     WaitOutcome outcome = WaitOutcome::ended;
-    const RuleResult result = invoke_rule(rule, {}, {}, false, {.stop = source.get_token()}, &outcome);
+    const RuleResult result = invoke(script, rule, {}, {}, false, {.stop = source.get_token()}, &outcome);
     CHECK(outcome == WaitOutcome::stopped);
     CHECK(result.status == RuleStatus::in_progress);
-    CHECK(fired_at(result) == Steps{0});
+    CHECK(triggered_at(result) == Steps{0});
   }
   SUBCASE("not by an evaluator that is not told to") {
     Live live;
@@ -208,7 +216,7 @@ TEST_CASE("a required step of another trial is waited for") {
     Evaluator evaluator(base, {.keep_going = true});
     evaluator.add(rule);
     evaluator.run();
-    CHECK(fired_at(evaluator.results().front()) == Steps{0});
+    CHECK(triggered_at(evaluator.results().front()) == Steps{0});
     CHECK(evaluator.results().front().message == "the rule failed: step 1 is not there yet; the job is still running");
     CHECK(live.script.waits() == 0);
   }
@@ -222,7 +230,7 @@ TEST_CASE("a built-in rule that watches the clock is told the time") {
   const auto rule = make_rule("StalledTrainingRule", {{"threshold", "5"}});
   rule->set_trials(trial);
   try {
-    static_cast<void>(invoke_rule(*rule, {}, {}, true));
+    static_cast<void>(invoke(live.script, *rule, {}, {}, true));
     FAIL("nothing came for five seconds");
   } catch (const RuleEvaluationConditionMet& met) {
     CHECK(met.rule == "StalledTrainingRule");

@@ -17,14 +17,14 @@ TEST_CASE("UnchangedTensor: three agreeing values fire at the third") {
   RuleTrial trial;
   trial.step(0, {{"a", {1, 2}}}).step(1, {{"a", {1, 2}}}).step(2, {{"a", {1, 2}}}).step(3, {{"a", {1, 2.5F}}});
   const RuleResult result = trial.run("UnchangedTensor", {{"tensor_regex", "a"}});
-  CHECK(fired_at(result) == std::vector<std::int64_t>{2});
+  CHECK(triggered_at(result) == std::vector<std::int64_t>{2});
   CHECK(result.steps_evaluated == 2);  // one step before, the window is not full
   CHECK(result.steps_skipped == 2);
-  CHECK(fired_at(trial.run("UnchangedTensor", {{"tensor_regex", "a"}, {"num_steps", "2"}})) ==
+  CHECK(triggered_at(trial.run("UnchangedTensor", {{"tensor_regex", "a"}, {"num_steps", "2"}})) ==
         std::vector<std::int64_t>{1, 2});
   // Steps before the start may be looked back to.
-  CHECK(fired_at(trial.run("UnchangedTensor", {{"tensor_regex", "a"}}, {.start = GlobalStep(2), .keep_going = true})) ==
-        std::vector<std::int64_t>{2});
+  CHECK(triggered_at(trial.run("UnchangedTensor", {{"tensor_regex", "a"}},
+                               {.start = GlobalStep(2), .keep_going = true})) == std::vector<std::int64_t>{2});
 }
 
 TEST_CASE("UnchangedTensor: the tolerance itself is close, all are held against the newest") {
@@ -32,7 +32,7 @@ TEST_CASE("UnchangedTensor: the tolerance itself is close, all are held against 
   trial.step(0, {{"a", {0}}}).step(1, {{"a", {0.25F}}}).step(2, {{"a", {0.5F}}});
   const ParameterTexts exact = {{"tensor_regex", "a"}, {"rtol", "0"}, {"atol", "0.25"}, {"num_steps", "2"}};
   const RuleResult result = trial.run("UnchangedTensor", exact);
-  CHECK(fired_at(result) == std::vector<std::int64_t>{1, 2});
+  CHECK(triggered_at(result) == std::vector<std::int64_t>{1, 2});
   CHECK(result.findings.at(0).value == 0.25);
   CHECK(result.findings.at(0).threshold == 0.25);
   ParameterTexts three = exact;
@@ -73,7 +73,7 @@ TEST_CASE("UnchangedTensor: a step without the tensor is no step of its window; 
   trial.step(1, Mode::eval, 0, {{"a", {1}}});
   trial.step(2, Mode::train, 1, {{"b", {1}}});
   trial.step(3, Mode::train, 2, {{"a", {1}}});
-  CHECK(fired_at(trial.run("UnchangedTensor", {{"tensor_regex", "a"}, {"num_steps", "2"}})) ==
+  CHECK(triggered_at(trial.run("UnchangedTensor", {{"tensor_regex", "a"}, {"num_steps", "2"}})) ==
         std::vector<std::int64_t>{3});
 
   RuleTrial integers;
@@ -84,7 +84,7 @@ TEST_CASE("UnchangedTensor: a step without the tensor is no step of its window; 
     built.values.push_back(value_of<std::int64_t>("a", Dtype::int64, {7, -7}));
     integers.step(built);
   }
-  CHECK(fired_at(integers.run("UnchangedTensor", {{"tensor_regex", "a"}, {"num_steps", "2"}})) ==
+  CHECK(triggered_at(integers.run("UnchangedTensor", {{"tensor_regex", "a"}, {"num_steps", "2"}})) ==
         std::vector<std::int64_t>{1});
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("WeightUpdateRatio: thresholds are not passed by equality") {
   CHECK(trial.run("WeightUpdateRatio", exact).findings.empty());
   CHECK(trial.run("WeightUpdateRatio", exact).steps_evaluated == 1);
   const RuleResult large = trial.run("WeightUpdateRatio", {{"epsilon", "0"}, {"large_threshold", "1.9"}});
-  REQUIRE(fired_at(large) == std::vector<std::int64_t>{1});
+  REQUIRE(triggered_at(large) == std::vector<std::int64_t>{1});
   CHECK(large.findings[0].value == doctest::Approx(2).epsilon(1e-12));
   CHECK(large.findings[0].check == "large");
   // With epsilon 5 the ratio is 10 / 10.
@@ -116,17 +116,17 @@ TEST_CASE("WeightUpdateRatio: which step is the reference") {
   trial.step(10, Mode::train, 10, {{"weight", {16}}});
   const ParameterTexts any = {{"epsilon", "0"}, {"large_threshold", "0"}};
   const RuleResult last = trial.run("WeightUpdateRatio", any);
-  REQUIRE(fired_at(last) == std::vector<std::int64_t>{2, 4, 10});
+  REQUIRE(triggered_at(last) == std::vector<std::int64_t>{2, 4, 10});
   CHECK(last.findings[0].value == 1);  // 2 after 1
   CHECK(last.findings[1].value == 1);  // 4 after 2
   CHECK(last.findings[2].value == 3);  // 16 after 4
   ParameterTexts window = any;
   window["num_steps"] = "4";
   const RuleResult far = trial.run("WeightUpdateRatio", window);
-  REQUIRE(fired_at(far) == std::vector<std::int64_t>{2, 4});  // within 4 of 10 there is nothing
-  CHECK(far.findings[1].value == 3);                          // 4 after 1
+  REQUIRE(triggered_at(far) == std::vector<std::int64_t>{2, 4});  // within 4 of 10 there is nothing
+  CHECK(far.findings[1].value == 3);                              // 4 after 1
   window["num_steps"] = "9223372036854775807";
-  CHECK(fired_at(trial.run("WeightUpdateRatio", window)) == std::vector<std::int64_t>{2, 4, 10});
+  CHECK(triggered_at(trial.run("WeightUpdateRatio", window)) == std::vector<std::int64_t>{2, 4, 10});
 }
 
 TEST_CASE("WeightUpdateRatio: a job that was restarted counts its mode steps anew") {
@@ -134,7 +134,7 @@ TEST_CASE("WeightUpdateRatio: a job that was restarted counts its mode steps ane
   trial.step(0, Mode::train, 0, {{"weight", {1}}}).step(1, Mode::train, 0, {{"weight", {100}}});
   const RuleResult result =
       trial.run("WeightUpdateRatio", {{"num_steps", "7"}, {"epsilon", "0"}, {"large_threshold", "0"}});
-  REQUIRE(fired_at(result) == std::vector<std::int64_t>{1});
+  REQUIRE(triggered_at(result) == std::vector<std::int64_t>{1});
   CHECK(result.findings[0].value == 99);  // |100 - 1| / 1
 }
 

@@ -33,7 +33,7 @@ TEST_CASE("a fall of exactly diff_percent and a rise of exactly the threshold pa
   CHECK(trial.run(rule, exact).steps_evaluated == 2);
 
   const RuleResult fall = trial.run(rule, {{"num_steps", "1"}, {"diff_percent", "25.5"}});
-  REQUIRE(fired_at(fall) == Steps{1, 2});
+  REQUIRE(triggered_at(fall) == Steps{1, 2});
   CHECK(fall.findings[0].message == "loss: decrease_percent 25 < threshold 25.5");
   CHECK(fall.findings[1].check == "increase_percent");
   CHECK(fall.findings[1].value == 25);
@@ -43,7 +43,7 @@ TEST_CASE("a fall of exactly diff_percent and a rise of exactly the threshold pa
 TEST_CASE("nothing is checked one step before the distance is reached, nor soon after a check") {
   CHECK(Row({1, 1, 1}).run(rule, {{"num_steps", "3"}}).status == RuleStatus::not_evaluated);
   // checks at 3, 6; not at 4 and 5
-  CHECK(fired_at(Row({1, 1, 1, 1, 1, 1, 1}).run(rule, {{"num_steps", "3"}})) == Steps{3, 6});
+  CHECK(triggered_at(Row({1, 1, 1, 1, 1, 1, 1}).run(rule, {{"num_steps", "3"}})) == Steps{3, 6});
 }
 
 TEST_CASE("NaN and infinities") {
@@ -51,7 +51,7 @@ TEST_CASE("NaN and infinities") {
   // 1: new is NaN; 2: old is NaN; 3: up to infinity; 4: no change of it; 5: down from it by an infinite percentage;
   // 6: from 1 to 0 by 100 percent; 7: up from 0; 8: NaN after a number
   const RuleResult result = Row({2, nan, 1, inf, inf, 1, 0, 1, nan}).run(rule, each);
-  REQUIRE(fired_at(result) == Steps{1, 3, 4, 7, 8});
+  REQUIRE(triggered_at(result) == Steps{1, 3, 4, 7, 8});
   CHECK(std::isnan(result.findings[0].value));
   CHECK(result.findings[0].check == "decrease_percent");
   CHECK(std::isinf(result.findings[1].value));
@@ -63,28 +63,29 @@ TEST_CASE("NaN and infinities") {
 
   // NaN after 0 and after NaN is no less NaN
   const RuleResult zero = Row({0, nan, nan}).run(rule, each);
-  REQUIRE(fired_at(zero) == Steps{1, 2});
+  REQUIRE(triggered_at(zero) == Steps{1, 2});
   CHECK(std::isnan(zero.findings[0].value));
   CHECK(std::isnan(zero.findings[1].value));
 }
 
 TEST_CASE("rises in succession add up, from the least loss at which they began") {
   const ParameterTexts each = {{"num_steps", "1"}, {"increase_threshold_percent", "5"}};
-  // 1: 3 % up from 100; 2: 6 % up from 100; 3: 9 % up from 100, whether 2 fired or not; 4: a fall of 8.26 % ends the
-  // rise; 5: 4 % up from 100
+  // 1: 3 % up from 100; 2: 6 % up from 100; 3: 9 % up from 100, whether 2 triggered or not; 4: a fall of 8.26 % ends
+  // the rise; 5: 4 % up from 100
   const RuleResult result = Row({100, 103, 106, 109, 100, 104}).run(rule, each);
-  REQUIRE(fired_at(result) == Steps{2, 3});
+  REQUIRE(triggered_at(result) == Steps{2, 3});
   CHECK(result.findings[0].value == 6);
   CHECK(result.findings[1].value == 9);
   CHECK(result.findings[1].details ==
         std::vector<std::pair<std::string, std::string>>{{"reference_step", "0"}, {"reference_loss", "100"}});
-  CHECK(fired_at(Row({100, 103, 106}).run(rule, {{"num_steps", "1"}, {"increase_threshold_percent", "6"}})).empty());
+  CHECK(
+      triggered_at(Row({100, 103, 106}).run(rule, {{"num_steps", "1"}, {"increase_threshold_percent", "6"}})).empty());
   // A loss that stands still, or is NaN on either side, ends a rise.
-  CHECK(fired_at(Row({100, 103, 103, 106}).run(rule, each)) == Steps{2});       // no change; then 2.9 % up
-  CHECK(fired_at(Row({100, 103, nan, 100, 104}).run(rule, each)) == Steps{2});  // NaN; then 4 % up
+  CHECK(triggered_at(Row({100, 103, 103, 106}).run(rule, each)) == Steps{2});       // no change; then 2.9 % up
+  CHECK(triggered_at(Row({100, 103, nan, 100, 104}).run(rule, each)) == Steps{2});  // NaN; then 4 % up
   // Checks at 2 and 4 only: the losses between them do not count.
   const RuleResult apart = Row({100, 200, 104, 50, 108}).run(rule, {{"num_steps", "2"}});
-  REQUIRE(fired_at(apart) == Steps{4});  // 100 to 104 is 4 %; 104 to 108 is 3.8 %, and 8 % from 100
+  REQUIRE(triggered_at(apart) == Steps{4});  // 100 to 104 is 4 %; 104 to 108 is 3.8 %, and 8 % from 100
   CHECK(apart.findings[0].value == 8);
 }
 
@@ -94,7 +95,7 @@ TEST_CASE("a rise counts from the least of its references") {
   RuleTrial trial(losses);
   trial.step(0, {{"loss", {100}}}).step(2, {{"loss", {104}}}).step(3, {{"loss", {90}}}).step(5, {{"loss", {95}}});
   const RuleResult result = trial.run(rule, {{"num_steps", "2"}});
-  REQUIRE(fired_at(result) == Steps{5});
+  REQUIRE(triggered_at(result) == Steps{5});
   CHECK(result.findings[0].value == doctest::Approx(100.0 * 5 / 90));
   CHECK(result.findings[0].details[0].second == "3");
 }
@@ -107,7 +108,7 @@ TEST_CASE("a tensor missing or empty at some steps is held against its newest lo
   trial.step(3, {{"other", {0}}});
   trial.step(4, {{"loss", {3}}});  // newest <= 2 with an element: 1; 100 * (3 - 2) / 2 = 50
   const RuleResult result = trial.run(rule, {{"num_steps", "2"}});
-  REQUIRE(fired_at(result) == Steps{4});
+  REQUIRE(triggered_at(result) == Steps{4});
   CHECK(result.findings[0].value == 50);
   CHECK(result.steps_evaluated == 1);
 }
@@ -117,8 +118,8 @@ TEST_CASE("losses of before the start are looked back at, once the distance is r
   // 3 against 1: fell by half; 4 is within 2 of the check at 3
   CHECK(trial.run(rule, {{"num_steps", "2"}, {"start_step", "3"}}).steps_evaluated == 1);
   CHECK(trial.run(rule, {{"num_steps", "2"}, {"start_step", "3"}}).findings.empty());
-  CHECK(fired_at(trial.run(rule, {{"num_steps", "2"}, {"start_step", "4"}})) == Steps{4});  // against 2
-  CHECK(fired_at(trial.run(rule, {{"num_steps", "3"}, {"start_step", "4"}})).empty());      // against 1
+  CHECK(triggered_at(trial.run(rule, {{"num_steps", "2"}, {"start_step", "4"}})) == Steps{4});  // against 2
+  CHECK(triggered_at(trial.run(rule, {{"num_steps", "3"}, {"start_step", "4"}})).empty());      // against 1
 }
 
 TEST_CASE("what turns out to be no loss before the start is looked past") {
@@ -128,7 +129,7 @@ TEST_CASE("what turns out to be no loss before the start is looked past") {
   for (const char* const start : {"0", "1", "2", "3", "4"}) {
     CAPTURE(start);
     const RuleResult result = trial.run(rule, {{"tensor_regex", "z"}, {"num_steps", "1"}, {"start_step", start}});
-    REQUIRE(fired_at(result) == Steps{4, 6});
+    REQUIRE(triggered_at(result) == Steps{4, 6});
     CHECK(result.findings[0].value == 50);  // 1.5 after 1
     CHECK(result.findings[1].value == 0);
     CHECK(result.warnings.empty());
@@ -137,7 +138,7 @@ TEST_CASE("what turns out to be no loss before the start is looked past") {
   collected.step(0, {{saved("mean", "loss"), {2}}}).step(1, {{"loss", {}}}).step(2, {{"loss", {}}});
   collected.step(3, {{"loss", {2, 4}}});
   const RuleResult result = collected.run(rule, {{"num_steps", "1"}, {"start_step", "3"}});
-  REQUIRE(fired_at(result) == Steps{3});
+  REQUIRE(triggered_at(result) == Steps{3});
   CHECK(result.findings[0].value == 50);  // the mean of 2 and 4 after 2
 }
 
@@ -178,7 +179,7 @@ TEST_CASE("a known losses collection that has nothing saved leaves nothing to ju
 TEST_CASE("saved means of a collection are enough; a pattern needs the value") {
   RuleTrial trial(losses);
   trial.step(0, {{saved("mean", "loss"), {2}}}).step(1, {{saved("mean", "loss"), {2}}});
-  CHECK(fired_at(trial.run(rule, {{"num_steps", "1"}})) == Steps{1});
+  CHECK(triggered_at(trial.run(rule, {{"num_steps", "1"}})) == Steps{1});
   CHECK(trial.run(rule, {{"num_steps", "1"}, {"tensor_regex", "loss"}, {"use_losses_collection", "0"}}).status ==
         RuleStatus::not_evaluated);
 }
@@ -189,13 +190,13 @@ TEST_CASE("each mode by itself, one mode, or all in one row") {
   trial.step(1, Mode::eval, 0, {{"loss", {2}}});
   trial.step(2, Mode::train, 1, {{"loss", {0.5F}}});
   trial.step(3, Mode::eval, 1, {{"loss", {2}}});
-  CHECK(fired_at(trial.run(rule, {{"num_steps", "1"}})) == Steps{3});
-  CHECK(fired_at(trial.run(rule, {{"num_steps", "1"}, {"mode", "train"}})).empty());
+  CHECK(triggered_at(trial.run(rule, {{"num_steps", "1"}})) == Steps{3});
+  CHECK(triggered_at(trial.run(rule, {{"num_steps", "1"}, {"mode", "train"}})).empty());
   CHECK(trial.run(rule, {{"num_steps", "1"}, {"mode", "TRAIN"}}).steps_evaluated == 1);
-  CHECK(fired_at(trial.run(rule, {{"num_steps", "1"}, {"mode", "Eval"}})) == Steps{3});
+  CHECK(triggered_at(trial.run(rule, {{"num_steps", "1"}, {"mode", "Eval"}})) == Steps{3});
   // 2 after 1, 0.5 after 2, 2 after 0.5
   const RuleResult row = trial.run(rule, {{"num_steps", "1"}, {"mode", "GLOBAL"}});
-  REQUIRE(fired_at(row) == Steps{1, 3});
+  REQUIRE(triggered_at(row) == Steps{1, 3});
   CHECK(row.findings[1].value == 300);
 }
 
@@ -239,8 +240,8 @@ TEST_CASE("offered step by step, as beside a running job, the verdicts are the s
   }
   evaluator.finish();
   // checks at 2 (against 0), 4, 6 and 8: half, no change, half, no change
-  CHECK(fired_at(whole) == Steps{4, 8});
-  CHECK(fired_at(evaluator.results().front()) == fired_at(whole));
+  CHECK(triggered_at(whole) == Steps{4, 8});
+  CHECK(triggered_at(evaluator.results().front()) == triggered_at(whole));
   CHECK(evaluator.counters().records == 9);
 }
 

@@ -21,7 +21,7 @@ TEST_CASE("a percentage on the threshold passes, NaN is no token, empty sequence
   trial.step(2, {{"embedding0_input_0", {}}});
   trial.step(3, {{saved("mean", "embedding0_input_0"), {0}}});
   const RuleResult result = trial.run(rule);
-  REQUIRE(fired_at(result) == Steps{1});
+  REQUIRE(triggered_at(result) == Steps{1});
   CHECK(result.findings[0].value == 75);
   CHECK(result.findings[0].check == "token=0");
   CHECK(result.findings[0].threshold == 50);

@@ -31,19 +31,19 @@ TEST_CASE("a ratio on the threshold does not fire") {
   // phase 1: (2 + 4) / 2 = 3 of training 4, mean of validation 5: (5 - 4) / 4 = 0.25; phase 2: (6 - 4) / 4 = 0.5
   const Job trial({{'T', 2}, {'T', 6}, {'V', 4}, {'V', 6}, {'T', 4}, {'V', 6}, {'T', 1}});
   const RuleResult result = trial.run(rule, {{"ratio_threshold", "0.25"}});
-  REQUIRE(fired_at(result) == Steps{6});
+  REQUIRE(triggered_at(result) == Steps{6});
   CHECK(result.findings[0].value == 0.5);
   CHECK(result.findings[0].mode == Mode::train);
   CHECK_FALSE(result.findings[0].worker.has_value());
   CHECK(result.findings[0].message == "loss: ratio 0.5 > threshold 0.25");
   CHECK(result.steps_evaluated == 2);
-  CHECK(fired_at(trial.run(rule, {{"ratio_threshold", "0.24"}})) == Steps{4, 6});
+  CHECK(triggered_at(trial.run(rule, {{"ratio_threshold", "0.24"}})) == Steps{4, 6});
 }
 
 TEST_CASE("NaN is neither above nor below a training loss of 0") {
   CHECK(Job({{'T', 0}, {'V', nan}, {'T', 0}}).run(rule).findings.empty());
   CHECK(Job({{'T', 0}, {'V', -nan}, {'T', 0}}).run(rule).findings.empty());
-  CHECK(fired_at(Job({{'T', 0}, {'V', 1}, {'T', 0}}).run(rule)) == Steps{2});
+  CHECK(triggered_at(Job({{'T', 0}, {'V', 1}, {'T', 0}}).run(rule)) == Steps{2});
 }
 
 TEST_CASE("patience counts phases in succession") {
@@ -61,8 +61,8 @@ TEST_CASE("patience counts phases in succession") {
                    {'T', 1},
                    {'V', 2},
                    {'T', 1}});
-  CHECK(fired_at(trial.run(rule, {{"patience", "3"}})) == Steps{12});
-  CHECK(fired_at(trial.run(rule, {{"patience", "2"}})) == Steps{4, 10, 12});
+  CHECK(triggered_at(trial.run(rule, {{"patience", "3"}})) == Steps{12});
+  CHECK(triggered_at(trial.run(rule, {{"patience", "2"}})) == Steps{4, 10, 12});
   CHECK(trial.run(rule, {{"patience", "4"}}).findings.empty());
   CHECK(trial.run(rule, {{"patience", "4"}}).steps_evaluated == 6);
 }
@@ -71,7 +71,7 @@ TEST_CASE("the end of the job closes the last phase, the end of what there is of
   const std::vector<std::pair<char, float>> steps = {{'T', 1}, {'V', 2}, {'V', 2}, {'P', 9}};
   const Job over(steps);
   const RuleResult result = over.run(rule);
-  REQUIRE(fired_at(result) == Steps{2});  // the last step of validation
+  REQUIRE(triggered_at(result) == Steps{2});  // the last step of validation
   CHECK(result.findings[0].mode == Mode::eval);
   CHECK(result.findings[0].mode_step == ModeStep(1));
   CHECK(result.steps_evaluated == 1);
@@ -91,7 +91,7 @@ TEST_CASE("prediction does not close a phase, and its losses count for nothing")
   // one phase of 2 and 4: (3 - 1) / 1
   const Job trial({{'T', 1}, {'V', 2}, {'P', 100}, {'V', 4}, {'T', 1}});
   const RuleResult result = trial.run(rule);
-  REQUIRE(fired_at(result) == Steps{4});
+  REQUIRE(triggered_at(result) == Steps{4});
   CHECK(result.findings[0].value == 2);
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("a training loss of 0, and NaN") {
   const float up = 1;
   const Job above({{'T', 0}, {'V', up}, {'T', 0}, {'V', 0}, {'T', 0}, {'V', -up}});  // inf, 0, -inf
   const RuleResult result = above.run(rule, {{"ratio_threshold", "-1"}});
-  REQUIRE(fired_at(result) == Steps{2, 4});
+  REQUIRE(triggered_at(result) == Steps{2, 4});
   CHECK(std::isinf(result.findings[0].value));
   CHECK(result.findings[1].value == 0);
   CHECK(result.steps_evaluated == 3);
@@ -118,7 +118,7 @@ TEST_CASE("a negative training loss: the share is of its magnitude") {
 
 TEST_CASE("steps before start_step are ignored altogether") {
   const Job trial({{'T', 1}, {'V', 2}, {'T', 4}, {'V', 4}, {'T', 4}});
-  CHECK(fired_at(trial.run(rule)) == Steps{2});
+  CHECK(triggered_at(trial.run(rule)) == Steps{2});
   // the phase that began at 1 is not there: 4 against 4 only
   CHECK(trial.run(rule, {{"start_step", "2"}}).findings.empty());
   CHECK(trial.run(rule, {{"start_step", "2"}}).steps_evaluated == 1);
@@ -134,7 +134,7 @@ TEST_CASE("a phase closes at a training step that did not save the tensor; each 
   trial.step(4, Mode::train, 2, {{"other", {0}}});
   const RuleResult result = trial.run(rule);
   // a: (2 - 1) / 1 at 2; then it has no training. b: no phase at 2, so training is (1 + 3) / 2 and the ratio 1.
-  REQUIRE(fired_at(result) == Steps{2, 4});
+  REQUIRE(triggered_at(result) == Steps{2, 4});
   CHECK(result.findings[0].tensor == "a_loss");
   CHECK(result.findings[1].tensor == "b_loss");
   CHECK(result.findings[1].value == 1);
@@ -166,7 +166,7 @@ TEST_CASE("XGBoost's pairs: validation before the other names, each metric by it
   trial.step(2, {{"train-logloss", {1}}, {"test-logloss", {}}});
   trial.step(3, {{"train-logloss", {1}}, {"dev-mlogloss", {9}}});
   const RuleResult result = trial.run(rule);
-  REQUIRE(fired_at(result) == Steps{0, 1});
+  REQUIRE(triggered_at(result) == Steps{0, 1});
   CHECK(result.findings[0].tensor == "validation-logloss");
   CHECK(result.findings[0].value == 2);
   CHECK(result.findings[1].tensor == "val-logloss");
@@ -196,7 +196,7 @@ TEST_CASE("offered step by step, as beside a running job, the verdicts are the s
   }
   evaluator.finish();
   const RuleResult& result = evaluator.results().front();
-  REQUIRE(fired_at(result) == Steps{3, 4});
+  REQUIRE(triggered_at(result) == Steps{3, 4});
   CHECK(result.findings[0].value == 2);
   CHECK(result.findings[1].value == 0.5);
 }

@@ -30,7 +30,7 @@ TEST_CASE("an improvement of exactly delta is one, a smaller or none is not") {
   // validation: best 4; 3.5 is better by 0.5; 3.25 by 0.25 only; 3.5; 3
   const Epochs trial({{9, 4}, {8, 3.5F}, {7, 3.25F}, {6, 3.5F}, {5, 3}});
   const RuleResult result = trial.run(rule, {{"delta", "0.5"}, {"patience_validation", "1"}});
-  REQUIRE(fired_at(result) == Steps{6, 8});  // the training step after the phase
+  REQUIRE(triggered_at(result) == Steps{6, 8});  // the training step after the phase
   CHECK(result.findings[0].check == "validation");
   CHECK(result.findings[0].value == 1);
   CHECK(result.findings[1].value == 2);
@@ -39,14 +39,14 @@ TEST_CASE("an improvement of exactly delta is one, a smaller or none is not") {
   CHECK(result.findings[1].message == "loss: validation 2 >= threshold 1");
   CHECK(result.steps_evaluated == 5);
   // no decrease at all is none, whatever delta
-  CHECK(fired_at(Epochs({{9, 4}, {8, 4}}).run(rule, {{"delta", "0"}, {"patience_validation", "1"}})) == Steps{3});
+  CHECK(triggered_at(Epochs({{9, 4}, {8, 4}}).run(rule, {{"delta", "0"}, {"patience_validation", "1"}})) == Steps{3});
 }
 
 TEST_CASE("patience of each side") {
   const Epochs trial({{1, 1}, {1, 1}, {1, 1}});  // the first observation is the best, the other two are stale
   CHECK(trial.run(rule, {{"patience_train", "3"}, {"patience_validation", "3"}}).findings.empty());
   const RuleResult both = trial.run(rule, {{"patience_train", "2"}, {"patience_validation", "2"}});
-  REQUIRE(fired_at(both) == Steps{5, 5});  // the end closes the last phase; training comes first
+  REQUIRE(triggered_at(both) == Steps{5, 5});  // the end closes the last phase; training comes first
   CHECK(both.findings[0].check == "train");
   CHECK(both.findings[1].check == "validation");
   CHECK(both.findings[1].mode == Mode::eval);
@@ -63,9 +63,9 @@ TEST_CASE("a running job's last phase stays open") {
 
 TEST_CASE("NaN is no improvement; as the first loss it is worse than any other") {
   const ParameterTexts once = {{"patience_train", "99"}, {"patience_validation", "1"}};
-  CHECK(fired_at(Epochs({{1, 1}, {1, nan}, {1, 0.5F}}).run(rule, once)) == Steps{4});
-  CHECK(fired_at(Epochs({{1, nan}, {1, 5}, {1, 4}}).run(rule, once)).empty());
-  CHECK(fired_at(Epochs({{1, nan}, {1, nan}}).run(rule, once)) == Steps{3});
+  CHECK(triggered_at(Epochs({{1, 1}, {1, nan}, {1, 0.5F}}).run(rule, once)) == Steps{4});
+  CHECK(triggered_at(Epochs({{1, nan}, {1, 5}, {1, 4}}).run(rule, once)).empty());
+  CHECK(triggered_at(Epochs({{1, nan}, {1, nan}}).run(rule, once)) == Steps{3});
 }
 
 TEST_CASE("a phase is its mean; a phase without training observes validation alone") {
@@ -75,7 +75,7 @@ TEST_CASE("a phase is its mean; a phase without training observes validation alo
   trial.step(2, Mode::eval, 1, {{"loss", {1}}});
   trial.step(3, Mode::eval, 2, {{"loss", {3}}});  // mean 2: no better
   const RuleResult result = trial.run(rule, {{"patience_train", "1"}, {"patience_validation", "1"}});
-  REQUIRE(fired_at(result) == Steps{3});
+  REQUIRE(triggered_at(result) == Steps{3});
   CHECK(result.findings[0].check == "validation");
   CHECK(result.steps_evaluated == 2);
 }
@@ -86,7 +86,7 @@ TEST_CASE("XGBoost: each step is an observation") {
     trial.step(at, {{"train-logloss", {static_cast<float>(3 - at)}}, {"validation-logloss", {1}}});
   }
   const RuleResult result = trial.run(rule, {{"patience_train", "1"}, {"patience_validation", "2"}});
-  REQUIRE(fired_at(result) == Steps{2});
+  REQUIRE(triggered_at(result) == Steps{2});
   CHECK(result.findings[0].tensor == "validation-logloss");
   CHECK(result.findings[0].mode == Mode::global);
 }
@@ -109,7 +109,7 @@ TEST_CASE("workers are pooled, integers count, and only the collection is looked
     }
   }
   const RuleResult result = trial.run(rule, {{"patience_train", "1"}, {"patience_validation", "1"}});
-  CHECK(fired_at(result) == Steps{3, 3});
+  CHECK(triggered_at(result) == Steps{3, 3});
   CHECK(result.tensors_matched == 1);
   RuleTrial none(RuleTrial::Collections{{"default", {"loss"}}});
   none.step(0, Mode::train, 0, {{"loss", {1}}}).step(1, Mode::eval, 0, {{"loss", {1}}});

@@ -25,7 +25,7 @@ TEST_CASE("variances: exactly the threshold, above it, and of 0") {
   trial.step(3, {{"a_relu_input", {3, 3}}, {"b_relu_input", {1, 1}}});
   trial.step(4, {{"a_relu_input", {-9, 9}}});  // nothing to compare with
   const RuleResult result = trial.run(rule, {{"threshold", "4"}});
-  REQUIRE(fired_at(result) == Steps{1, 2});
+  REQUIRE(triggered_at(result) == Steps{1, 2});
   CHECK(result.findings[0].check == "variance_ratio");
   CHECK(result.findings[0].tensor == "b_relu_input");
   CHECK(result.findings[0].worker == "worker_0");
@@ -49,7 +49,7 @@ TEST_CASE("variances: saved ones and squares of saved std, NaN and empty left ou
   step.values.push_back(value_of<std::int32_t>("b_relu_input", Dtype::int32, {-1, 1}));
   trial.step(step);
   const RuleResult result = trial.run(rule, {{"threshold", "7"}});
-  REQUIRE(fired_at(result) == Steps{0, 1});
+  REQUIRE(triggered_at(result) == Steps{0, 1});
   CHECK(result.findings[0].value == 8);  // 32 / 2 squared
   CHECK(result.findings[1].value == 25);
 }
@@ -62,7 +62,7 @@ TEST_CASE("gradients: the narrowest, by percentiles of two elements or more") {
   trial.step(2, {{"gradient/a", {}}, {"gradient/one", {5}}});
   trial.step(3, {{saved("min", "gradient/a"), {0}}, {saved("max", "gradient/a"), {0}}});
   const RuleResult result = trial.run(rule, {{"distribution_range", "1"}});
-  REQUIRE(fired_at(result) == Steps{0});
+  REQUIRE(triggered_at(result) == Steps{0});
   CHECK(result.findings[0].check == "gradient_range");
   CHECK(result.findings[0].tensor == "gradient/b");
   CHECK(result.findings[0].value == doctest::Approx(0.9));
@@ -75,7 +75,7 @@ TEST_CASE("gradients: the narrowest, by percentiles of two elements or more") {
   }
   exact.step(0, {{"gradient/a", to_hundred}});
   CHECK(exact.run(rule, {{"distribution_range", "90"}}).findings.empty());
-  CHECK(fired_at(exact.run(rule, {{"distribution_range", "90.1"}})) == Steps{0});
+  CHECK(triggered_at(exact.run(rule, {{"distribution_range", "90.1"}})) == Steps{0});
 }
 
 TEST_CASE("losses: patience, a better loss clears, NaN counts") {
@@ -85,11 +85,11 @@ TEST_CASE("losses: patience, a better loss clears, NaN counts") {
     trial.step(static_cast<std::int64_t>(i), {{"loss", {values[i]}}});
   }
   const RuleResult result = trial.run(rule, {{"patience", "3"}});
-  REQUIRE(fired_at(result) == Steps{6});
+  REQUIRE(triggered_at(result) == Steps{6});
   CHECK(result.findings[0].check == "loss_not_decreasing");
   CHECK(result.findings[0].value == 3);
   CHECK(result.findings[0].message == "loss: loss_not_decreasing 3 >= threshold 3");
-  CHECK(fired_at(trial.run(rule, {{"patience", "2"}})) == Steps{2, 5, 6});
+  CHECK(triggered_at(trial.run(rule, {{"patience", "2"}})) == Steps{2, 5, 6});
   CHECK(trial.run(rule, {{"patience", "4"}}).findings.empty());
   CHECK(trial.run(rule, {{"patience", "4"}}).steps_evaluated == 8);
 }
@@ -103,7 +103,7 @@ TEST_CASE("done after so many analysed steps; others do not count") {
   trial.step(4, Mode::predict, 0, {{"loss", {0}}});
   trial.step(5, Mode::train, 3, {{"loss", {1}}});
   const RuleResult all = trial.run(rule, {{"patience", "2"}, {"steps", "2.5"}});
-  CHECK(fired_at(all) == Steps{5});
+  CHECK(triggered_at(all) == Steps{5});
   CHECK(all.steps_evaluated == 3);
   const RuleResult two = trial.run(rule, {{"patience", "2"}, {"steps", "2"}});
   CHECK(two.findings.empty());

@@ -70,7 +70,7 @@ std::string saved(const std::string& reduction, const std::string& tensor) {
   return "smdebug/reductions/" + reduction + "/" + tensor;
 }
 
-std::vector<std::int64_t> fired_at(const RuleResult& result) {
+std::vector<std::int64_t> triggered_at(const RuleResult& result) {
   std::vector<std::int64_t> steps;
   for (const Finding& finding : result.findings) {
     steps.push_back(finding.step ? finding.step->value : -1);

@@ -18,7 +18,7 @@
 
 namespace smd::test {
 
-/// A small trial, step by step, and rules judged over it.
+/// A small trial, step by step, and rules evaluated over it.
 ///
 ///     RuleTrial trial(RuleTrial::Collections{{"gradients", {"^gradient"}}});
 ///     trial.step(0, {{"gradient/a", {1e-9F}}}).step(1, {{"gradient/a", {1}}});
@@ -65,7 +65,7 @@ template <class T>
 }
 
 /// Steps of the findings.
-[[nodiscard]] std::vector<std::int64_t> fired_at(const RuleResult& result);
+[[nodiscard]] std::vector<std::int64_t> triggered_at(const RuleResult& result);
 
 /// The kind and parameter with which making a rule fails, as `bad_value threshold`; empty if it does not.
 [[nodiscard]] std::string refused(const std::string& rule, const ParameterTexts& parameters);

@@ -22,7 +22,7 @@ TEST_CASE("only steps and tensors of both sides are compared, with numpy's toler
   base.step(3, {{"a", {1, 2}}});
   other.step(3, {{"a", {1}}});
   const RuleResult result = base.run("SimilarAcrossRuns", {}, other);
-  REQUIRE(fired_at(result) == std::vector<std::int64_t>{1, 3});
+  REQUIRE(triggered_at(result) == std::vector<std::int64_t>{1, 3});
   CHECK(result.findings[0].check == "value");
   CHECK(result.findings[0].value == 2);
   CHECK(result.findings[1].check == "shape");
@@ -57,7 +57,7 @@ TEST_CASE("a step in another mode is another step; types may differ") {
   step.values.push_back(value_of<std::int32_t>("b", Dtype::int32, {1, 3}));
   other.step(step);
   const RuleResult result = base.run("SimilarAcrossRuns", {}, other);
-  REQUIRE(fired_at(result) == std::vector<std::int64_t>{1});
+  REQUIRE(triggered_at(result) == std::vector<std::int64_t>{1});
   CHECK(result.findings[0].value == 1);
 }
 

@@ -29,13 +29,13 @@ TEST_CASE("a gap of exactly the threshold fires at the step before it") {
   at(trial, 5, 1010);
   at(trial, 10, 1020.5);
   const RuleResult result = trial.run("StalledTrainingRule", {{"threshold", "10"}});
-  REQUIRE(fired_at(result) == std::vector<std::int64_t>{0, 5});
+  REQUIRE(triggered_at(result) == std::vector<std::int64_t>{0, 5});
   CHECK(result.findings[0].value == 10);
   CHECK(result.findings[0].mode == Mode::train);
   CHECK_FALSE(result.findings[0].tensor.has_value());
   CHECK(result.findings[1].mode_step == ModeStep(5));
   CHECK(result.steps_evaluated == 2);
-  CHECK(fired_at(trial.run("StalledTrainingRule", {{"threshold", "11"}})).empty());
+  CHECK(triggered_at(trial.run("StalledTrainingRule", {{"threshold", "11"}})).empty());
 }
 
 TEST_CASE("the latest record of all workers is the time of a step") {
@@ -53,7 +53,7 @@ TEST_CASE("without an end marker, the time since the last step counts") {
   at(trial.running(), 0, 1000);
   const auto now = [](double time) { return EvaluationOptions{.keep_going = true, .now = [time] { return time; }}; };
   const RuleResult late = trial.run("StalledTrainingRule", {{"stop_training_on_fire", "True"}}, now(2800));
-  REQUIRE(fired_at(late) == std::vector<std::int64_t>{0});
+  REQUIRE(triggered_at(late) == std::vector<std::int64_t>{0});
   CHECK(late.findings[0].value == 1800);
   CHECK(late.steps_evaluated == 1);
   REQUIRE(late.warnings.size() == 1);

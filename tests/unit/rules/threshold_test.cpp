@@ -24,13 +24,13 @@ TEST_CASE("fires when the condition has held for so many steps of the tensor") {
   RuleTrial trial;
   trial.step(0, {{"g", {0.25F}}});
   trial.step(1, {{"g", {-0.25F}}});
-  trial.step(2, {{"other", {1}}});  // not judged: neither counts nor resets
+  trial.step(2, {{"other", {1}}});  // not evaluated: neither counts nor resets
   trial.step(3, {{"g", {0}}});
   trial.step(4, {{"g", {0.5F}}});  // not below
   trial.step(5, {{"g", {0.25F}}});
-  CHECK(fired_at(trial.run("Threshold", small)) == std::vector<std::int64_t>{0, 1, 3, 5});
+  CHECK(triggered_at(trial.run("Threshold", small)) == std::vector<std::int64_t>{0, 1, 3, 5});
   const RuleResult three = trial.run("Threshold", with(small, {{"for_steps", "3"}}));
-  REQUIRE(fired_at(three) == std::vector<std::int64_t>{3});
+  REQUIRE(triggered_at(three) == std::vector<std::int64_t>{3});
   CHECK(three.findings[0].message == "g: abs_mean 0 < threshold 0.5 for 3 steps");
   CHECK(trial.run("Threshold", with(small, {{"for_steps", "4"}})).findings.empty());
 }
@@ -39,7 +39,7 @@ TEST_CASE("operators, at equality and with NaN") {
   RuleTrial trial;
   trial.step(0, {{"g", {1}}}).step(1, {{"g", {2}}}).step(2, {{"g", {3}}}).step(3, {{"g", {nan}}});
   const auto steps = [&](const char* relation) {
-    return fired_at(trial.run(
+    return triggered_at(trial.run(
         "Threshold", {{"reduction", "max"}, {"operator", relation}, {"threshold", "2"}, {"tensor_regex", "g"}}));
   };
   CHECK(steps("<") == std::vector<std::int64_t>{0});
@@ -57,10 +57,10 @@ TEST_CASE("modes count by themselves, or only one counts; saved reductions; abso
   trial.step(2, Mode::train, 1, {{saved("abs_mean", "g"), {0}}});
   trial.step(3, Mode::eval, 1, {{saved("mean", "g"), {0}}});  // another reduction: skipped
   ParameterTexts two = with(small, {{"for_steps", "2"}, {"tensor_regex", ""}, {"collection_names", "gradients"}});
-  CHECK(fired_at(trial.run("Threshold", two)) == std::vector<std::int64_t>{2});
+  CHECK(triggered_at(trial.run("Threshold", two)) == std::vector<std::int64_t>{2});
   CHECK(trial.run("Threshold", with(two, {{"mode", "eval"}})).findings.empty());
   two = with(two, {{"reduction", "mean"}, {"abs", "True"}});
-  CHECK(fired_at(trial.run("Threshold", two)) == std::vector<std::int64_t>{2});
+  CHECK(triggered_at(trial.run("Threshold", two)) == std::vector<std::int64_t>{2});
   BuiltStep step;
   step.step = 4;
   step.mode_step = 2;

@@ -21,13 +21,13 @@ TEST_CASE("depths around powers of two") {
     trial.step(static_cast<std::int64_t>(i), {{"trees/Node", {0, largest[i]}}});
   }
   const RuleResult result = trial.run(rule);
-  REQUIRE(fired_at(result) == Steps{5});
+  REQUIRE(triggered_at(result) == Steps{5});
   CHECK(result.findings[0].value == 5);
   CHECK(result.findings[0].message == "trees/Node: depth 5 > threshold 4");
   CHECK(result.steps_evaluated == 6);
-  CHECK(fired_at(trial.run(rule, {{"depth", "0"}})) == Steps{2, 3, 4, 5});
-  CHECK(fired_at(trial.run(rule, {{"depth", "3.9"}})) == Steps{4, 5});
-  CHECK(fired_at(trial.run(rule, {{"depth", "-1"}})).size() == 6);
+  CHECK(triggered_at(trial.run(rule, {{"depth", "0"}})) == Steps{2, 3, 4, 5});
+  CHECK(triggered_at(trial.run(rule, {{"depth", "3.9"}})) == Steps{4, 5});
+  CHECK(triggered_at(trial.run(rule, {{"depth", "-1"}})).size() == 6);
 }
 
 TEST_CASE("trees: the saved max is enough; NaN, empty and other tensors; integers beyond float") {

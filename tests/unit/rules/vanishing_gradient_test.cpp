@@ -16,7 +16,7 @@ TEST_CASE("a mean on the threshold does not fire, one below does") {
   trial.step(0, {{"gradient/a", {0.25F, -0.25F}}});  // mean of |x| is 1/4
   trial.step(1, {{"gradient/a", {0.25F, -0.125F}}});
   const RuleResult result = trial.run("VanishingGradient", {{"threshold", "0.25"}});
-  REQUIRE(fired_at(result) == std::vector<std::int64_t>{1});
+  REQUIRE(triggered_at(result) == std::vector<std::int64_t>{1});
   CHECK(result.findings[0].value == 0.1875);
   CHECK(result.findings[0].message == "gradient/a: abs_mean 0.1875 < threshold 0.25");
   CHECK(result.steps_evaluated == 2);
@@ -40,7 +40,7 @@ TEST_CASE("a saved abs_mean is believed, not the value beside it") {
   trial.step(1, {{saved("abs_mean", "gradient/a"), {0.5F}}});
   trial.step(2, {{saved("max", "gradient/a"), {0}}});  // will not do
   const RuleResult result = trial.run("VanishingGradient");
-  CHECK(fired_at(result) == std::vector<std::int64_t>{0});
+  CHECK(triggered_at(result) == std::vector<std::int64_t>{0});
   CHECK(result.steps_evaluated == 2);
 }
 

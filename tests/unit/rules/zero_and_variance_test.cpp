@@ -17,11 +17,12 @@ TEST_CASE("AllZero fires at the threshold") {
   trial.step(1, {{"a", {0, 0, 1, 1}}});       // 50 %
   trial.step(2, {{"a", {0, 0, 0, nan}}});     // 75 %: NaN is not zero
   trial.step(3, {{"a", {0, 0}}, {"b", {}}});  // all
-  CHECK(fired_at(trial.run("AllZero", {{"tensor_regex", "a"}, {"threshold", "75"}})) ==
+  CHECK(triggered_at(trial.run("AllZero", {{"tensor_regex", "a"}, {"threshold", "75"}})) ==
         std::vector<std::int64_t>{0, 2, 3});
-  CHECK(fired_at(trial.run("AllZero", {{"tensor_regex", "a"}, {"threshold", "75.5"}})) == std::vector<std::int64_t>{3});
+  CHECK(triggered_at(trial.run("AllZero", {{"tensor_regex", "a"}, {"threshold", "75.5"}})) ==
+        std::vector<std::int64_t>{3});
   const RuleResult result = trial.run("AllZero", {{"tensor_regex", "a,b"}});
-  CHECK(fired_at(result) == std::vector<std::int64_t>{3});
+  CHECK(triggered_at(result) == std::vector<std::int64_t>{3});
   CHECK(result.findings.at(0).value == 100);
 }
 
@@ -35,7 +36,7 @@ TEST_CASE("AllZero believes the reductions that cannot underflow, the first of t
   trial.step(5, {{saved("min", "a"), {0}}});       // half of a pair
   trial.step(6, {{saved("variance", "a"), {0}}});  // tells nothing
   const RuleResult result = trial.run("AllZero", {{"tensor_regex", "a"}});
-  CHECK(fired_at(result) == std::vector<std::int64_t>{0, 1, 4});
+  CHECK(triggered_at(result) == std::vector<std::int64_t>{0, 1, 4});
   CHECK(result.steps_evaluated == 5);
   CHECK(result.steps_skipped == 2);
   CHECK(trial.run("AllZero", {{"tensor_regex", "a"}, {"threshold", "99"}}).status == RuleStatus::not_evaluated);
@@ -58,10 +59,10 @@ TEST_CASE("TensorVariance: bounds are not passed by equality") {
   trial.step(0, {{"v", {1, 3}}});    // mean 2, variance 1
   trial.step(1, {{"v", {0, 4}}});    // 4
   trial.step(2, {{"v", {5}}});       // 0
-  trial.step(3, {{"v", {nan, 1}}});  // NaN fires nothing
+  trial.step(3, {{"v", {nan, 1}}});  // NaN triggers nothing
   const RuleResult result =
       trial.run("TensorVariance", {{"tensor_regex", "v"}, {"max_threshold", "1"}, {"min_threshold", "1"}});
-  REQUIRE(fired_at(result) == std::vector<std::int64_t>{1, 2});
+  REQUIRE(triggered_at(result) == std::vector<std::int64_t>{1, 2});
   CHECK(result.findings[0].check == "max");
   CHECK(result.findings[0].value == 4);
   CHECK(result.findings[1].check == "min");
@@ -75,7 +76,7 @@ TEST_CASE("TensorVariance: saved variance, value, saved std, in this order") {
   trial.step(2, {{saved("std", "v"), {4}}});
   trial.step(3, {{saved("mean", "v"), {4}}});
   const RuleResult result = trial.run("TensorVariance", {{"tensor_regex", "v"}, {"max_threshold", "0"}});
-  REQUIRE(fired_at(result) == std::vector<std::int64_t>{0, 1, 2});
+  REQUIRE(triggered_at(result) == std::vector<std::int64_t>{0, 1, 2});
   CHECK(result.findings[0].value == 9);
   CHECK(result.findings[1].value == 1);
   CHECK(result.findings[2].value == 16);

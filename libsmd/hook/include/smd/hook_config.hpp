@@ -25,7 +25,10 @@ enum class Framework : std::uint8_t { pytorch, tensorflow, mxnet, xgboost };
 [[nodiscard]] SMD_EXPORT std::map<std::string, Collection> stock_collections(Framework framework);
 
 /// Whether it is a collection of numbers (`losses`, `metrics`, …): their tensors are saved themselves, not reduced.
-[[nodiscard]] SMD_EXPORT bool is_scalar_collection(std::string_view name) noexcept;
+[[nodiscard]] inline bool is_scalar_collection(std::string_view name) noexcept {
+  return name == "losses" || name == "metrics" || name == "sm_metrics" || name == "feature_importance" ||
+         name == "average_shap";
+}
 
 /// What to do with a step that the worker has saved before.
 enum class ExistingStep : std::uint8_t {

@@ -86,13 +86,13 @@ class SMD_EXPORT Evaluator {
   /// Adds what is none, so that results stand in the order of the configurations.
   std::size_t add_error(std::string name, std::string rule, const ConfigurationError& error);
 
-  /// Judges all steps that are available and ends.
+  /// Evaluates all steps that are available and ends.
   /// @throws ReadError if the trial cannot be listed any more, or if `RemoteOptions::stop` ended a request (then of
   /// kind stopped; the steps that it was for are not evaluated); MatchLimit.
   void run();
 
-  /// Judges the steps that have become available since, up to and including `last`, and freezes its view of the trial
-  /// meanwhile. What is not saved at them now never counts. @throws as `run`.
+  /// Evaluates the steps that have become available since, up to and including `last`, and freezes its view of the
+  /// trial meanwhile. What is not saved at them now never counts. @throws as `run`.
   void offer(std::optional<GlobalStep> last = {});
   /// Tells rules that watch the clock that time has gone by. `seconds` is that of a steady clock.
   void tick(double seconds, bool new_data);

@@ -5,6 +5,7 @@
 #include <smd/reduction.hpp>
 #include <smd/rule_parameter.hpp>
 #include <smd/rule_result.hpp>
+#include <smd/snapshot.hpp>
 #include <smd/step.hpp>
 #include <smd/tensor_view.hpp>
 #include <smd/wait.hpp>
@@ -19,21 +20,15 @@
 #include <vector>
 
 /// What a rule is, and what it sees. To write one: derive from `Rule`, say in `set_required_tensors` what a step needs,
-/// judge in `invoke_at_step`, and register it (`rule_registry.hpp`). `examples/` has one of each kind.
+/// evaluate in `invoke_at_step`, and register it (`rule_registry.hpp`). `examples/` has one of each kind.
 namespace smd {
 
-class Trial;
-
 namespace detail::rules {
-class TrialView;
+class EvaluatedTrial;
 class StepContext;
 class RuleRun;
 struct RuleAccess;
 }  // namespace detail::rules
-
-namespace detail::layout {
-struct StepRow;
-}
 
 /// One tensor of one worker at one step, known by what the index says: what most rules evaluate by itself. A light
 /// handle, valid during the call that gave it; two handles of the same thing are equal.
@@ -56,13 +51,13 @@ class SMD_EXPORT Unit {
   bool operator==(const Unit&) const = default;
 
  private:
-  friend class detail::rules::TrialView;
+  friend class detail::rules::EvaluatedTrial;
   friend class detail::rules::StepContext;
-  Unit(const detail::rules::TrialView& view, const detail::layout::StepRow& row, std::uint32_t tensor) noexcept
-      : view_(&view), row_(&row), tensor_(tensor) {}
+  Unit(const detail::rules::EvaluatedTrial& trial, SavedRow row, std::uint32_t tensor) noexcept
+      : trial_(&trial), row_(row), tensor_(tensor) {}
 
-  const detail::rules::TrialView* view_;
-  const detail::layout::StepRow* row_;
+  const detail::rules::EvaluatedTrial* trial_;
+  SavedRow row_;
   std::uint32_t tensor_;
 };
 
@@ -162,12 +157,12 @@ class SMD_EXPORT StepView final : public StepTensors {
   /// How long the rule may wait for a step of another trial; none: not at all.
   [[nodiscard]] const std::optional<WaitOptions>& wait() const noexcept;
 
-  /// Something was evaluated at this step, so the step counts. `fire` says so too.
-  void judged();
+  /// Something was evaluated at this step, so the step counts. `trigger` says so too.
+  void evaluated();
   /// The unit meets the condition `check`.
-  void fire(const Unit& unit, std::string_view check, double value, std::string_view relation, double threshold);
+  void trigger(const Unit& unit, std::string_view check, double value, std::string_view relation, double threshold);
   /// Any other finding; step, mode and mode step are filled in if it names no step, the message if it is empty.
-  void fire(Finding finding);
+  void trigger(Finding finding);
   /// The rule has seen enough and is not invoked any more.
   void done();
   /// Worth saying with the result; each text once.
@@ -186,10 +181,10 @@ class SMD_EXPORT RuleEnd {
   /// Seconds since 1970.
   [[nodiscard]] double now() const;
 
-  /// One thing more was evaluated. `fire` does not say so.
-  void judged();
+  /// One thing more was evaluated. `trigger` does not say so.
+  void evaluated();
   /// A finding with all fields set but `message`.
-  void fire(Finding finding);
+  void trigger(Finding finding);
   void warn(std::string text);
 
  private:
@@ -228,9 +223,9 @@ class SMD_EXPORT RuleTick {
   [[nodiscard]] bool new_data() const noexcept { return new_data_; }
   /// The last step at which the rule was invoked, if any.
   [[nodiscard]] std::optional<GlobalStep> last_step() const noexcept;
-  void judged();
+  void evaluated();
   /// Step, mode and mode step are those of the last step seen.
-  void fire(Finding finding);
+  void trigger(Finding finding);
   void warn(std::string text);
 
  private:

@@ -3,13 +3,11 @@
 
 #include <smd/evaluator.hpp>
 #include <smd/export.hpp>
-#include <smd/hook_config.hpp>
 #include <smd/rule_parameter.hpp>
 
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +20,7 @@ struct RuleConfiguration {
   std::string rule_to_invoke = {};  ///< The rule's name or alias; empty if it is missing.
   ParameterTexts parameters = {};   ///< The other RuleParameters, but `source_s3_uri` and `action_json`.
   std::string source_s3_uri = {};   ///< Not empty: a rule in Python, which is not evaluated here.
-  std::string action_json = {};     ///< What the job was to do when the rule fires; not performed.
+  std::string action_json = {};     ///< What the job was to do when the rule triggers; not performed.
   std::string position = {};        ///< Where it stands in the document: `DebugRuleConfigurations[2]`; may be empty.
   /// The CollectionConfigurations that stand beside it, as JSON: what the hook is to save for it; empty if there are
   /// none.
@@ -41,15 +39,5 @@ struct RuleConfiguration {
 /// The rule of a configuration, checked as far as it goes without data. @throws ConfigurationError; of a rule that is
 /// evaluated elsewhere with that kind. The message names the position.
 [[nodiscard]] SMD_EXPORT std::unique_ptr<Rule> make_rule(const RuleConfiguration& configuration);
-
-/// The hook configuration that saves what rules need, and no more: reductions where they suffice, and only in the modes
-/// that are looked at. For a rule that is evaluated elsewhere, the CollectionConfigurations that stand beside it. Of
-/// `job`, the job's own configuration, come the place, the steps, and the members of collections that rules name; steps
-/// that stand beside a rule win. Without anything to save `enabled` is false.
-/// @throws ConfigurationError for a rule that cannot be evaluated as it is configured, a collection of which nothing
-/// says
-///         what it has, and a plug-in's rule of which nothing says what it needs.
-[[nodiscard]] SMD_EXPORT HookConfig hook_config_for(std::span<const RuleConfiguration> rules,
-                                                    const HookConfig& job = {});
 
 }  // namespace smd

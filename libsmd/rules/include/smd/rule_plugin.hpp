@@ -29,7 +29,7 @@ struct RulePlugin {
   void (*register_rules)();
 };
 
-/// Loads a shared object and lets it register its rules; it stays loaded for ever. Returns the names of the rules it
+/// Loads a shared object and lets it register its rules; it is never unloaded. Returns the names of the rules it
 /// brought. Loading it again brings none. @throws InvalidArgument: not there, not a shared object, no entry point, made
 /// for another interface or version, broken, or a rule's name is taken. Thread-safe.
 SMD_EXPORT std::vector<std::string> load_rule_plugin(const std::string& path);

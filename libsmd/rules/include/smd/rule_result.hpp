@@ -24,10 +24,10 @@ struct Finding {
   std::optional<std::string> tensor = {};
   std::optional<std::string> worker = {};  ///< None if workers are pooled.
   std::string check = {};                  ///< Which of the rule's conditions.
-  double value = 0;                        ///< The measurement,
-  std::string relation = {};               ///< how it stands (`<`, `>`, `<=`, `>=`)
-  double threshold = 0;                    ///< to what it was held against.
-  std::string message = {};                ///< `gradient/conv0: abs_mean 3e-09 < threshold 1e-07`.
+  double value = 0;                        ///< The measurement.
+  std::string relation = {};               ///< How it compares with `threshold`: `<`, `>`, `<=`, `>=`.
+  double threshold = 0;
+  std::string message = {};  ///< `gradient/conv0: abs_mean 3e-09 < threshold 1e-07`.
   std::vector<std::pair<std::string, std::string>> details = {};
 };
 

@@ -40,9 +40,9 @@ class AllZero final : public Rule {
       if (!percent) {
         continue;
       }
-      step.judged();
+      step.evaluated();
       if (*percent >= threshold_) {
-        step.fire(unit, "zero_percent", *percent, ">=", threshold_);
+        step.trigger(unit, "zero_percent", *percent, ">=", threshold_);
       }
     }
   }

@@ -95,7 +95,7 @@ class CheckInputImages final : public Rule {
     }
     for (const auto& [tensor, seen] : added) {
       if (seen->images >= samples_) {
-        judge(step, tensor, *seen);
+        evaluate(step, tensor, *seen);
       }
     }
   }
@@ -132,8 +132,8 @@ class CheckInputImages final : public Rule {
     return true;
   }
 
-  void judge(StepView& step, std::string_view tensor, const Seen& seen) const {
-    step.judged();
+  void evaluate(StepView& step, std::string_view tensor, const Seen& seen) const {
+    step.evaluated();
     std::optional<double> farthest;
     std::size_t channel = 0;
     for (std::size_t i = 0; i < seen.sums.size(); ++i) {
@@ -144,13 +144,13 @@ class CheckInputImages final : public Rule {
       }
     }
     if (farthest && std::abs(*farthest) > most_) {
-      step.fire({.tensor = std::string(tensor),
-                 .check = "channel_mean",
-                 .value = *farthest,
-                 .relation = ">",
-                 .threshold = most_,
-                 .message = fmt::format("{}: |channel_mean {}| > threshold {}", tensor, *farthest, most_),
-                 .details = {{"channel", std::to_string(channel)}, {"images", std::to_string(seen.images)}}});
+      step.trigger({.tensor = std::string(tensor),
+                    .check = "channel_mean",
+                    .value = *farthest,
+                    .relation = ">",
+                    .threshold = most_,
+                    .message = fmt::format("{}: |channel_mean {}| > threshold {}", tensor, *farthest, most_),
+                    .details = {{"channel", std::to_string(channel)}, {"images", std::to_string(seen.images)}}});
     }
   }
 

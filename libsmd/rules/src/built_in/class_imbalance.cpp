@@ -50,7 +50,7 @@ class ClassImbalance final : public Rule {
       }
     }
     if (counts.labels >= samples_) {
-      judge(step, counts, *first_label, first_prediction.value_or(*first_label));
+      evaluate(step, counts, *first_label, first_prediction.value_or(*first_label));
     }
   }
 
@@ -121,7 +121,7 @@ class ClassImbalance final : public Rule {
     });
   }
 
-  void judge(StepView& step, const Counts& counts, std::string_view labels, std::string_view predictions) const {
+  void evaluate(StepView& step, const Counts& counts, std::string_view labels, std::string_view predictions) const {
     std::uint64_t smallest = 0;
     std::uint64_t largest = 0;
     double worst = -1;
@@ -134,18 +134,19 @@ class ClassImbalance final : public Rule {
         worst = std::max(worst, static_cast<double>(one.wrong) / static_cast<double>(one.paired));
       }
     });
-    step.judged();
+    step.evaluated();
     const double ratio = static_cast<double>(largest) / static_cast<double>(smallest);
     if (ratio > most_imbalance_) {
-      fire(step, labels, "imbalance", ratio, most_imbalance_);
+      trigger(step, labels, "imbalance", ratio, most_imbalance_);
     }
     if (worst >= 0 && worst > most_wrong_) {
-      fire(step, predictions, "misprediction", worst, most_wrong_);
+      trigger(step, predictions, "misprediction", worst, most_wrong_);
     }
   }
 
-  static void fire(StepView& step, std::string_view tensor, const char* check, double value, double threshold) {
-    step.fire({.tensor = std::string(tensor), .check = check, .value = value, .relation = ">", .threshold = threshold});
+  static void trigger(StepView& step, std::string_view tensor, const char* check, double value, double threshold) {
+    step.trigger(
+        {.tensor = std::string(tensor), .check = check, .value = value, .relation = ">", .threshold = threshold});
   }
 
   SelectionId labels_;

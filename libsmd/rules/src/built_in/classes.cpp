@@ -2,7 +2,6 @@
 #include "built_in/classes.hpp"
 
 #include "built_in/numbers.hpp"
-#include "reduce/doubles.hpp"
 
 #include <cmath>
 #include <span>
@@ -87,12 +86,8 @@ void Classes::read(std::size_t first, std::size_t n, double* classes) const {
     std::copy_n(rows_.begin() + static_cast<std::ptrdiff_t>(first), n, classes);
     return;
   }
-  const std::size_t item = item_size(view_.dtype());
-  const std::array<std::int64_t, 1> shape{static_cast<std::int64_t>(n)};
-  reduce::for_doubles(TensorView(view_.dtype(), shape, view_.bytes().subspan(first * item, n * item)),
-                      [&](const double* values, std::size_t count) {
-                        classes = std::transform(values, values + count, classes, class_of);
-                      });
+  copy_as_doubles(view_, first, std::span(classes, n));
+  std::transform(classes, classes + n, classes, class_of);
 }
 
 }  // namespace smd::detail::rules

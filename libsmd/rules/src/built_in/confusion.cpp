@@ -111,7 +111,7 @@ class Confusion final : public Rule {
         count(matrix, true_classes->view(), predicted->view());
       }
     });
-    judge(step, matrix.cells(), tensor);
+    evaluate(step, matrix.cells(), tensor);
   }
 
   void summarize(RuleSummary& summary) override {
@@ -175,11 +175,11 @@ class Confusion final : public Rule {
     }
   }
 
-  void judge(StepView& step, const Matrix::Cells& cells, std::string_view tensor) const {
+  void evaluate(StepView& step, const Matrix::Cells& cells, std::string_view tensor) const {
     if (cells.empty()) {
       return;
     }
-    step.judged();
+    step.evaluated();
     // By class: S. A class that has labels and is never predicted stays 0, and so does its share.
     std::map<double, std::uint64_t> predicted;
     for (const auto& [at, n] : cells) {
@@ -206,16 +206,16 @@ class Confusion final : public Rule {
       }
     }
     if (least < least_diagonal_) {
-      fire(step, tensor, "diag", least, "<", least_diagonal_, {least_class, least_class});
+      trigger(step, tensor, "diag", least, "<", least_diagonal_, {least_class, least_class});
     }
     if (most > most_off_diagonal_) {
-      fire(step, tensor, "off_diag", most, ">", most_off_diagonal_, most_at);
+      trigger(step, tensor, "off_diag", most, ">", most_off_diagonal_, most_at);
     }
   }
 
-  static void fire(StepView& step, std::string_view tensor, const char* check, double value, const char* relation,
-                   double threshold, std::pair<double, double> at) {
-    step.fire(
+  static void trigger(StepView& step, std::string_view tensor, const char* check, double value, const char* relation,
+                      double threshold, std::pair<double, double> at) {
+    step.trigger(
         {.tensor = std::string(tensor),
          .check = check,
          .value = value,

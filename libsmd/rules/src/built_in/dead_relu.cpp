@@ -27,10 +27,10 @@ class DeadRelu final : public Rule {
       if (value == nullptr) {
         continue;
       }
-      step.judged();
+      step.evaluated();
       const double dead = inactive_percent(value->view(), 0, std::nullopt, inactivity_);
       if (dead > layer_) {
-        step.fire(unit, "dead_percent", dead, ">", layer_);
+        step.trigger(unit, "dead_percent", dead, ">", layer_);
       }
     }
   }

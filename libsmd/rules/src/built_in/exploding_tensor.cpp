@@ -47,9 +47,9 @@ class ExplodingTensor final : public Rule {
   void invoke_at_step(StepView& step) override {
     for (const Unit& unit : step.units(tensors_)) {
       if (unit.has_value()) {
-        judge_value(step, unit);
+        evaluate_value(step, unit);
       } else {
-        judge_reductions(step, unit);
+        evaluate_reductions(step, unit);
       }
     }
   }
@@ -60,29 +60,29 @@ class ExplodingTensor final : public Rule {
                      : std::find(telling.begin(), telling.end(), name) != telling.end();
   }
 
-  void judge_value(StepView& step, const Unit& unit) const {
+  void evaluate_value(StepView& step, const Unit& unit) const {
     const std::optional<double> nan = step.computed(unit, nan_count);
     if (!nan) {
       return;
     }
-    step.judged();
+    step.evaluated();
     const double bad = *nan + (only_nan_ ? 0 : step.computed(unit, inf_count).value_or(0));
     if (bad > 0) {
-      step.fire(unit, "non_finite", bad, ">", 0);
+      step.trigger(unit, "non_finite", bad, ">", 0);
     }
   }
 
-  void judge_reductions(StepView& step, const Unit& unit) const {
+  void evaluate_reductions(StepView& step, const Unit& unit) const {
     double bad = 0;
     for (const std::string_view name : unit.reductions()) {
       const std::optional<double> value = tells(name) ? step.saved(unit, name) : std::nullopt;
       if (value) {
-        step.judged();
+        step.evaluated();
         bad += std::isnan(*value) || (!only_nan_ && std::isinf(*value)) ? 1 : 0;
       }
     }
     if (bad > 0) {
-      step.fire(unit, "non_finite_reduction", bad, ">", 0);
+      step.trigger(unit, "non_finite_reduction", bad, ">", 0);
     }
   }
 

@@ -38,9 +38,9 @@ class FeatureImportanceOverweight final : public Rule {
       if (!share) {
         continue;
       }
-      step.judged();
+      step.evaluated();
       if (*share > most_) {
-        step.fire(*importances.of_largest, "share", *share, ">", most_);
+        step.trigger(*importances.of_largest, "share", *share, ">", most_);
       }
     }
   }

@@ -197,7 +197,7 @@ class LossNotDecreasing final : public Rule {
       return;
     }
     row.checked = here;
-    step.judged();
+    step.evaluated();
     const Loss before = old->second;
     if (loss > before.value) {
       check_rise(step, unit, row, before, loss);
@@ -206,7 +206,7 @@ class LossNotDecreasing final : public Rule {
     row.low.reset();
     const double decrease = percent_of(before.value, loss, before.value - loss);
     if (decrease < least_decrease_ || std::isnan(loss)) {
-      fire(step, unit, "decrease_percent", decrease, "<", least_decrease_, before);
+      trigger(step, unit, "decrease_percent", decrease, "<", least_decrease_, before);
     }
   }
 
@@ -217,20 +217,20 @@ class LossNotDecreasing final : public Rule {
     }
     const double increase = percent_of(row.low->value, loss, loss - row.low->value);
     if (increase > greatest_increase_) {
-      fire(step, unit, "increase_percent", increase, ">", greatest_increase_, *row.low);
+      trigger(step, unit, "increase_percent", increase, ">", greatest_increase_, *row.low);
     }
   }
 
-  static void fire(StepView& step, const Unit& unit, const char* check, double value, const char* relation,
-                   double threshold, const Loss& reference) {
-    step.fire({.tensor = std::string(unit.tensor()),
-               .worker = std::string(unit.worker()),
-               .check = check,
-               .value = value,
-               .relation = relation,
-               .threshold = threshold,
-               .details = {{"reference_step", fmt::format("{}", reference.step.value)},
-                           {"reference_loss", fmt::format("{}", reference.value)}}});
+  static void trigger(StepView& step, const Unit& unit, const char* check, double value, const char* relation,
+                      double threshold, const Loss& reference) {
+    step.trigger({.tensor = std::string(unit.tensor()),
+                  .worker = std::string(unit.worker()),
+                  .check = check,
+                  .value = value,
+                  .relation = relation,
+                  .threshold = threshold,
+                  .details = {{"reference_step", fmt::format("{}", reference.step.value)},
+                              {"reference_loss", fmt::format("{}", reference.value)}}});
   }
 
   std::int64_t least_distance_;

@@ -75,12 +75,12 @@ class NlpSequenceRatio final : public Rule {
       if (value == nullptr) {
         continue;
       }
-      step.judged();
+      step.evaluated();
       const std::vector<std::uint64_t> found = count(value->view());
       for (std::size_t i = 0; i < tokens_.size(); ++i) {
         const double percent = 100 * static_cast<double>(found[i]) / static_cast<double>(value->view().size());
         if (percent > most_[i]) {
-          step.fire(unit, fmt::format("token={:g}", tokens_[i]), percent, ">", most_[i]);
+          step.trigger(unit, fmt::format("token={:g}", tokens_[i]), percent, ">", most_[i]);
         }
       }
     }

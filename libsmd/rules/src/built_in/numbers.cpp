@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/numbers.hpp"
 
-#include "reduce/doubles.hpp"
+#include <algorithm>
+#include <array>
 
 namespace smd::detail::rules {
 
-std::vector<double> to_doubles(const TensorView& view) {
-  std::vector<double> all;
-  all.reserve(reduce::element_count_of(view));
-  reduce::for_doubles(view, [&](const double* values, std::size_t n) { all.insert(all.end(), values, values + n); });
-  return all;
-}
-
 std::vector<float> widen(const TensorView& view) {
-  std::vector<float> all;
-  all.reserve(reduce::element_count_of(view));
-  reduce::for_doubles(view, [&](const double* values, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) {
-      all.push_back(static_cast<float>(values[i]));
-    }
-  });
+  std::vector<float> all(static_cast<std::size_t>(element_count(view)));
+  std::array<double, 1024> block;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled before it is read
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t n = copy_as_doubles(view, at, block);
+    std::transform(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(n),
+                   all.begin() + static_cast<std::ptrdiff_t>(at), [](double x) { return static_cast<float>(x); });
+    at += n;
+  }
   return all;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <smd/dtype.hpp>
+#include <smd/elements.hpp>
 #include <smd/tensor_view.hpp>
 
 #include <cstddef>
@@ -9,9 +10,6 @@
 #include <vector>
 
 namespace smd::detail::rules {
-
-/// All elements as doubles: for small values, such as losses, labels and predictions. Precondition: a real type.
-[[nodiscard]] std::vector<double> to_doubles(const TensorView& view);
 
 /// Elements of 16-bit floating point as floats, which hold them exactly.
 [[nodiscard]] std::vector<float> widen(const TensorView& view);

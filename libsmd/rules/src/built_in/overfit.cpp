@@ -39,18 +39,18 @@ class Overfit final : public PhaseRule {
   }
 
  private:
-  std::optional<std::vector<Verdict>> judge(const Phase& phase) override {
+  std::optional<std::vector<MetCondition>> evaluate(const Phase& phase) override {
     if (!phase.training) {
       return std::nullopt;
     }
     const double ratio = ratio_of(*phase.training, phase.validation);
     std::int64_t& exceeded = exceeded_[phase.tensor];
     exceeded = ratio > threshold_ ? exceeded + 1 : 0;
-    std::vector<Verdict> verdicts;
+    std::vector<MetCondition> conditions;
     if (exceeded >= patience_) {
-      verdicts.push_back({"ratio", ratio, ">", threshold_});
+      conditions.push_back({"ratio", ratio, ">", threshold_});
     }
-    return verdicts;
+    return conditions;
   }
 
   std::int64_t patience_;

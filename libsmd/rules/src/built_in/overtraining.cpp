@@ -46,12 +46,12 @@ class Overtraining final : public PhaseRule {
     Side validation;
   };
 
-  std::optional<std::vector<Verdict>> judge(const Phase& phase) override {
-    std::vector<Verdict> verdicts;
+  std::optional<std::vector<MetCondition>> evaluate(const Phase& phase) override {
+    std::vector<MetCondition> conditions;
     const auto observe = [&](Side& side, double loss, std::string_view check, std::int64_t patience) {
       side.observe(loss, delta_);
       if (side.stale() >= patience) {
-        verdicts.push_back({check, static_cast<double>(side.stale()), ">=", static_cast<double>(patience)});
+        conditions.push_back({check, static_cast<double>(side.stale()), ">=", static_cast<double>(patience)});
       }
     };
     Sides& sides = sides_[phase.tensor];
@@ -59,7 +59,7 @@ class Overtraining final : public PhaseRule {
       observe(sides.training, *phase.training, "train", patience_train_);
     }
     observe(sides.validation, phase.validation, "validation", patience_validation_);
-    return verdicts;
+    return conditions;
   }
 
   std::int64_t patience_train_;

@@ -96,17 +96,17 @@ void PhaseRule::invoke_at_step(StepView& step) {
                                     : validation_steps_);
   }
   for (const Phase& phase : phases_.add(step, losses)) {
-    const std::optional<std::vector<Verdict>> verdicts = judge(phase);
-    if (!verdicts) {
+    const std::optional<std::vector<MetCondition>> conditions = evaluate(phase);
+    if (!conditions) {
       continue;
     }
-    step.judged();
-    for (const Verdict& verdict : *verdicts) {
-      step.fire({.tensor = phase.tensor,
-                 .check = std::string(verdict.check),
-                 .value = verdict.value,
-                 .relation = std::string(verdict.relation),
-                 .threshold = verdict.threshold});
+    step.evaluated();
+    for (const MetCondition& condition : *conditions) {
+      step.trigger({.tensor = phase.tensor,
+                    .check = std::string(condition.check),
+                    .value = condition.value,
+                    .relation = std::string(condition.relation),
+                    .threshold = condition.threshold});
     }
   }
 }
@@ -116,20 +116,20 @@ void PhaseRule::at_end(RuleEnd& end) {
     return;
   }
   for (const Phase& phase : phases_.close()) {
-    const std::optional<std::vector<Verdict>> verdicts = judge(phase);
-    if (!verdicts) {
+    const std::optional<std::vector<MetCondition>> conditions = evaluate(phase);
+    if (!conditions) {
       continue;
     }
-    end.judged();
-    for (const Verdict& verdict : *verdicts) {
-      end.fire({.step = phase.last_step,
-                .mode = Mode::eval,
-                .mode_step = phase.last_mode_step,
-                .tensor = phase.tensor,
-                .check = std::string(verdict.check),
-                .value = verdict.value,
-                .relation = std::string(verdict.relation),
-                .threshold = verdict.threshold});
+    end.evaluated();
+    for (const MetCondition& condition : *conditions) {
+      end.trigger({.step = phase.last_step,
+                   .mode = Mode::eval,
+                   .mode_step = phase.last_mode_step,
+                   .tensor = phase.tensor,
+                   .check = std::string(condition.check),
+                   .value = condition.value,
+                   .relation = std::string(condition.relation),
+                   .threshold = condition.threshold});
     }
   }
 }

@@ -59,14 +59,14 @@ class PhaseRule : public Rule {
  protected:
   using Rule::Rule;
 
-  struct Verdict {
+  struct MetCondition {
     std::string_view check;
     double value;
     std::string_view relation;
     double threshold;
   };
-  /// What fires; nothing at all if the phase cannot be judged.
-  [[nodiscard]] virtual std::optional<std::vector<Verdict>> judge(const Phase& phase) = 0;
+  /// What triggers; nothing at all if the phase cannot be evaluated.
+  [[nodiscard]] virtual std::optional<std::vector<MetCondition>> evaluate(const Phase& phase) = 0;
 
   void look_at(Losses losses) { losses_ = losses; }
   void ignore_before(GlobalStep start) { start_ = start; }

@@ -74,11 +74,11 @@ class PoorWeightInitialization final : public Rule {
     if (!looks_at(step)) {
       return;
     }
-    const bool variances = judge_variances(step);
-    const bool gradients = judge_gradients(step);
-    const bool losses = judge_losses(step);
+    const bool variances = evaluate_variances(step);
+    const bool gradients = evaluate_gradients(step);
+    const bool losses = evaluate_losses(step);
     if (variances || gradients || losses) {
-      step.judged();
+      step.evaluated();
       ++analysed_;
     }
     if (static_cast<double>(analysed_) >= steps_) {
@@ -96,7 +96,7 @@ class PoorWeightInitialization final : public Rule {
     return step.mode() == Mode::train || step.mode() == Mode::global;
   }
 
-  bool judge_variances(StepView& step) {
+  bool evaluate_variances(StepView& step) {
     std::map<std::string_view, Extremes> workers;
     for (const Unit& unit : step.units(inputs_)) {
       if (const std::optional<double> value = variance_of(step, unit)) {
@@ -112,13 +112,13 @@ class PoorWeightInitialization final : public Rule {
       const double least = variances.least().second;
       const double ratio = least == 0 ? std::numeric_limits<double>::infinity() : variances.most().second / least;
       if (ratio > ratio_) {
-        step.fire(variances.most().first, "variance_ratio", ratio, ">", ratio_);
+        step.trigger(variances.most().first, "variance_ratio", ratio, ">", ratio_);
       }
     }
     return any;
   }
 
-  bool judge_gradients(StepView& step) {
+  bool evaluate_gradients(StepView& step) {
     std::map<std::string_view, Extremes> workers;
     for (const Unit& unit : step.units(gradients_)) {
       const std::optional<double> number = step.computed(unit, gradient_count);
@@ -135,13 +135,13 @@ class PoorWeightInitialization final : public Rule {
       }
       any = true;
       if (const auto& [unit, spread] = spreads.least(); spread < range_) {
-        step.fire(unit, "gradient_range", spread, "<", range_);
+        step.trigger(unit, "gradient_range", spread, "<", range_);
       }
     }
     return any;
   }
 
-  bool judge_losses(StepView& step) {
+  bool evaluate_losses(StepView& step) {
     bool any = false;
     for (const Unit& unit : losses_.units(step)) {
       const std::optional<double> loss = losses_.loss(step, unit);
@@ -158,7 +158,8 @@ class PoorWeightInitialization final : public Rule {
         ++stale.steps;
       }
       if (stale.steps >= patience_) {
-        step.fire(unit, "loss_not_decreasing", static_cast<double>(stale.steps), ">=", static_cast<double>(patience_));
+        step.trigger(unit, "loss_not_decreasing", static_cast<double>(stale.steps),
+                     ">=", static_cast<double>(patience_));
       }
     }
     return any;

@@ -43,10 +43,10 @@ class SaturatedActivation final : public Rule {
       if (value == nullptr) {
         continue;
       }
-      step.judged();
+      step.evaluated();
       const double saturated = inactive_percent(value->view(), activation->min, activation->max, inactivity_);
       if (saturated > layer_) {
-        step.fire(unit, activation->name, saturated, ">", layer_);
+        step.trigger(unit, activation->name, saturated, ">", layer_);
       }
     }
   }

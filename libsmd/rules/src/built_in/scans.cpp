@@ -2,7 +2,6 @@
 #include "built_in/scans.hpp"
 
 #include "built_in/numbers.hpp"
-#include "reduce/kernels.hpp"
 
 #include <smd/reduction.hpp>
 
@@ -19,7 +18,7 @@ namespace smd::detail::rules {
 
 namespace {
 
-constexpr std::size_t block = reduce::block_size;  // pairs of doubles that stay in the first-level cache
+constexpr std::size_t block = 2048;  // pairs of doubles that stay in the first-level cache
 
 /// `low < x < high` for doubles means the same as `below < x < above` for elements of type T, so that no element need
 /// be converted: of all floats, those above `low` are those above the largest float not above it.
@@ -83,10 +82,8 @@ template <class Use>
 void for_pairs(const TensorView& a, const TensorView& b, const Use& use) {
   with_elements(a, [&](const auto* x, std::size_t n) {
     with_elements(b, [&](const auto* y, std::size_t) {
-      std::array<double, block + reduce::block_padding>
-          left;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled before it is read
-      std::array<double, block + reduce::block_padding>
-          right;  // NOLINT(cppcoreguidelines-pro-type-member-init): likewise
+      std::array<double, block> left;   // NOLINT(cppcoreguidelines-pro-type-member-init): filled before it is read
+      std::array<double, block> right;  // NOLINT(cppcoreguidelines-pro-type-member-init): likewise
       for (std::size_t start = 0; start < n; start += block) {
         const std::size_t size = std::min(block, n - start);
         std::copy_n(x + start, size, left.begin());
@@ -101,7 +98,7 @@ void for_pairs(const TensorView& a, const TensorView& b, const Use& use) {
 
 std::uint64_t count_nan(const TensorView& view) {
   constexpr Reduction nan{.kind = ReductionKind::nan};
-  return static_cast<std::uint64_t>(smd::reduce(view, std::span(&nan, 1)).front().real);
+  return static_cast<std::uint64_t>(reduce(view, std::span(&nan, 1)).front().real);
 }
 
 }  // namespace
@@ -135,6 +132,8 @@ Difference compare(const TensorView& a, const TensorView& b, const Tolerance& to
     found.far = tolerance.equal_nan ? 0 : count_nan(a);
     return found;
   }
+  constexpr Reduction max{.kind = ReductionKind::max};
+  Reducer largest(std::span(&max, 1));
   for_pairs(a, b, [&](double* x, const double* y, std::size_t n) {
     constexpr double most = std::numeric_limits<double>::max();
     std::uint64_t far = 0;
@@ -150,9 +149,10 @@ Difference compare(const TensorView& a, const TensorView& b, const Tolerance& to
       x[i] = distance <= most ? distance : 0;
     }
     found.far += far;
-    found.largest = std::max(found.largest, reduce::kernels().range(x, n).max);
+    largest.add(Dtype::float64, std::as_bytes(std::span(x, n)));
     return !tolerance.any || found.far == 0;
   });
+  found.largest = std::max(0.0, largest.result(max).real);  // NaN without elements
   return found;
 }
 

@@ -45,9 +45,9 @@ class SimilarAcrossRuns final : public Rule {
     step_in_common_ = step_in_common_ || step.other_has_step();
     for_pairs(step, [&](const Unit& unit, const Unit& other) {
       if (unit.has_value() && other.has_value()) {
-        judge_values(step, unit, other);
+        evaluate_values(step, unit, other);
       } else {
-        judge_reductions(step, unit, other);
+        evaluate_reductions(step, unit, other);
       }
     });
   }
@@ -110,21 +110,21 @@ class SimilarAcrossRuns final : public Rule {
     }
   }
 
-  static void judge_values(StepView& step, const Unit& unit, const Unit& other) {
+  static void evaluate_values(StepView& step, const Unit& unit, const Unit& other) {
     const TensorValue* const a = step.value(unit);
     const TensorValue* const b = step.value(other);
     if (a == nullptr || b == nullptr) {
       return;
     }
-    step.judged();
+    step.evaluated();
     if (a->shape() != b->shape()) {
-      step.fire(unit, "shape", static_cast<double>(a->view().size()), ">", 0);
+      step.trigger(unit, "shape", static_cast<double>(a->view().size()), ">", 0);
     } else if (const Difference difference = compare(a->view(), b->view(), tolerance); difference.far > 0) {
-      step.fire(unit, "value", static_cast<double>(difference.far), ">", 0);
+      step.trigger(unit, "value", static_cast<double>(difference.far), ">", 0);
     }
   }
 
-  static void judge_reductions(StepView& step, const Unit& unit, const Unit& other) {
+  static void evaluate_reductions(StepView& step, const Unit& unit, const Unit& other) {
     double far = 0;
     for (const std::string_view name : unit.reductions()) {
       if (!other.has_reduction(name)) {
@@ -133,13 +133,13 @@ class SimilarAcrossRuns final : public Rule {
       const std::optional<double> a = step.saved(unit, name);
       const std::optional<double> b = step.saved(other, name);
       if (a && b) {
-        step.judged();
+        step.evaluated();
         const bool both_nan = std::isnan(*a) && std::isnan(*b);
         far += both_nan || is_close(*a, *b, tolerance.rtol, tolerance.atol) ? 0 : 1;
       }
     }
     if (far > 0) {
-      step.fire(unit, "reduction", far, ">", 0);
+      step.trigger(unit, "reduction", far, ">", 0);
     }
   }
 

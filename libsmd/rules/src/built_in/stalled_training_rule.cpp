@@ -3,11 +3,11 @@
 
 #include "framework/saves.hpp"
 #include "text/escape.hpp"
-#include "trial/trial_impl.hpp"
 
 #include <smd/error.hpp>
 #include <smd/last_written.hpp>
 #include <smd/sagemaker.hpp>
+#include <smd/snapshot.hpp>
 
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ class StalledTrainingRule final : public Rule {
   void invoke_at_step(StepView& step) override {
     if (step.live()) {
       if (!step.first()) {
-        step.judged();  // a gap has ended; `tick` watches it
+        step.evaluated();  // a gap has ended; `tick` watches it
       }
       return;
     }
@@ -42,9 +42,9 @@ class StalledTrainingRule final : public Rule {
     }
     unread_.reset();
     if (last_) {
-      step.judged();
+      step.evaluated();
       if (*time - last_->time >= threshold_) {
-        step.fire(finding(*time - last_->time));
+        step.trigger(finding(*time - last_->time));
         warn_of_stop(step);
       }
     }
@@ -64,10 +64,10 @@ class StalledTrainingRule final : public Rule {
       last_ = unread_;
       last_->time = std::chrono::duration<double>(written->time_since_epoch()).count();
     }
-    end.judged();
+    end.evaluated();
     const double waited = end.now() - last_->time;
     if (waited >= threshold_) {
-      end.fire(finding(waited));
+      end.trigger(finding(waited));
       stop_training(end);
     }
   }
@@ -75,16 +75,16 @@ class StalledTrainingRule final : public Rule {
   void tick(RuleTick& tick) override {
     if (!waiting_since_ || tick.new_data()) {
       if (!waiting_since_) {
-        tick.judged();
+        tick.evaluated();
       }
       waiting_since_ = tick.seconds();
-      fired_ = false;
+      triggered_ = false;
     }
     const double waited = tick.seconds() - *waiting_since_;
-    if (!fired_ && waited >= threshold_) {
-      fired_ = true;
-      tick.judged();
-      tick.fire(finding(waited));
+    if (!triggered_ && waited >= threshold_) {
+      triggered_ = true;
+      tick.evaluated();
+      tick.trigger(finding(waited));
       stop_training(tick);
     }
   }
@@ -124,7 +124,7 @@ class StalledTrainingRule final : public Rule {
     stop_tried_ = true;
     try {
       // By the profile and region that the trial was opened with.
-      const RemoteOptions& account = TrialAccess::state(base_trial()).options().remote;
+      const RemoteOptions account = TrialSnapshot::last(base_trial()).options().remote;
       place.warn("StopTraining: " + stop_training_job(parameters().text("training_job_name_prefix"), account).text);
     } catch (const Error& error) {
       place.warn(std::string("StopTraining was asked for and failed: ") + error.what());
@@ -148,7 +148,7 @@ class StalledTrainingRule final : public Rule {
   std::optional<Seen> last_;
   std::optional<Seen> unread_;           // the newest step, if none of its records could be read
   std::optional<double> waiting_since_;  // of the steady clock
-  bool fired_ = false;                   // since the last new data
+  bool triggered_ = false;               // since the last new data
   bool stop_tried_ = false;
 };
 

@@ -36,12 +36,12 @@ class TensorVariance final : public Rule {
       if (!value) {
         continue;
       }
-      step.judged();
+      step.evaluated();
       if (max_ && *value > *max_) {
-        step.fire(unit, "max", *value, ">", *max_);
+        step.trigger(unit, "max", *value, ">", *max_);
       }
       if (min_ && *value < *min_) {
-        step.fire(unit, "min", *value, "<", *min_);
+        step.trigger(unit, "min", *value, "<", *min_);
       }
     }
   }

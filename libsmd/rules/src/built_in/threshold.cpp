@@ -108,11 +108,11 @@ class Threshold final : public Rule {
       if (!value) {
         continue;
       }
-      step.judged();
+      step.evaluated();
       std::int64_t& steps = steps_[{std::string(unit.tensor()), std::string(unit.worker()), step.mode()}];
       steps = holds(*value, relation_, threshold_) ? steps + 1 : 0;
       if (steps >= for_steps_) {
-        fire(step, unit, *value, steps);
+        trigger(step, unit, *value, steps);
       }
     }
   }
@@ -122,7 +122,7 @@ class Threshold final : public Rule {
     return mode_ == Mode::global || step.mode() == mode_;
   }
 
-  void fire(StepView& step, const Unit& unit, double value, std::int64_t steps) const {
+  void trigger(StepView& step, const Unit& unit, double value, std::int64_t steps) const {
     Finding finding;
     finding.tensor = std::string(unit.tensor());
     finding.worker = std::string(unit.worker());
@@ -135,7 +135,7 @@ class Threshold final : public Rule {
       finding.message += fmt::format(" for {} steps", steps);
       finding.details.emplace_back("steps", std::to_string(steps));
     }
-    step.fire(std::move(finding));
+    step.trigger(std::move(finding));
   }
 
   SelectionId tensors_;

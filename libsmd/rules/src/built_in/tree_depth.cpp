@@ -36,9 +36,9 @@ class TreeDepth final : public Rule {
       if (!largest) {
         continue;
       }
-      step.judged();
+      step.evaluated();
       if (const double depth = depth_of(*largest); depth > most_) {
-        step.fire(unit, "depth", depth, ">", most_);
+        step.trigger(unit, "depth", depth, ">", most_);
       }
     }
   }

@@ -34,7 +34,7 @@ class UnchangedTensor final : public Rule {
     for (const Unit& unit : step.units(tensors_)) {
       const std::span<const Unit> past = window(step, unit);
       if (past.size() == num_steps_) {
-        judge(step, unit, past);
+        evaluate(step, unit, past);
       }
     }
   }
@@ -53,7 +53,7 @@ class UnchangedTensor final : public Rule {
     return all.last(std::min(all.size(), num_steps_));
   }
 
-  void judge(StepView& step, const Unit& unit, std::span<const Unit> past) const {
+  void evaluate(StepView& step, const Unit& unit, std::span<const Unit> past) const {
     std::vector<const TensorValue*> values;
     for (const Unit& one : past) {
       values.push_back(step.value(one));
@@ -61,7 +61,7 @@ class UnchangedTensor final : public Rule {
         return;
       }
     }
-    step.judged();
+    step.evaluated();
     const TensorValue& now = *values.back();
     double largest = 0;
     for (std::size_t i = 0; i + 1 < values.size(); ++i) {
@@ -75,8 +75,8 @@ class UnchangedTensor final : public Rule {
       largest = std::max(largest, difference.largest);
     }
     const bool relative = largest > tolerance_.atol;
-    step.fire(unit, "max_abs_change", largest,
-              relative ? fmt::format("within rtol {} x |b| +", tolerance_.rtol) : "<=", tolerance_.atol);
+    step.trigger(unit, "max_abs_change", largest,
+                 relative ? fmt::format("within rtol {} x |b| +", tolerance_.rtol) : "<=", tolerance_.atol);
   }
 
   SelectionId tensors_;

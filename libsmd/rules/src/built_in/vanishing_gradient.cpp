@@ -27,9 +27,9 @@ class VanishingGradient final : public Rule {
       if (!mean) {
         continue;
       }
-      step.judged();
+      step.evaluated();
       if (*mean < threshold_) {
-        step.fire(unit, "abs_mean", *mean, "<", threshold_);
+        step.trigger(unit, "abs_mean", *mean, "<", threshold_);
       }
     }
   }

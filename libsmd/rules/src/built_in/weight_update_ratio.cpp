@@ -45,7 +45,7 @@ class WeightUpdateRatio final : public Rule {
       const std::optional<Unit> before = reference(step, unit);
       const TensorValue* const then = before ? step.value(*before) : nullptr;
       if (now != nullptr && then != nullptr && now->shape() == then->shape()) {
-        judge(step, unit, *now, *then);
+        evaluate(step, unit, *now, *then);
       }
     }
   }
@@ -76,14 +76,14 @@ class WeightUpdateRatio final : public Rule {
     return first == all.end() ? std::nullopt : std::optional(*first);
   }
 
-  void judge(StepView& step, const Unit& unit, const TensorValue& now, const TensorValue& then) const {
-    step.judged();
+  void evaluate(StepView& step, const Unit& unit, const TensorValue& now, const TensorValue& then) const {
+    step.evaluated();
     const UpdateNorms norms = update_norms(now.view(), then.view());
     const double ratio = norms.update / (norms.reference + epsilon_);
     if (ratio > large_) {
-      step.fire(unit, "large", ratio, ">", large_);
+      step.trigger(unit, "large", ratio, ">", large_);
     } else if (ratio < small_) {
-      step.fire(unit, "small", ratio, "<", small_);
+      step.trigger(unit, "small", ratio, "<", small_);
     }
   }
 

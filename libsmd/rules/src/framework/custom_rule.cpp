@@ -3,9 +3,10 @@
 
 #include "framework/class_name.hpp"
 #include "framework/condition_met.hpp"
-#include "trial/trial_impl.hpp"
 
 #include <smd/error.hpp>
+#include <smd/refresh.hpp>
+#include <smd/snapshot.hpp>
 
 #include <fmt/format.h>
 
@@ -15,11 +16,6 @@
 #include <utility>
 
 namespace smd {
-
-using detail::TrialAccess;
-using detail::trial::HoldStill;
-using detail::trial::Snapshot;
-using detail::trial::TrialState;
 
 /// Hidden: else it would be exported with its class.
 struct __attribute__((visibility("hidden"))) RequiredTensors::Impl {
@@ -95,20 +91,17 @@ namespace {
 
 /// Returns once a step can be read. @throws StepUnavailable, NoMoreData, StepNotYetAvailable.
 void require_step(const Trial& trial, GlobalStep step, const std::optional<WaitOptions>& wait) {
-  const TrialState& state = TrialAccess::state(trial);
-  const std::shared_ptr<const Snapshot> snapshot = state.current();
+  const TrialSnapshot snapshot = TrialSnapshot::last(trial);
   const StepKey key(step);
-  if (snapshot->state(key) == StepState::available) {
+  if (!wait || snapshot.ended()) {
+    snapshot.require(key);
     return;
   }
-  if (snapshot->ended) {
-    detail::trial::throw_unavailable(*snapshot, key, true);
-  }
-  if (!wait) {
-    detail::trial::throw_no_step(*snapshot, key);
+  if (snapshot.state(key) == StepState::available) {
+    return;
   }
   if (trial.wait_for_steps({&key, 1}, *wait) != WaitOutcome::reached) {
-    throw StepNotYetAvailable(detail::trial::describe(key) + " is not there yet; the job is still running", key);
+    throw StepNotYetAvailable(fmt::format("step {} is not there yet; the job is still running", step.value), key);
   }
 }
 
@@ -159,7 +152,7 @@ class Bridge final : public Rule {
 
   void invoke_at_step(StepView& step) override {
     if (!impl_.evaluate(custom_, step.step(), step.wait())) {
-      step.judged();
+      step.evaluated();
       return;
     }
     Finding finding;
@@ -167,7 +160,7 @@ class Bridge final : public Rule {
     finding.value = 1;
     finding.relation = ">";
     finding.message = "the condition is met";
-    step.fire(std::move(finding));
+    step.trigger(std::move(finding));
   }
 
  private:
@@ -179,11 +172,9 @@ class Bridge final : public Rule {
 }  // namespace
 
 bool CustomRule::Impl::evaluate(CustomRule& rule, GlobalStep step, const std::optional<WaitOptions>& wait) {
-  std::vector<const TrialState*> states = {&TrialAccess::state(*base)};
-  for (const Trial* const other : others) {
-    states.push_back(&TrialAccess::state(*other));
-  }
-  const HoldStill still(std::move(states));
+  std::vector<const Trial*> trials = {base};
+  trials.insert(trials.end(), others.begin(), others.end());
+  const NoRefreshInThread no_refresh(trials);  // other rules may be evaluated on them in other threads
   required.impl_->base = base;
   required.impl_->all.clear();
   required.impl_->places.clear();

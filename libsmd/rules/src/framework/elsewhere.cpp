@@ -33,7 +33,7 @@ std::string plain(std::string_view name) {
   return plain;
 }
 
-/// SageMaker's own image is told which rule to invoke; any other knows itself.
+/// An image other than SageMaker's own contains the rule, so that no `rule_to_invoke` names it.
 bool is_own_image(const std::string& image) {
   return !image.empty() && image.find("sagemaker-debugger-rule") == std::string::npos;
 }

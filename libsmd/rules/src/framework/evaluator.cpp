@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/evaluator.hpp>
 
-#include "base/parallel.hpp"
+#include "framework/evaluated_trial.hpp"
+#include "framework/parallel.hpp"
 #include "framework/rule_run.hpp"
-#include "framework/trial_view.hpp"
 #include "framework/window.hpp"
 
 #include <smd/error.hpp>
@@ -12,21 +12,22 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <span>
 #include <utility>
 
 namespace smd {
 
+using detail::rules::EvaluatedTrial;
 using detail::rules::KeptValues;
 using detail::rules::ReductionSets;
 using detail::rules::RuleRun;
 using detail::rules::StepContext;
-using detail::rules::TrialView;
 using detail::rules::Window;
 
 namespace {
 
-/// Steps planned and read at once: few at first, so that a rule that fires at once has read little in vain, then more,
-/// so that threads and files are used well.
+/// Steps planned and read at once: few at first, so that little is read for a rule that triggers early, then
+/// more, so that threads and files are used well.
 constexpr std::size_t most_steps = 64;
 constexpr std::size_t most_records = 16384;
 constexpr std::uint64_t most_held_bytes = std::uint64_t{64} << 20;
@@ -36,13 +37,15 @@ constexpr std::uint64_t most_held_bytes = std::uint64_t{64} << 20;
 /// Hidden: else it would be exported with its class.
 struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   Impl(const Trial& trial, EvaluationOptions in_options)
-      : base(trial), options(std::move(in_options)), jobs(options.jobs == 0 ? detail::default_jobs() : options.jobs) {}
+      : base(trial),
+        options(std::move(in_options)),
+        jobs(options.jobs == 0 ? detail::rules::usable_cpus() : options.jobs) {}
 
   void start();
   void freeze();
-  void judge_available(std::optional<GlobalStep> last);
-  std::size_t plan_window(const std::vector<const detail::trial::Step*>& steps, std::size_t first);
-  void judge_window();
+  void evaluate_available(std::optional<GlobalStep> last);
+  std::size_t plan_window(std::span<const SnapshotStep> steps, std::size_t first);
+  void evaluate_window();
   void report_new();
   void settle();
 
@@ -50,8 +53,8 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   EvaluationOptions options;
   unsigned jobs;
   bool started = false;
-  std::deque<TrialView> views;  // the base trial first; addresses stay
-  std::map<const Trial*, TrialView*> view_of;
+  std::deque<EvaluatedTrial> views;  // the base trial first; addresses stay
+  std::map<const Trial*, EvaluatedTrial*> view_of;
   std::deque<RuleRun> runs;
   std::vector<std::vector<const Trial*>> others;  // by rule
   std::vector<Rule*> rules;                       // null: none
@@ -63,7 +66,7 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   Window window{sets, kept};
   ReadCounters counters;
   std::size_t window_steps = 1;
-  std::optional<std::int64_t> last_judged;
+  std::optional<GlobalStep> last_evaluated;
   std::uint64_t steps_done = 0;
 };
 
@@ -74,15 +77,15 @@ void Evaluator::Impl::start() {
   }
   started = true;
   const auto view = [&](const Trial& trial) {
-    TrialView*& known = view_of[&trial];
+    EvaluatedTrial*& known = view_of[&trial];
     if (known == nullptr) {
       known = &views.emplace_back(trial, views.size(), options.workers);
     }
     return known;
   };
-  const TrialView* const base_view = view(base);
+  const EvaluatedTrial* const base_view = view(base);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::vector<const TrialView*> other_views;
+    std::vector<const EvaluatedTrial*> other_views;
     for (const Trial* const other : others[i]) {
       other_views.push_back(view(*other));
     }
@@ -93,7 +96,7 @@ void Evaluator::Impl::start() {
 
 void Evaluator::Impl::freeze() {
   start();
-  for (TrialView& view : views) {
+  for (EvaluatedTrial& view : views) {
     view.freeze();
   }
   for (RuleRun& run : runs) {
@@ -102,14 +105,14 @@ void Evaluator::Impl::freeze() {
 }
 
 /// Plans steps from `first` on; returns how many.
-std::size_t Evaluator::Impl::plan_window(const std::vector<const detail::trial::Step*>& steps, std::size_t first) {
+std::size_t Evaluator::Impl::plan_window(std::span<const SnapshotStep> steps, std::size_t first) {
   window.clear();
   std::size_t count = 0;
   while (first + count < steps.size() && count < window_steps &&
          (count == 0 || (window.size() < most_records && window.held_bytes() < most_held_bytes))) {
     for (RuleRun& run : runs) {
-      if (run.active() && run.wants(*steps[first + count])) {
-        run.plan(window, *steps[first + count]);
+      if (run.active() && run.wants(steps[first + count])) {
+        run.plan(window, steps[first + count]);
       }
     }
     ++count;
@@ -118,13 +121,11 @@ std::size_t Evaluator::Impl::plan_window(const std::vector<const detail::trial::
   return count;
 }
 
-void Evaluator::Impl::judge_window() {
+void Evaluator::Impl::evaluate_window() {
   window.read(options.jobs, counters);  // by default as the trial: on a remote store many more than there are CPUs
-  detail::parallel_for(jobs, runs.size(), 1, [&](std::size_t begin, std::size_t end, unsigned) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (runs[i].active()) {
-        runs[i].judge(window);
-      }
+  detail::rules::parallel_for_each(jobs, runs.size(), [&](std::size_t i) {
+    if (runs[i].active()) {
+      runs[i].evaluate(window);
     }
   });
   for (RuleRun& run : runs) {
@@ -160,21 +161,17 @@ void Evaluator::Impl::report_new() {
 void Evaluator::Impl::settle() {
   for (RuleRun& run : runs) {
     if (run.result().status == RuleStatus::in_progress && !run.active()) {
-      run.finish(false, views.front().snapshot().ended);
+      run.finish(false, views.front().snapshot().ended());
     }
   }
 }
 
-void Evaluator::Impl::judge_available(std::optional<GlobalStep> last) {
+void Evaluator::Impl::evaluate_available(std::optional<GlobalStep> last) {
   freeze();
-  const detail::trial::Snapshot& snapshot = views.front().snapshot();
-  std::vector<const detail::trial::Step*> steps;
-  for (auto step = snapshot.steps.partition_point(
-           [&](const detail::trial::Step& other) { return last_judged && other.number <= *last_judged; });
-       step != snapshot.steps.end() && snapshot.complete(step->number) && (!last || step->number <= last->value);
-       ++step) {
-    steps.push_back(&*step);
-  }
+  const std::vector<SnapshotStep> known = views.front().snapshot().steps(last_evaluated, last);
+  const auto incomplete =
+      std::find_if(known.begin(), known.end(), [](const SnapshotStep& step) { return !step.complete(); });
+  const std::span<const SnapshotStep> steps(known.begin(), incomplete);
   const std::uint64_t total = steps_done + steps.size();
   const auto busy = [&] {
     return std::any_of(runs.begin(), runs.end(), [](const RuleRun& run) { return run.active(); });
@@ -182,7 +179,7 @@ void Evaluator::Impl::judge_available(std::optional<GlobalStep> last) {
   for (std::size_t first = 0; first < steps.size() && busy();) {
     const std::size_t count = plan_window(steps, first);
     try {
-      judge_window();
+      evaluate_window();
     } catch (...) {  // of a rule, to be rethrown, or a stop: what was found before stays found
       for (RuleRun& run : runs) {
         run.drop_plans();
@@ -192,7 +189,7 @@ void Evaluator::Impl::judge_available(std::optional<GlobalStep> last) {
     }
     first += count;
     steps_done += count;
-    last_judged = steps[first - 1]->number;
+    last_evaluated = steps[first - 1].step();
     report_new();
     if (options.progress) {
       options.progress(steps_done, total);
@@ -248,7 +245,7 @@ void Evaluator::run() {
 
 void Evaluator::offer(std::optional<GlobalStep> last) {
   impl_->changed = true;
-  impl_->judge_available(last);
+  impl_->evaluate_available(last);
   impl_->settle();
 }
 
@@ -266,7 +263,7 @@ void Evaluator::finish(bool complete) {
   impl_->start();
   impl_->changed = true;
   for (RuleRun& run : impl_->runs) {
-    run.finish(complete, impl_->views.front().snapshot().ended);
+    run.finish(complete, impl_->views.front().snapshot().ended());
   }
   impl_->report_new();
 }
@@ -308,9 +305,8 @@ std::string what_is_read(const StepContext::Ask& ask, std::string_view reduction
 void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
   impl_->changed = true;
   impl_->freeze();
-  const detail::trial::Snapshot& snapshot = impl_->views.front().snapshot();
-  for (const detail::trial::Step& step : snapshot.steps) {
-    if (!snapshot.complete(step.number)) {
+  for (const SnapshotStep& step : impl_->views.front().snapshot().steps()) {
+    if (!step.complete()) {
       break;
     }
     impl_->window.clear();
@@ -321,15 +317,15 @@ void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
       run.plan(impl_->window, step);
       for (const StepContext::Ask& ask : run.plans().back().asks()) {
         const detail::rules::Slot& slot = impl_->window[ask.slot];
-        const auto& catalog = slot.view->snapshot().catalog;
+        const TrialSnapshot& snapshot = slot.trial->snapshot();
         std::string_view reduction;
-        for (const detail::trial::Item& item : catalog.items(*slot.row).of(ask.tensor)) {
-          if (item.position == slot.position && item.reduction != detail::trial::no_id) {
-            reduction = catalog.reductions()[item.reduction];
+        for (const SavedItem& item : snapshot.items(slot.row, ask.tensor)) {
+          if (item.position == slot.position && !item.is_value()) {
+            reduction = snapshot.reduction(item.reduction);
           }
         }
-        visit({run.number(), GlobalStep(step.number), GlobalStep(slot.row->file.step), slot.view->number(),
-               catalog.tensors()[ask.tensor], slot.view->snapshot().worker(*slot.row), what_is_read(ask, reduction)});
+        visit({run.number(), step.step(), slot.row.step(), slot.trial->number(), snapshot.tensor(ask.tensor),
+               snapshot.worker(slot.row.worker()), what_is_read(ask, reduction)});
       }
       run.drop_plans();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hook_config_for: from rules to what must be saved for them.
-#include <smd/rule_config.hpp>
+#include <smd/hook_needs.hpp>
+
 #include <smd/rule_registry.hpp>
 
 #include "framework/elsewhere.hpp"
@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace smd {
@@ -23,14 +22,13 @@ std::string placed(const RuleConfiguration& rule, const std::string& text) {
 }
 
 /// The collections that the document has beside a rule.
-Collections beside(const RuleConfiguration& rule) {
+Collections beside(const RuleConfiguration& rule, const detail::HookKnowledge& hook) {
   if (rule.collection_configurations.empty()) {
     return {};
   }
   try {
-    return HookConfig::parse("{\"CollectionConfigurations\": " + rule.collection_configurations + "}",
-                             rule.position.empty() ? detail::printable(rule.name) : rule.position)
-        .collections;
+    return hook.parse("{\"CollectionConfigurations\": " + rule.collection_configurations + "}",
+                      rule.position.empty() ? detail::printable(rule.name) : rule.position);
   } catch (const InvalidArgument& error) {
     throw ConfigurationError(ConfigurationErrorKind::bad_value, error.what(), "CollectionConfigurations");
   }
@@ -75,39 +73,30 @@ bool define(CollectionConfig& need, const Collections& known) {
   return true;
 }
 
-bool is_built_in(const std::string& name) {
-  constexpr std::array<Framework, 4> frameworks = {Framework::pytorch, Framework::tensorflow, Framework::mxnet,
-                                                   Framework::xgboost};
-  return std::any_of(frameworks.begin(), frameworks.end(),
-                     [&](Framework framework) { return stock_collections(framework).contains(name); });
-}
-
 }  // namespace
 
-HookConfig hook_config_for(std::span<const RuleConfiguration> rules, const HookConfig& job) {
-  HookConfig config;
-  config.out_dir = job.out_dir;
-  config.framework = job.framework;
-  config.save_config = job.save_config;
+std::vector<CollectionConfig> detail::collections_for(std::span<const RuleConfiguration> rules,
+                                                      const std::vector<CollectionConfig>& job,
+                                                      const HookKnowledge& hook) {
+  Collections all;
   for (const RuleConfiguration& rule : rules) {
-    const Collections own = beside(rule);
+    const Collections own = beside(rule, hook);
     for (CollectionConfig& need : needs_of(rule, own)) {
       if (!define(need, own)) {
-        define(need, job.collections);
+        define(need, job);
       }
-      if (need.include_regex.empty() && need.tensor_names.empty() && !is_built_in(need.name)) {
+      if (need.include_regex.empty() && need.tensor_names.empty() && !hook.is_built_in(need.name)) {
         throw ConfigurationError(
             ConfigurationErrorKind::missing_parameter,
             placed(rule, fmt::format("collection '{}' is not built in, and no CollectionConfigurations say which "
                                      "tensors it has; give them, or tensor_regex",
-                                     detail::printable(need.name))),
+                                     printable(need.name))),
             "collection_names");
       }
-      config.add_collection(std::move(need));
+      all.push_back(std::move(need));
     }
   }
-  config.enabled = !config.collections.empty();
-  return config;
+  return all;
 }
 
 }  // namespace smd

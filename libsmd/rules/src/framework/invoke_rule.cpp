@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/log.hpp"
 #include "framework/condition_met.hpp"
+#include "framework/invocation.hpp"
 #include "framework/rule_run.hpp"
-#include "trial/trial_impl.hpp"
 
 #include <smd/evaluator.hpp>
 #include <smd/follow.hpp>
+#include <smd/log.hpp>
+#include <smd/refresh.hpp>
+#include <smd/snapshot.hpp>
 
 #include <fmt/format.h>
 
@@ -17,14 +19,19 @@ namespace smd {
 
 namespace {
 
-using detail::TrialAccess;
-using detail::trial::TrialState;
+using detail::rules::SteadyClock;
 using Time = std::chrono::steady_clock::time_point;
 
 /// Steps shown to the evaluator at once. Between them it is looked whether time is up.
 constexpr std::size_t steps_at_once = 64;
-/// How often a rule that watches the clock is told the time.
+/// The longest time between two calls of `Rule::tick`.
 constexpr std::chrono::seconds longest_pause{1};
+
+/// Looks for what is new in a trial, whether its queries do so or not.
+void look_for_news(const Trial& trial) {
+  const Refresh refresh(trial);
+  static_cast<void>(TrialSnapshot::take(trial));
+}
 
 /// One line for each step at which the condition is met, as the reference's.
 class TriggerLog {
@@ -34,7 +41,7 @@ class TriggerLog {
   void add(const Finding& finding) {
     const GlobalStep step = finding.step.value_or(GlobalStep());
     if (last_ != step) {
-      detail::log(LogLevel::info, detail::rules::condition_met_text(rule_, step));
+      log(LogLevel::info, detail::rules::condition_met_text(rule_, step));
       last_ = step;
     }
   }
@@ -48,14 +55,14 @@ class TriggerLog {
 class Invocation {
  public:
   Invocation(Evaluator& evaluator, const Rule& rule, GlobalStep start, std::optional<GlobalStep> end,
-             const WaitOptions& wait)
+             const WaitOptions& wait, const SteadyClock& now)
       : evaluator_(evaluator),
         trial_(rule.base_trial()),
-        state_(TrialAccess::state(trial_)),
         others_(rule.other_trials()),
         start_(start),
         end_(end),
         wait_(wait),
+        now_(now),
         known_files_(listed_files()) {}
 
   WaitOutcome run(bool ended) { return ended ? evaluate_all() : follow(); }
@@ -70,7 +77,7 @@ class Invocation {
       if (wait_.stop.stop_requested()) {
         return WaitOutcome::stopped;
       }
-      if (next > 0 && no_time(state_.clock().now())) {
+      if (next > 0 && no_time(now_())) {
         return WaitOutcome::timed_out;
       }
       evaluator_.offer(steps[std::min(next + steps_at_once, steps.size()) - 1]);
@@ -89,7 +96,7 @@ class Invocation {
     }
     StepFollower follower(trial_, options);
     while (true) {
-      const Time now = state_.clock().now();
+      const Time now = now_();
       const std::optional<FollowEvent> event = offer_new(follower);
       if (event && event->kind == FollowEvent::Kind::ended) {
         return job_over();
@@ -127,7 +134,7 @@ class Invocation {
     }
     if (newest) {
       for (const Trial* const other : others_) {
-        TrialAccess::state(*other).refresh();
+        look_for_news(*other);
       }
       evaluator_.offer(newest);
       last_ = std::max(last_, newest);
@@ -139,21 +146,21 @@ class Invocation {
     const std::size_t files = listed_files();
     const bool new_data = files != known_files_;
     known_files_ = files;
-    const std::chrono::duration<double> seconds = state_.clock().now().time_since_epoch();
+    const std::chrono::duration<double> seconds = now_().time_since_epoch();
     evaluator_.tick(seconds.count(), new_data);
   }
 
   /// Until an index file comes, or for a second.
   void pause() {
     WaitOptions wait = wait_;
-    wait.deadline = state_.clock().now() + longest_pause;
+    wait.deadline = now_() + longest_pause;
     if (wait_.deadline) {
       wait.deadline = std::min(*wait.deadline, *wait_.deadline);
     }
     trial_.wait_until([&] { return listed_files() != known_files_; }, wait);
   }
 
-  [[nodiscard]] std::size_t listed_files() const { return state_.current()->listing->files.size(); }
+  [[nodiscard]] std::size_t listed_files() const { return TrialSnapshot::last(trial_).listed_files(); }
 
   /// @throws NoMoreData if the job has ended before the last step that was asked for.
   WaitOutcome job_over() {
@@ -166,26 +173,27 @@ class Invocation {
     const GlobalStep next = std::max(start_, steps.empty() ? GlobalStep() : GlobalStep(steps.back().value + 1));
     if (end_ && !done && next < *end_) {
       const StepKey key(next);
-      throw NoMoreData(detail::trial::describe(key) + " will not come: the job has ended before it", key);
+      throw NoMoreData(fmt::format("step {} will not come: the job has ended before it", next.value), key);
     }
     return done || end_ ? WaitOutcome::reached : WaitOutcome::ended;
   }
 
   Evaluator& evaluator_;
   const Trial& trial_;
-  TrialState& state_;
   std::span<const Trial* const> others_;
   GlobalStep start_;
   std::optional<GlobalStep> end_;
   const WaitOptions& wait_;
+  const SteadyClock& now_;
   std::size_t known_files_;
   std::optional<GlobalStep> last_;  // the latest step shown to the evaluator
 };
 
 }  // namespace
 
-RuleResult invoke_rule(Rule& rule, GlobalStep start_step, std::optional<GlobalStep> end_step, bool raise_eval_cond,
-                       const WaitOptions& wait, WaitOutcome* outcome) {
+RuleResult detail::rules::invoke_rule_by(const SteadyClock& now, Rule& rule, GlobalStep start_step,
+                                         std::optional<GlobalStep> end_step, bool raise_eval_cond,
+                                         const WaitOptions& wait, WaitOutcome* outcome) {
   if (!detail::rules::RuleAccess::has_trial(rule)) {
     throw InvalidArgument("the rule has no trial: call set_trials first");
   }
@@ -206,11 +214,10 @@ RuleResult invoke_rule(Rule& rule, GlobalStep start_step, std::optional<GlobalSt
   triggers.emplace(evaluator.results().front().rule);
   WaitOutcome how = WaitOutcome::reached;
   try {
-    how = Invocation(evaluator, rule, start_step, end_step, wait).run(ended);
+    how = Invocation(evaluator, rule, start_step, end_step, wait, now).run(ended);
   } catch (const StepNotYetAvailable&) {
     // A rule's own wait, for a step of another trial, ends when it is stopped or time is up too.
-    const Time now = TrialAccess::state(rule.base_trial()).clock().now();
-    if (!wait.stop.stop_requested() && !(wait.deadline && now >= *wait.deadline)) {
+    if (!wait.stop.stop_requested() && !(wait.deadline && now() >= *wait.deadline)) {
       throw;
     }
     how = wait.stop.stop_requested() ? WaitOutcome::stopped : WaitOutcome::timed_out;
@@ -223,6 +230,12 @@ RuleResult invoke_rule(Rule& rule, GlobalStep start_step, std::optional<GlobalSt
     detail::rules::throw_condition_met(result.rule, result.findings.front().step.value_or(GlobalStep()));
   }
   return result;
+}
+
+RuleResult invoke_rule(Rule& rule, GlobalStep start_step, std::optional<GlobalStep> end_step, bool raise_eval_cond,
+                       const WaitOptions& wait, WaitOutcome* outcome) {
+  return detail::rules::invoke_rule_by(std::chrono::steady_clock::now, rule, start_step, end_step, raise_eval_cond,
+                                       wait, outcome);
 }
 
 RuleResult invoke_rule(Rule& rule, GlobalStep start_step, std::optional<GlobalStep> end_step, bool raise_eval_cond) {

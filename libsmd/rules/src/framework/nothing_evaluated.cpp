@@ -48,11 +48,11 @@ std::string_view singular(std::string_view name) {
 class Missing {
  public:
   explicit Missing(const RuleRun& run) : run_(run) {
-    const layout::NameTable& tensors = run.base().snapshot().catalog.tensors();
-    for (const std::uint32_t id : run.base().snapshot().catalog.sorted_tensors()) {
-      tensors_.push_back(tensors[id]);
+    const TrialSnapshot& snapshot = run.base().snapshot();
+    for (const std::uint32_t id : snapshot.tensors_by_name()) {
+      tensors_.push_back(snapshot.tensor(id));
     }
-    for (const auto& [name, collection] : run.base().snapshot().collections->collections) {
+    for (const auto& [name, collection] : *snapshot.collections()) {
       collections_.push_back(name);
     }
   }
@@ -138,7 +138,7 @@ class Missing {
 
   [[nodiscard]] std::string of_collection(const std::string& name) const {
     const Parameter parameter = parameter_of(name);
-    const bool known = run_.base().snapshot().collections->collections.contains(name);
+    const bool known = run_.base().snapshot().collections()->contains(name);
     std::string text = known ? "collection '" + printable(name) + "' has no tensor"
                              : "the trial has no collection '" + printable(name) + "'";
     if (!known && !parameter.name.empty()) {
@@ -157,17 +157,17 @@ class Missing {
 
 /// Names of the reductions saved of some tensors in range; nothing if a raw value was saved of any.
 std::vector<std::string_view> only_reductions(const RuleRun& run, const TensorSet& tensors) {
-  const trial::Catalog& catalog = run.base().snapshot().catalog;
+  const TrialSnapshot& snapshot = run.base().snapshot();
   std::set<std::string_view> names;
   bool value = false;
-  run.for_each_row(0, [&](const StepRow& row) {
-    for (const trial::Item& item : catalog.items(row).items) {
+  run.for_each_row(0, [&](SavedRow row) {
+    for (const SavedItem& item : snapshot.items(row)) {
       if (item.tensor >= tensors.size() || !tensors[item.tensor]) {
         continue;
       }
-      value = value || item.reduction == trial::no_id;
-      if (item.reduction != trial::no_id) {
-        names.insert(catalog.reductions()[item.reduction]);
+      value = value || item.is_value();
+      if (!item.is_value()) {
+        names.insert(snapshot.reduction(item.reduction));
       }
     }
   });
@@ -234,7 +234,7 @@ std::string nothing_evaluated(const RuleRun& run, const std::string& reason) {
   std::string lacking;
   bool any_matched = false;
   std::vector<std::string_view> saved;
-  TensorSet wanted(run.base().snapshot().catalog.tensors().size());
+  TensorSet wanted(run.base().snapshot().tensors());
   for (std::size_t i = 0; i < selections.size(); ++i) {
     const TensorSet& set = run.selected(static_cast<SelectionId>(i));
     if (std::find(set.begin(), set.end(), true) == set.end()) {

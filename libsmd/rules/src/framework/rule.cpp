@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/rule.hpp>
 
-#include "base/clock.hpp"
 #include "framework/rule_run.hpp"
 #include "framework/step_context.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace smd {
 
-GlobalStep StepTensors::step() const noexcept { return GlobalStep(context_->step().number); }
-Mode StepTensors::mode() const noexcept { return context_->step().mode; }
-ModeStep StepTensors::mode_step() const noexcept { return ModeStep(context_->step().mode_step); }
+GlobalStep StepTensors::step() const noexcept { return context_->step().step(); }
+Mode StepTensors::mode() const noexcept { return context_->step().mode(); }
+ModeStep StepTensors::mode_step() const noexcept { return context_->step().mode_step(); }
 bool StepTensors::first() const noexcept { return context_->first(); }
 bool StepTensors::live() const noexcept { return context_->live(); }
 std::span<const Unit> StepTensors::units(SelectionId selection) const { return context_->units(selection); }
@@ -57,9 +57,9 @@ std::optional<double> StepView::measure(const Unit& unit, const Reduction& reduc
 }
 std::optional<double> StepView::wall_time() const { return context_->wall_time(); }
 const std::optional<WaitOptions>& StepView::wait() const noexcept { return context_->run().options().wait; }
-void StepView::judged() { context_->judged = true; }
-void StepView::fire(const Unit& unit, std::string_view check, double value, std::string_view relation,
-                    double threshold) {
+void StepView::evaluated() { context_->evaluated = true; }
+void StepView::trigger(const Unit& unit, std::string_view check, double value, std::string_view relation,
+                       double threshold) {
   Finding finding;
   finding.tensor = std::string(unit.tensor());
   finding.worker = std::string(unit.worker());
@@ -67,19 +67,21 @@ void StepView::fire(const Unit& unit, std::string_view check, double value, std:
   finding.value = value;
   finding.relation = relation;
   finding.threshold = threshold;
-  context_->fire(std::move(finding));
+  context_->trigger(std::move(finding));
 }
-void StepView::fire(Finding finding) { context_->fire(std::move(finding)); }
+void StepView::trigger(Finding finding) { context_->trigger(std::move(finding)); }
 void StepView::done() { context_->done = true; }
 void StepView::warn(std::string text) { context_->run().warn(std::move(text)); }
 
 bool RuleEnd::ended() const noexcept { return run_->ended(); }
 bool RuleEnd::live() const noexcept { return run_->options().follow; }
 double RuleEnd::now() const {
-  return run_->options().now ? run_->options().now() : detail::system_clock().wall_seconds();
+  using Seconds = std::chrono::duration<double>;
+  return run_->options().now ? run_->options().now()
+                             : Seconds(std::chrono::system_clock::now().time_since_epoch()).count();
 }
-void RuleEnd::judged() { run_->judged_at_end(); }
-void RuleEnd::fire(Finding finding) { run_->add_finding(std::move(finding)); }
+void RuleEnd::evaluated() { run_->evaluated_at_end(); }
+void RuleEnd::trigger(Finding finding) { run_->add_finding(std::move(finding)); }
 void RuleEnd::warn(std::string text) { run_->warn(std::move(text)); }
 
 std::size_t RuleSummary::steps_evaluated() const noexcept { return run_->result().steps_evaluated; }
@@ -91,8 +93,8 @@ void RuleSummary::warn(std::string text) { run_->warn(std::move(text)); }
 void RuleSummary::explain(std::string reason) { run_->explain(std::move(reason)); }
 
 std::optional<GlobalStep> RuleTick::last_step() const noexcept { return run_->last_invoked(); }
-void RuleTick::judged() { run_->count_judged(); }
-void RuleTick::fire(Finding finding) {
+void RuleTick::evaluated() { run_->count_evaluated(); }
+void RuleTick::trigger(Finding finding) {
   run_->place(finding);
   run_->add_finding(std::move(finding));
 }

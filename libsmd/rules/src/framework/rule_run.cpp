@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "framework/rule_run.hpp"
 
-#include "base/log.hpp"
 #include "framework/class_name.hpp"
 #include "framework/finding_text.hpp"
 #include "framework/nothing_evaluated.hpp"
 #include "text/escape.hpp"
+
+#include <smd/log.hpp>
 
 #include <fmt/format.h>
 
@@ -115,7 +116,7 @@ bool RuleRun::invoke(StepContext& plan) {
 
 void RuleRun::skip(const StepContext& plan, const Error& why) const {
   log(LogLevel::debug,
-      fmt::format("{} skips step {}: {}: {}", result_.rule, plan.step().number, why.tag(), why.what()));
+      fmt::format("{} skips step {}: {}: {}", result_.rule, plan.step().step().value, why.tag(), why.what()));
 }
 
 /// Whether a pattern is too slow shows only on the trial's names. It is the configuration's mistake all the same.
@@ -133,7 +134,7 @@ void RuleRun::refuse(const MatchLimit& error) {
   }
 }
 
-void RuleRun::begin(const TrialView& base, std::vector<const TrialView*> others) {
+void RuleRun::begin(const EvaluatedTrial& base, std::vector<const EvaluatedTrial*> others) {
   base_ = &base;
   others_ = std::move(others);
   if (rule_ != nullptr) {
@@ -145,12 +146,12 @@ void RuleRun::resolve() {
   if (!active()) {
     return;
   }
-  const Snapshot& snapshot = base_->snapshot();
-  if (resolved_.collections == snapshot.collections && resolved_.generation == snapshot.generation &&
-      resolved_.tensors == snapshot.catalog.tensors().size() && sets_.size() == RuleAccess::selections(*rule_).size()) {
+  const TrialSnapshot& snapshot = base_->snapshot();
+  if (resolved_.collections == snapshot.collections() && resolved_.generation == snapshot.generation() &&
+      resolved_.tensors == snapshot.tensors() && sets_.size() == RuleAccess::selections(*rule_).size()) {
     return;  // the same names in the same collections
   }
-  resolved_ = {snapshot.collections, snapshot.generation, snapshot.catalog.tensors().size()};
+  resolved_ = {snapshot.collections(), snapshot.generation(), snapshot.tensors()};
   sets_.clear();
   try {
     for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
@@ -159,11 +160,11 @@ void RuleRun::resolve() {
   } catch (const MatchLimit& error) {
     refuse(error);
   }
-  matched_.resize(base_->snapshot().catalog.tensors().size());
+  matched_.resize(base_->snapshot().tensors());
 }
 
-bool RuleRun::wants(const trial::Step& step) {
-  const GlobalStep number(step.number);
+bool RuleRun::wants(const SnapshotStep& step) {
+  const GlobalStep number = step.step();
   if (end_ && number >= *end_) {
     cut_ = true;
     return false;
@@ -172,7 +173,7 @@ bool RuleRun::wants(const trial::Step& step) {
     cut_ = cut_ || options_->steps->empty() || number > options_->steps->back();
     return false;
   }
-  return in_range(number) && (!options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode);
+  return in_range(number) && (!options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode());
 }
 
 /// Whether a step is one of those chosen, as far as its number tells.
@@ -184,7 +185,7 @@ bool RuleRun::in_range(GlobalStep number) const {
   return number >= start_.value_or(GlobalStep(options_->steps ? INT64_MIN : 0)) && (!end_ || number < *end_);
 }
 
-void RuleRun::plan(Window& window, const trial::Step& step) {
+void RuleRun::plan(Window& window, const SnapshotStep& step) {
   const Stopwatch watch(result_.elapsed);
   StepContext& plan = plans_.emplace_back(*this, window, step, !planned_any_);
   planned_any_ = true;
@@ -205,39 +206,39 @@ void RuleRun::matched(const StepContext& plan) {
     }
   };
   for (const StepContext::Ask& ask : plan.asks()) {
-    if (plan.window()[ask.slot].view == base_) {
+    if (plan.window()[ask.slot].trial == base_) {
       add(ask.tensor);
     }
   }
 }
 
-void RuleRun::judge(const Window& window) {
+void RuleRun::evaluate(const Window& window) {
   const Stopwatch watch(result_.elapsed);
   for (StepContext& plan : plans_) {
     if (stopped_) {
       break;
     }
-    judge_plan(plan, window);
+    evaluate_plan(plan, window);
   }
 }
 
-void RuleRun::judge_plan(StepContext& plan, const Window& window) {
-  last_invoked_ = GlobalStep(plan.step().number);
-  last_mode_ = plan.step().mode;
-  last_mode_step_ = ModeStep(plan.step().mode_step);
+void RuleRun::evaluate_plan(StepContext& plan, const Window& window) {
+  last_invoked_ = plan.step().step();
+  last_mode_ = plan.step().mode();
+  last_mode_step_ = plan.step().mode_step();
   step_unread_ = false;
   note_unread(plan, window);
   if (!invoke(plan)) {
-    plan.judged = false;
+    plan.evaluated = false;
     plan.findings.clear();
   }
-  if (plan.judged) {
+  if (plan.evaluated) {
     ++result_.steps_evaluated;
     extend_to(last_invoked_);
   } else {
     ++result_.steps_skipped;
     if (step_unread_) {
-      unread_.add_step(last_invoked_->value);
+      unread_.add_step(*last_invoked_);
     }
   }
   const std::size_t first = result_.findings.size();
@@ -306,12 +307,10 @@ void RuleRun::tick(double seconds, bool new_data) {
   stopped_ = stopped_ || (!options_->keep_going && result_.findings.size() > before);
 }
 
-/// A rule that stopped early did not look at later steps.
-/// Files that would say which records there are: index files of the steps that the rule looked at, and collections
-/// files, if it chose tensors by collection.
+/// Files that would say which records there are: index files of the steps that the rule looked at (not of later ones,
+/// if it stopped early), and collections files, if it chose tensors by collection.
 void RuleRun::note_unread_files() {
-  const auto wanted = [&](std::int64_t number) {
-    const GlobalStep step(number);
+  const auto wanted = [&](GlobalStep step) {
     const bool later = last_invoked_ && step > *last_invoked_;
     return later ? !stopped_ && in_range(step) : looked_back_ || in_range(step);
   };
@@ -319,9 +318,9 @@ void RuleRun::note_unread_files() {
   const bool by_collection = std::any_of(selections.begin(), selections.end(), [](const TensorSelection& selection) {
     return !selection.collections.empty();
   });
-  std::vector<const TrialView*> views{base_};
+  std::vector<const EvaluatedTrial*> views{base_};
   views.insert(views.end(), others_.begin(), others_.end());
-  for (const TrialView* const view : views) {
+  for (const EvaluatedTrial* const view : views) {
     unread_.add_index_files(*view, wanted);
     if (by_collection) {
       unread_.add_collections_files(*view);
@@ -341,8 +340,8 @@ void RuleRun::finish(bool complete, bool ended) {
     RuleEnd end(*this);
     guarded([&] { rule_->at_end(end); });
     sort_from(first);
-    if (judged_at_end_) {
-      count_judged();
+    if (evaluated_at_end_) {
+      count_evaluated();
     }
   }
   note_unread_files();
@@ -380,39 +379,40 @@ void RuleRun::settle_status() {
   }
 }
 
-void RuleRun::for_each_row(std::size_t trial, const std::function<void(const StepRow&)>& visit) const {
-  const TrialView& view = trial == 0 ? *base_ : *others_.at(trial - 1);
-  for (const trial::Step& step : view.snapshot().steps) {
-    const bool of_mode = !options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode;
-    if (of_mode && in_range(GlobalStep(step.number))) {
-      for (const StepRow* const row : view.rows(step)) {
-        visit(*row);
+void RuleRun::for_each_row(std::size_t number, const std::function<void(SavedRow)>& visit) const {
+  const EvaluatedTrial& trial = number == 0 ? *base_ : *others_.at(number - 1);
+  for (const SnapshotStep& step : trial.snapshot().steps()) {
+    const bool of_mode = !options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode();
+    if (of_mode && in_range(step.step())) {
+      for (const SavedRow row : trial.rows(step)) {
+        visit(row);
       }
     }
   }
 }
 
-std::vector<std::string_view> RuleRun::saved_tensors(SelectionId selection, std::size_t trial) const {
-  const TrialView& view = trial == 0 ? *base_ : *others_.at(trial - 1);
-  const trial::Catalog& catalog = view.snapshot().catalog;
-  const TensorSet wanted = trial == 0
+std::vector<std::string_view> RuleRun::saved_tensors(SelectionId selection, std::size_t number) const {
+  const EvaluatedTrial& trial = number == 0 ? *base_ : *others_.at(number - 1);
+  const TrialSnapshot& snapshot = trial.snapshot();
+  const TensorSet wanted = number == 0
                                ? selected(selection)
-                               : view.resolve(RuleAccess::selections(*rule_)[static_cast<std::size_t>(selection)]);
-  TensorSet saved(catalog.tensors().size());
-  std::vector<bool> seen(catalog.item_lists());  // steps mostly save the same tensors
-  for_each_row(trial, [&](const StepRow& row) {
-    if (seen[catalog.item_list_id(row)]) {
+                               : trial.resolve(RuleAccess::selections(*rule_)[static_cast<std::size_t>(selection)]);
+  TensorSet saved(snapshot.tensors());
+  std::vector<bool> seen(snapshot.lists());  // steps mostly save the same tensors
+  for_each_row(number, [&](SavedRow row) {
+    const std::uint32_t list = snapshot.list(row);
+    if (seen[list]) {
       return;
     }
-    seen[catalog.item_list_id(row)] = true;
-    for (const trial::Item& item : catalog.items(row).items) {
+    seen[list] = true;
+    for (const SavedItem& item : snapshot.items(row)) {
       saved[item.tensor] = item.tensor < wanted.size() && wanted[item.tensor];
     }
   });
   std::vector<std::string_view> names;
-  for (const std::uint32_t tensor : catalog.sorted_tensors()) {
+  for (const std::uint32_t tensor : snapshot.tensors_by_name()) {
     if (saved[tensor]) {
-      names.push_back(catalog.tensors()[tensor]);
+      names.push_back(snapshot.tensor(tensor));
     }
   }
   return names;
@@ -429,7 +429,7 @@ void RuleRun::note_missing_collections() {
   std::vector<std::string> others = std::exchange(result_.warnings, {});
   for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
     for (const std::string& name : selection.collections) {
-      if (!base_->snapshot().collections->collections.contains(name)) {
+      if (!base_->snapshot().collections()->contains(name)) {
         warn("the trial has no collection '" + printable(name) + "'");
       }
     }
@@ -444,9 +444,8 @@ void RuleRun::note_missing_collections() {
 }
 
 std::string RuleRun::why_nothing() const {
-  const Snapshot& snapshot = base_->snapshot();
   const std::string nothing = "nothing was evaluated: ";
-  if (snapshot.listing->files.empty()) {
+  if (base_->snapshot().listed_files() == 0) {
     return nothing + (ended_ ? "no step was saved" : "no step saved yet");
   }
   if (!last_invoked_) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "framework/evaluated_trial.hpp"
 #include "framework/step_context.hpp"
-#include "framework/trial_view.hpp"
 #include "framework/unread.hpp"
 
 #include <smd/error.hpp>
@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -39,16 +40,16 @@ class RuleRun {
   RuleRun(std::size_t number, std::string name, std::string rule, const ConfigurationError& error);
 
   /// Before the first step.
-  void begin(const TrialView& base, std::vector<const TrialView*> others);
+  void begin(const EvaluatedTrial& base, std::vector<const EvaluatedTrial*> others);
   /// After the views took new snapshots.
   void resolve();
 
   /// Whether it is to be invoked at a step; notes a step that its end cuts off.
-  [[nodiscard]] bool wants(const trial::Step& step);
+  [[nodiscard]] bool wants(const SnapshotStep& step);
   [[nodiscard]] bool active() const noexcept { return rule_ != nullptr && !stopped_; }
-  void plan(Window& window, const trial::Step& step);
+  void plan(Window& window, const SnapshotStep& step);
   /// Invokes the rule at the planned steps, in order, until it stops.
-  void judge(const Window& window);
+  void evaluate(const Window& window);
   void drop_plans();
   void tick(double seconds, bool new_data);
   void finish(bool complete, bool ended);
@@ -57,8 +58,8 @@ class RuleRun {
   [[nodiscard]] std::size_t number() const noexcept { return number_; }
   [[nodiscard]] const RuleResult& result() const noexcept { return result_; }
   [[nodiscard]] const EvaluationOptions& options() const noexcept { return *options_; }
-  [[nodiscard]] const TrialView& base() const noexcept { return *base_; }
-  [[nodiscard]] const std::vector<const TrialView*>& others() const noexcept { return others_; }
+  [[nodiscard]] const EvaluatedTrial& base() const noexcept { return *base_; }
+  [[nodiscard]] const std::vector<const EvaluatedTrial*>& others() const noexcept { return others_; }
   [[nodiscard]] const TensorSet& selected(SelectionId selection) const {
     return sets_.at(static_cast<std::size_t>(selection));
   }
@@ -66,17 +67,17 @@ class RuleRun {
   [[nodiscard]] const Rule& rule() const noexcept { return *rule_; }
   [[nodiscard]] std::optional<GlobalStep> last_invoked() const noexcept { return last_invoked_; }
   /// Calls `visit` with each row of a trial (0: the base trial, n: the other trial n - 1) at steps in range.
-  void for_each_row(std::size_t trial, const std::function<void(const StepRow&)>& visit) const;
+  void for_each_row(std::size_t number, const std::function<void(SavedRow)>& visit) const;
   /// As `RuleSummary::saved`.
-  [[nodiscard]] std::vector<std::string_view> saved_tensors(SelectionId selection, std::size_t trial) const;
+  [[nodiscard]] std::vector<std::string_view> saved_tensors(SelectionId selection, std::size_t number) const;
 
   // For StepContext, RuleEnd, RuleTick and RuleSummary:
   void add_finding(Finding finding);
-  void count_judged() {
+  void count_evaluated() {
     ++result_.steps_evaluated;
     extend_to(last_invoked_);
   }
-  void judged_at_end() noexcept { judged_at_end_ = true; }
+  void evaluated_at_end() noexcept { evaluated_at_end_ = true; }
   void warn(std::string text);
   void explain(std::string reason) { reason_ = std::move(reason); }
   void note_unread(const StepContext& plan, const Window& window);
@@ -85,7 +86,7 @@ class RuleRun {
   void place(Finding& finding) const;
 
  private:
-  void judge_plan(StepContext& plan, const Window& window);
+  void evaluate_plan(StepContext& plan, const Window& window);
   [[nodiscard]] bool in_range(GlobalStep number) const;
   void extend_to(std::optional<GlobalStep> step);
   /// A record that the rule asked for by itself could not be read.
@@ -110,12 +111,12 @@ class RuleRun {
   const EvaluationOptions* options_ = nullptr;
   std::optional<GlobalStep> start_;
   std::optional<GlobalStep> end_;
-  const TrialView* base_ = nullptr;
-  std::vector<const TrialView*> others_;
+  const EvaluatedTrial* base_ = nullptr;
+  std::vector<const EvaluatedTrial*> others_;
   std::vector<TensorSet> sets_;
   /// What `sets_` are of.
   struct Resolved {
-    std::shared_ptr<const layout::CollectionsInfo> collections;
+    std::shared_ptr<const std::map<std::string, Collection>> collections;
     std::uint64_t generation = 0;
     std::size_t tensors = 0;
   } resolved_;
@@ -129,10 +130,10 @@ class RuleRun {
   Mode last_mode_ = Mode::global;
   ModeStep last_mode_step_;
   bool planned_any_ = false;
-  bool stopped_ = false;  // fired, or done
+  bool stopped_ = false;  // triggered, or done
   bool cut_ = false;      // steps that its end left out
   bool ended_ = false;
-  bool judged_at_end_ = false;
+  bool evaluated_at_end_ = false;
   std::string failure_;  // what an exception of the rule said
   std::string reason_;   // why nothing was evaluated, as the rule has it
 };

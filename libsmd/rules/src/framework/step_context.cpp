@@ -8,10 +8,7 @@
 
 namespace smd::detail::rules {
 
-using trial::Item;
-using trial::no_id;
-
-StepContext::StepContext(RuleRun& run, Window& window, const trial::Step& step, bool first)
+StepContext::StepContext(RuleRun& run, Window& window, const SnapshotStep& step, bool first)
     : run_(&run), window_(&window), step_(step), first_(first), rows_(run.base().rows(step)) {}
 
 bool StepContext::live() const noexcept { return run_->options().follow; }
@@ -28,9 +25,8 @@ std::span<const Unit> StepContext::units(SelectionId selection) {
 }
 
 std::optional<Unit> StepContext::unit(std::string_view tensor, std::string_view worker) const {
-  const std::uint32_t id = run_->base().snapshot().catalog.tensors().find(tensor);
-  if (id != no_id) {
-    for (const Unit& unit : run_->base().units(rows_, id)) {
+  if (const auto id = run_->base().snapshot().find_tensor(tensor)) {
+    for (const Unit& unit : run_->base().units(rows_, *id)) {
       if (unit.worker() == worker) {
         return unit;
       }
@@ -45,11 +41,12 @@ bool StepContext::selected(SelectionId selection, const Unit& unit) const {
 
 namespace {
 
-std::vector<std::string_view> workers_of(const TrialView& view, const std::vector<const StepRow*>& rows) {
+std::vector<std::string_view> workers_of(const EvaluatedTrial& trial, const std::vector<SavedRow>& rows) {
   std::vector<std::string_view> workers;
-  for (const StepRow* const row : rows) {
-    if (workers.empty() || workers.back() != view.snapshot().worker(*row)) {
-      workers.push_back(view.snapshot().worker(*row));
+  for (const SavedRow row : rows) {
+    const std::string_view worker = trial.snapshot().worker(row.worker());
+    if (workers.empty() || workers.back() != worker) {
+      workers.push_back(worker);
     }
   }
   return workers;
@@ -61,41 +58,40 @@ std::vector<std::string_view> StepContext::workers() const { return workers_of(r
 
 std::span<const Unit> StepContext::series(const Unit& unit, bool all_modes) const {
   run_->note_look_back();
-  const std::vector<Unit>& all = unit.view_->series(unit.tensor_, unit.row_->file.worker,
-                                                    all_modes ? std::nullopt : std::optional(unit.row_->mode));
+  const std::vector<Unit>& all =
+      unit.trial_->series(unit.tensor_, unit.row_.worker(), all_modes ? std::nullopt : std::optional(unit.mode()));
   const auto end = std::upper_bound(all.begin(), all.end(), unit.step(),
                                     [](GlobalStep step, const Unit& other) { return step < other.step(); });
   return std::span(all).first(static_cast<std::size_t>(end - all.begin()));
 }
 
 bool StepContext::other_has_step(std::size_t other) const {
-  const Snapshot& snapshot = run_->others().at(other)->snapshot();
-  const trial::Step* const step = snapshot.find(step_.number);
-  return step != nullptr && snapshot.complete(step_.number) && step->mode == step_.mode;
+  const std::optional<SnapshotStep> step = run_->others().at(other)->snapshot().find_step(step_.step());
+  return step && step->complete() && step->mode() == step_.mode();
 }
 
 std::vector<Unit> StepContext::other_units(std::string_view tensor, std::size_t other) const {
-  const TrialView& view = *run_->others().at(other);
-  const trial::Step* const step = view.snapshot().find(step_.number);
-  const std::uint32_t id = view.snapshot().catalog.tensors().find(tensor);
-  return step == nullptr || id == no_id ? std::vector<Unit>() : view.units(view.rows(*step), id);
+  const EvaluatedTrial& trial = *run_->others().at(other);
+  const std::optional<SnapshotStep> step = trial.snapshot().find_step(step_.step());
+  const std::optional<std::uint32_t> id = trial.snapshot().find_tensor(tensor);
+  return step && id ? trial.units(trial.rows(*step), *id) : std::vector<Unit>();
 }
 
 std::vector<std::string_view> StepContext::other_workers(std::size_t other) const {
-  const TrialView& view = *run_->others().at(other);
-  const trial::Step* const step = view.snapshot().find(step_.number);
-  return step == nullptr ? std::vector<std::string_view>() : workers_of(view, view.rows(*step));
+  const EvaluatedTrial& trial = *run_->others().at(other);
+  const std::optional<SnapshotStep> step = trial.snapshot().find_step(step_.step());
+  return step ? workers_of(trial, trial.rows(*step)) : std::vector<std::string_view>();
 }
 
 std::optional<std::uint32_t> StepContext::value_position(const Unit& unit) {
-  const auto items = unit.view_->snapshot().catalog.items(*unit.row_).of(unit.tensor_);
-  return items.empty() || items.front().reduction != no_id ? std::nullopt : std::optional(items.front().position);
+  const auto items = unit.trial_->snapshot().items(unit.row_, unit.tensor_);
+  return items.empty() || !items.front().is_value() ? std::nullopt : std::optional(items.front().position);
 }
 
 std::optional<std::uint32_t> StepContext::saved_position(const Unit& unit, std::string_view name) {
-  const auto& catalog = unit.view_->snapshot().catalog;
-  for (const Item& item : catalog.items(*unit.row_).of(unit.tensor_)) {
-    if (item.reduction != no_id && catalog.reductions()[item.reduction] == name) {
+  const TrialSnapshot& snapshot = unit.trial_->snapshot();
+  for (const SavedItem& item : snapshot.items(unit.row_, unit.tensor_)) {
+    if (!item.is_value() && snapshot.reduction(item.reduction) == name) {
       return item.position;
     }
   }
@@ -108,7 +104,7 @@ void StepContext::add(const Unit& unit, std::uint32_t slot, Ask::Kind kind, cons
 
 void StepContext::want_value(const Unit& unit, bool keep) {
   if (const auto position = value_position(unit)) {
-    const std::uint32_t slot = window_->slot(*unit.view_, *unit.row_, *position);
+    const std::uint32_t slot = window_->slot(*unit.trial_, unit.row_, *position);
     window_->want_value(slot, keep);
     add(unit, slot, Ask::Kind::value);
   }
@@ -116,7 +112,7 @@ void StepContext::want_value(const Unit& unit, bool keep) {
 
 void StepContext::want_computed(const Unit& unit, const Reduction& reduction) {
   if (const auto position = value_position(unit)) {
-    const std::uint32_t slot = window_->slot(*unit.view_, *unit.row_, *position);
+    const std::uint32_t slot = window_->slot(*unit.trial_, unit.row_, *position);
     window_->want_reduction(slot, reduction);
     add(unit, slot, Ask::Kind::computed, reduction);
   }
@@ -124,24 +120,24 @@ void StepContext::want_computed(const Unit& unit, const Reduction& reduction) {
 
 void StepContext::want_saved(const Unit& unit, std::string_view name) {
   if (const auto position = saved_position(unit, name)) {
-    const std::uint32_t slot = window_->slot(*unit.view_, *unit.row_, *position);
+    const std::uint32_t slot = window_->slot(*unit.trial_, unit.row_, *position);
     (*window_)[slot].number_wanted = true;
     add(unit, slot, Ask::Kind::saved);
   }
 }
 
 void StepContext::want_wall_time() {
-  const TrialView& view = run_->base();
-  for (const StepRow* const row : rows_) {
-    for (const Item& item : view.snapshot().catalog.items(*row).items) {
-      asks_.push_back({window_->slot(view, *row, item.position), item.tensor, Ask::Kind::wall_time, {}});
+  const EvaluatedTrial& trial = run_->base();
+  for (const SavedRow row : rows_) {
+    for (const SavedItem& item : trial.snapshot().items(row)) {
+      asks_.push_back({window_->slot(trial, row, item.position), item.tensor, Ask::Kind::wall_time, {}});
     }
   }
 }
 
 std::optional<std::string> StepContext::saved_as(const Unit& unit, const Reduction& reduction) {
-  if (unit.view_->snapshot().catalog.reductions().size() == 0) {
-    return std::nullopt;  // none of any: no name need be made
+  if (unit.trial_->snapshot().reductions() == 0) {
+    return std::nullopt;  // no reduction of any tensor was saved: the name is not needed
   }
   std::string name = to_string(reduction);
   return unit.has_reduction(name) ? std::optional(std::move(name)) : std::nullopt;
@@ -156,7 +152,7 @@ const Slot* StepContext::asked(const Unit& unit, std::optional<std::uint32_t> po
     const Ask& next = asks_[cursor_];
     cursor_ = cursor_ + 1 == asks_.size() ? 0 : cursor_ + 1;
     const Slot& slot = std::as_const(*window_)[next.slot];
-    if (slot.row == unit.row_ && slot.view == unit.view_ && slot.position == *position && next.kind == ask.kind &&
+    if (slot.row == unit.row_ && slot.trial == unit.trial_ && slot.position == *position && next.kind == ask.kind &&
         next.reduction == ask.reduction) {
       return slot.usable ? &slot : nullptr;
     }
@@ -168,7 +164,7 @@ const Slot* StepContext::asked_of_value(const Unit& unit, Ask ask) {
   if (!asks_.empty()) {  // mostly it is the next one; then nothing need be searched for
     const Ask& next = asks_[cursor_];
     const Slot& slot = std::as_const(*window_)[next.slot];
-    if (next.tensor == unit.tensor_ && slot.row == unit.row_ && slot.view == unit.view_ && next.kind == ask.kind &&
+    if (next.tensor == unit.tensor_ && slot.row == unit.row_ && slot.trial == unit.trial_ && next.kind == ask.kind &&
         next.reduction == ask.reduction) {
       cursor_ = cursor_ + 1 == asks_.size() ? 0 : cursor_ + 1;
       return slot.usable ? &slot : nullptr;
@@ -203,12 +199,12 @@ std::optional<double> StepContext::wall_time() const {
   return latest;
 }
 
-void StepContext::fire(Finding finding) {
-  judged = true;
+void StepContext::trigger(Finding finding) {
+  evaluated = true;
   if (!finding.step) {
-    finding.step = GlobalStep(step_.number);
-    finding.mode = step_.mode;
-    finding.mode_step = ModeStep(step_.mode_step);
+    finding.step = step_.step();
+    finding.mode = step_.mode();
+    finding.mode_step = step_.mode_step();
   }
   findings.push_back(std::move(finding));
 }

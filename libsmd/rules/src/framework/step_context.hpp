@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "framework/trial_view.hpp"
+#include "framework/evaluated_trial.hpp"
 #include "framework/window.hpp"
 
 #include <smd/rule.hpp>
@@ -24,9 +24,9 @@ class RuleRun;
 /// `StepView`.
 class StepContext {
  public:
-  StepContext(RuleRun& run, Window& window, const trial::Step& step, bool first);
+  StepContext(RuleRun& run, Window& window, const SnapshotStep& step, bool first);
 
-  [[nodiscard]] const trial::Step& step() const noexcept { return step_; }
+  [[nodiscard]] const SnapshotStep& step() const noexcept { return step_; }
   [[nodiscard]] bool first() const noexcept { return first_; }
   [[nodiscard]] bool live() const noexcept;
 
@@ -51,7 +51,7 @@ class StepContext {
   [[nodiscard]] std::optional<double> saved(const Unit& unit, std::string_view name);
   [[nodiscard]] std::optional<double> wall_time() const;
 
-  void fire(Finding finding);
+  void trigger(Finding finding);
 
   /// One thing asked for.
   struct Ask {
@@ -68,7 +68,7 @@ class StepContext {
   [[nodiscard]] const Window& window() const noexcept { return *window_; }
 
   std::exception_ptr failure;  ///< What the rule threw when the step was planned.
-  bool judged = false;
+  bool evaluated = false;
   bool done = false;
   std::vector<Finding> findings;
 
@@ -82,9 +82,9 @@ class StepContext {
 
   RuleRun* run_;
   Window* window_;
-  trial::Step step_;
+  SnapshotStep step_;
   bool first_;
-  std::vector<const StepRow*> rows_;
+  std::vector<SavedRow> rows_;
   std::vector<std::pair<SelectionId, std::vector<Unit>>> units_;
   std::vector<Ask> asks_;
   std::size_t cursor_ = 0;  // asks are mostly looked up in the order in which they were made

@@ -2,7 +2,6 @@
 #include "framework/unread.hpp"
 
 #include "framework/nothing_evaluated.hpp"
-#include "layout/debugger/trial_paths.hpp"
 #include "text/escape.hpp"
 
 #include <smd/trial.hpp>
@@ -24,10 +23,10 @@ bool hides_records(ProblemKind kind) {
 
 }  // namespace
 
-void Unread::add_problem(const TrialView& view, const Problem& problem) {
+void Unread::add_problem(const EvaluatedTrial& trial, const Problem& problem) {
   Problem placed = problem;
-  if (view.number() > 0) {  // files are named relative to the base trial
-    placed = {problem.kind, {}, {}, "in " + printable(view.trial().path()) + ": " + to_string(problem)};
+  if (trial.number() > 0) {  // files are named relative to the base trial
+    placed = {problem.kind, {}, {}, "in " + printable(trial.trial().path()) + ": " + to_string(problem)};
   }
   if (texts_.insert(to_string(placed)).second) {
     problems_.push_back(std::move(placed));
@@ -35,48 +34,35 @@ void Unread::add_problem(const TrialView& view, const Problem& problem) {
 }
 
 void Unread::add_record(const Slot& slot) {
-  if (records_.insert({slot.view->number(), slot.row->file, slot.position}).second) {
-    add_problem(*slot.view, *slot.problem);
+  if (records_.insert({slot.trial->number(), slot.row.id(), slot.position}).second) {
+    add_problem(*slot.trial, *slot.problem);
   }
 }
 
-void Unread::add_record(const TrialView& view, const Problem& problem) {
+void Unread::add_record(const EvaluatedTrial& trial, const Problem& problem) {
   others_.insert(to_string(problem));
-  add_problem(view, problem);
+  add_problem(trial, problem);
 }
 
-void Unread::add_index_files(const TrialView& view, const std::function<bool(std::int64_t)>& wanted) {
-  const Snapshot& snapshot = view.snapshot();
-  const auto add = [&](const Problem& problem) {
-    index_files_.insert({view.number(), problem.file});
-    add_problem(view, problem);
-  };
-  for (const Problem& problem : snapshot.listing->notes.kept()) {  // folders: any step may lie there
-    if (hides_records(problem.kind)) {
-      add(problem);
+void Unread::add_index_files(const EvaluatedTrial& trial, const std::function<bool(GlobalStep)>& wanted) {
+  for (const IndexProblem& found : trial.snapshot().index_problems()) {
+    const bool of_others = (found.worker && !trial.has_worker(*found.worker)) || (found.step && !wanted(*found.step));
+    if (of_others || !hides_records(found.problem.kind)) {
+      continue;
     }
-  }
-  for (const layout::LoadedSteps::Failure& failure : snapshot.failures) {
-    if (hides_records(failure.problem.kind) && view.has_worker(failure.file.worker) && wanted(failure.file.step)) {
-      add(failure.problem);
-      if (snapshot.find(failure.file.step) == nullptr) {
-        add_step(failure.file.step);
-      }
-    }
-  }
-  for (const Problem& problem : snapshot.notes.kept()) {  // entries refused in index files that were read
-    const auto name = layout::parse_index_file_name(std::string_view(problem.file).substr(problem.file.rfind('/') + 1));
-    if (hides_records(problem.kind) && (!name || wanted(name->step))) {
-      add(problem);
+    index_files_.insert({trial.number(), found.problem.file});
+    add_problem(trial, found.problem);
+    if (found.worker && found.step && !trial.snapshot().find_step(*found.step)) {
+      add_step(*found.step);
     }
   }
 }
 
-void Unread::add_collections_files(const TrialView& view) {
-  for (const Problem& problem : view.snapshot().collections->problems) {
+void Unread::add_collections_files(const EvaluatedTrial& trial) {
+  for (const Problem& problem : trial.snapshot().collection_problems()) {
     if (hides_records(problem.kind)) {
-      collections_files_.insert({view.number(), problem.file});
-      add_problem(view, problem);
+      collections_files_.insert({trial.number(), problem.file});
+      add_problem(trial, problem);
     }
   }
 }

@@ -21,15 +21,15 @@ class Unread {
   /// The record of a slot, counted once. Precondition: the slot has a problem.
   void add_record(const Slot& slot);
   /// The same of a record that the rule read by itself; by its problem.
-  void add_record(const TrialView& view, const Problem& problem);
+  void add_record(const EvaluatedTrial& trial, const Problem& problem);
   /// A step at which nothing was evaluated because of a record.
-  void add_step(std::int64_t step) { steps_.insert(step); }
+  void add_step(GlobalStep step) { steps_.insert(step); }
   /// Index files of a trial, of steps that are `wanted`. What may still come is not among them: such a
   /// step is not available yet.
-  void add_index_files(const TrialView& view, const std::function<bool(std::int64_t)>& wanted);
+  void add_index_files(const EvaluatedTrial& trial, const std::function<bool(GlobalStep)>& wanted);
 
   /// Collections files of a trial, which say what belongs to a collection.
-  void add_collections_files(const TrialView& view);
+  void add_collections_files(const EvaluatedTrial& trial);
 
   [[nodiscard]] std::size_t count() const noexcept {
     return records() + index_files_.size() + collections_files_.size();
@@ -40,7 +40,7 @@ class Unread {
   [[nodiscard]] std::string text(std::size_t steps_evaluated) const;
 
  private:
-  void add_problem(const TrialView& view, const Problem& problem);
+  void add_problem(const EvaluatedTrial& trial, const Problem& problem);
 
   [[nodiscard]] std::size_t records() const noexcept { return records_.size() + others_.size(); }
 
@@ -48,7 +48,7 @@ class Unread {
   std::set<std::string> others_;                               // read by rules themselves: what was wrong
   std::set<std::pair<std::size_t, std::string>> index_files_;  // by trial
   std::set<std::pair<std::size_t, std::string>> collections_files_;
-  std::set<std::int64_t> steps_;
+  std::set<GlobalStep> steps_;
   std::vector<Problem> problems_;
   std::set<std::string> texts_;  // of `problems_`
 };

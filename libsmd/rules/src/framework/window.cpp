@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "framework/window.hpp"
 
-#include "reduce/doubles.hpp"
-
+#include <smd/elements.hpp>
 #include <smd/error.hpp>
 #include <smd/trial.hpp>
 
@@ -24,6 +23,13 @@ constexpr std::uint64_t repeated_limit = std::uint64_t{256} << 20;
 /// What one thread reads in one go: enough to be worth handing over, little enough to keep all threads busy.
 constexpr std::size_t part_records = 128;
 constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
+
+/// The first element. Precondition: real numbers, at least one.
+double first_number(const TensorView& view) {
+  double first = 0;
+  copy_as_doubles(view, 0, std::span(&first, 1));
+  return first;
+}
 
 }  // namespace
 
@@ -138,7 +144,7 @@ class Window::Sink final : public BlockSink {
       slot_->value = TensorValue(dtype_, std::move(shape_), std::move(bytes_), size_);
       slot_->have_value = true;
       if (slot_->number_wanted) {
-        slot_->number = reduce::first_number(slot_->value.view());
+        slot_->number = first_number(slot_->value.view());
       }
     }
   }
@@ -159,15 +165,15 @@ class Window::Sink final : public BlockSink {
 /// Some records that one thread reads. Slots and numbers are each written by one thread.
 class Window::Part final : public TrialPart {
  public:
-  Part(Window& window, const TrialView& view, std::span<const std::uint32_t> slots)
-      : window_(window), view_(view), slots_(slots) {}
+  Part(Window& window, const EvaluatedTrial& trial, std::span<const std::uint32_t> slots)
+      : window_(window), trial_(trial), slots_(slots) {}
 
   void work(BlockReader& reader) override {
     Sink sink(window_);
     for (std::size_t first = 0; first < slots_.size();) {
-      const StepRow& row = *window_.slots_[slots_[first]].row;
+      const SavedRow row = window_.slots_[slots_[first]].row;
       std::size_t end = first;
-      while (end < slots_.size() && window_.slots_[slots_[end]].row == &row) {
+      while (end < slots_.size() && window_.slots_[slots_[end]].row == row) {
         ++end;
       }
       read_row(row, slots_.subspan(first, end - first), sink, reader);
@@ -176,17 +182,13 @@ class Window::Part final : public TrialPart {
   }
 
  private:
-  void read_row(const StepRow& row, std::span<const std::uint32_t> slots, Sink& sink, BlockReader& reader) {
-    const trial::Catalog& catalog = view_.snapshot().catalog;
-    const layout::Payload& payload = catalog.payload(row);
-    const std::vector<std::uint32_t>& names = catalog.items(row).names;
+  void read_row(SavedRow row, std::span<const std::uint32_t> slots, Sink& sink, BlockReader& reader) {
     records_.clear();
     for (const std::uint32_t i : slots) {
-      const std::uint32_t position = window_.slots_[i].position;
-      records_.push_back({payload.start(position), payload.lengths[position], catalog.stored_names()[names[position]]});
+      records_.push_back(window_.slots_[i].record);
     }
     sink.aim(window_.slots_[slots.front()]);
-    const std::string file = view_.state().event_path(view_.snapshot(), row);
+    const std::string file = trial_.snapshot().event_file(row);
     reader.read(file, records_, sink, [&](std::size_t i, std::optional<Problem>&& problem) {
       Slot& slot = window_.slots_[slots[i]];
       if (problem) {
@@ -206,7 +208,7 @@ class Window::Part final : public TrialPart {
   }
 
   Window& window_;
-  const TrialView& view_;
+  const EvaluatedTrial& trial_;
   std::span<const std::uint32_t> slots_;
   std::vector<RecordRange> records_;
 };
@@ -219,26 +221,23 @@ void Window::clear() {
   repeated_bytes_ = 0;
 }
 
-std::uint32_t Window::slot(const TrialView& view, const StepRow& row, std::uint32_t position) {
-  std::vector<std::uint32_t>& columns = by_row_[&row];
-  if (columns.empty()) {
-    columns.resize(view.snapshot().catalog.payload(row).count);
+std::uint32_t Window::slot(const EvaluatedTrial& trial, SavedRow row, std::uint32_t position) {
+  std::vector<std::uint32_t>& places = by_row_[row];
+  if (places.empty()) {
+    places.resize(trial.snapshot().records(row));
   }
-  if (columns[position] == 0) {
-    slots_.emplace_back();
-    slots_.back().view = &view;
-    slots_.back().row = &row;
-    slots_.back().position = position;
-    columns[position] = static_cast<std::uint32_t>(slots_.size());
+  if (places[position] == 0) {
+    slots_.push_back(Slot{&trial, row, position, trial.snapshot().record(row, position)});
+    places[position] = static_cast<std::uint32_t>(slots_.size());
   }
-  return columns[position] - 1;
+  return places[position] - 1;
 }
 
 void Window::want_value(std::uint32_t slot, bool keep) {
   Slot& wanted = slots_[slot];
   if (!wanted.value_wanted) {
     wanted.value_wanted = true;
-    held_bytes_ += wanted.view->snapshot().catalog.payload(*wanted.row).lengths[wanted.position];
+    held_bytes_ += wanted.record.length;
   }
   wanted.keep = wanted.keep || keep;
 }
@@ -246,8 +245,7 @@ void Window::want_value(std::uint32_t slot, bool keep) {
 /// Whether a value of so many bytes may be held. A value that is stored as it is always may: its record's length was
 /// planned for.
 bool Window::may_hold(const Slot& slot, std::uint64_t bytes) noexcept {
-  const std::uint32_t stored = slot.view->snapshot().catalog.payload(*slot.row).lengths[slot.position];
-  return bytes <= stored || repeated_bytes_.fetch_add(bytes) + bytes <= repeated_limit;
+  return bytes <= slot.record.length || repeated_bytes_.fetch_add(bytes) + bytes <= repeated_limit;
 }
 
 void Window::want_reduction(std::uint32_t slot, const Reduction& reduction) {
@@ -255,14 +253,14 @@ void Window::want_reduction(std::uint32_t slot, const Reduction& reduction) {
 }
 
 void Window::read(unsigned jobs, ReadCounters& counters) {
-  std::map<const TrialView*, std::vector<std::uint32_t>> by_view;
+  std::map<const EvaluatedTrial*, std::vector<std::uint32_t>> by_trial;
   std::size_t numbers = 0;
   for (std::uint32_t i = 0; i < slots_.size(); ++i) {
     Slot& slot = slots_[i];
     slot.numbers = numbers;
     numbers += sets_.of(slot.reductions).size();
     if (slot.value_wanted && slot.reductions == 0) {
-      if (const auto* kept = kept_.find({slot.view->number(), slot.row->file, slot.position})) {
+      if (const auto* kept = kept_.find({slot.trial->number(), slot.row.id(), slot.position})) {
         slot.value = kept->value;
         slot.wall_time = kept->wall_time;
         slot.usable = kept->usable;
@@ -270,12 +268,12 @@ void Window::read(unsigned jobs, ReadCounters& counters) {
         continue;
       }
     }
-    by_view[slot.view].push_back(i);
+    by_trial[slot.trial].push_back(i);
   }
   numbers_.assign(numbers, 0);
-  for (auto& [view, slots] : by_view) {
-    sort(*view, slots);
-    read_of(*view, slots, jobs, counters);
+  for (auto& [trial, slots] : by_trial) {
+    sort(slots);
+    read_of(*trial, slots, jobs, counters);
   }
   const auto stopped = std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
     return slot.problem && slot.problem->kind == ProblemKind::stopped;
@@ -286,33 +284,30 @@ void Window::read(unsigned jobs, ReadCounters& counters) {
 }
 
 /// By row, then by where the records start. Rows lie by step and worker, so by file; mostly slots come in that order.
-void Window::sort(const TrialView& view, std::vector<std::uint32_t>& slots) const {
-  const auto by_row = [&](std::uint32_t a, std::uint32_t b) { return std::less<>()(slots_[a].row, slots_[b].row); };
+void Window::sort(std::vector<std::uint32_t>& slots) const {
+  const auto by_row = [&](std::uint32_t a, std::uint32_t b) { return slots_[a].row < slots_[b].row; };
   if (!std::is_sorted(slots.begin(), slots.end(), by_row)) {
     std::sort(slots.begin(), slots.end(), by_row);
   }
   for (auto first = slots.begin(); first != slots.end();) {
-    const StepRow* const row = slots_[*first].row;
+    const SavedRow row = slots_[*first].row;
     const auto end = std::find_if(first, slots.end(), [&](std::uint32_t slot) { return slots_[slot].row != row; });
-    const layout::Payload& payload = view.snapshot().catalog.payload(*row);
-    std::sort(first, end, [&](std::uint32_t a, std::uint32_t b) {
-      return payload.start(slots_[a].position) < payload.start(slots_[b].position);
-    });
+    std::sort(first, end,
+              [&](std::uint32_t a, std::uint32_t b) { return slots_[a].record.offset < slots_[b].record.offset; });
     first = end;
   }
 }
 
-void Window::read_of(const TrialView& view, const std::vector<std::uint32_t>& slots, unsigned jobs,
+void Window::read_of(const EvaluatedTrial& trial, const std::vector<std::uint32_t>& slots, unsigned jobs,
                      ReadCounters& counters) {
-  const trial::Catalog& catalog = view.snapshot().catalog;
   // On a remote store what lies in one file takes one request if one thread reads it, and other threads read others.
-  const bool remote = view.state().storage().remote();
+  const bool remote = trial.trial().remote();
   std::vector<std::span<const std::uint32_t>> parts;
   std::size_t first = 0;
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const Slot& slot = slots_[slots[i]];
-    const std::uint32_t length = catalog.payload(*slot.row).lengths[slot.position];
+    const std::uint64_t length = slot.record.length;
     const bool other_file = i > first && slot.row != slots_[slots[first]].row;
     if (i > first && (i - first >= part_records || bytes + length > part_bytes || (remote && other_file))) {
       parts.push_back(std::span(slots).subspan(first, i - first));
@@ -326,8 +321,8 @@ void Window::read_of(const TrialView& view, const std::vector<std::uint32_t>& sl
   if (first < slots.size()) {
     parts.push_back(std::span(slots).subspan(first));
   }
-  view.trial().do_parts(
-      parts.size(), [&](std::size_t i) { return std::make_unique<Part>(*this, view, parts[i]); },
+  trial.trial().do_parts(
+      parts.size(), [&](std::size_t i) { return std::make_unique<Part>(*this, trial, parts[i]); },
       [](std::size_t, std::unique_ptr<TrialPart>&&) { return true; }, {.jobs = jobs});
 }
 
@@ -342,7 +337,7 @@ std::optional<double> Window::number(const Slot& slot, const Reduction& reductio
 void Window::keep_values() {
   for (Slot& slot : slots_) {
     if (slot.keep && !slot.problem) {
-      kept_.put({slot.view->number(), slot.row->file, slot.position},
+      kept_.put({slot.trial->number(), slot.row.id(), slot.position},
                 {std::move(slot.value), slot.wall_time, slot.usable && slot.have_value});
     }
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "framework/evaluated_trial.hpp"
 #include "framework/reduction_sets.hpp"
-#include "framework/trial_view.hpp"
 
 #include <smd/evaluator.hpp>
 #include <smd/problem.hpp>
@@ -22,9 +22,10 @@ namespace smd::detail::rules {
 
 /// One record that some rules need, what they need of it, and, once it was read, what it gave.
 struct Slot {
-  const TrialView* view = nullptr;
-  const StepRow* row = nullptr;
-  std::uint32_t position = 0;  ///< Column of the row's payload.
+  const EvaluatedTrial* trial;
+  SavedRow row;
+  std::uint32_t position;  ///< Which of the row's records.
+  RecordRange record;
   bool value_wanted = false;
   bool keep = false;
   bool number_wanted = false;  ///< The value as one number: it is a saved reduction.
@@ -33,17 +34,17 @@ struct Slot {
 
   bool usable = false;  ///< Real numbers, at least one.
   bool have_value = false;
-  TensorValue value;
+  TensorValue value = {};
   double number = 0;
   double wall_time = 0;
-  std::optional<Problem> problem;
+  std::optional<Problem> problem = {};
 };
 
 /// Values that may be looked back at, the longest unused dropped first.
 class KeptValues {
  public:
-  /// By trial, step file and column: the same in later snapshots.
-  using Key = std::tuple<std::size_t, layout::StepFile, std::uint32_t>;
+  /// By trial, row and record: the same in later snapshots.
+  using Key = std::tuple<std::size_t, RowId, std::uint32_t>;
   struct Kept {
     TensorValue value;
     double wall_time = 0;
@@ -70,7 +71,7 @@ class Window {
 
   void clear();
   /// The slot of a record. References are void after the next call.
-  [[nodiscard]] std::uint32_t slot(const TrialView& view, const StepRow& row, std::uint32_t position);
+  [[nodiscard]] std::uint32_t slot(const EvaluatedTrial& trial, SavedRow row, std::uint32_t position);
   [[nodiscard]] Slot& operator[](std::uint32_t slot) noexcept { return slots_[slot]; }
   [[nodiscard]] const Slot& operator[](std::uint32_t slot) const noexcept { return slots_[slot]; }
   [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
@@ -82,7 +83,7 @@ class Window {
   /// Reads all slots, those of one file together and in the order of the file.
   /// @throws ReadError of kind stopped: then some slots hold nothing, and nothing is wrong with their records.
   void read(unsigned jobs, ReadCounters& counters);
-  /// A computed reduction; nothing if it was not wanted or is not to be had.
+  /// A computed reduction; nullopt if it was not wanted or could not be computed.
   [[nodiscard]] std::optional<double> number(const Slot& slot, const Reduction& reduction) const noexcept;
   /// Hands values to be kept over to the kept ones.
   void keep_values();
@@ -91,17 +92,18 @@ class Window {
   class Sink;
   class Part;
   [[nodiscard]] bool may_hold(const Slot& slot, std::uint64_t bytes) noexcept;
-  void sort(const TrialView& view, std::vector<std::uint32_t>& slots) const;
-  void read_of(const TrialView& view, const std::vector<std::uint32_t>& slots, unsigned jobs, ReadCounters& counters);
+  void sort(std::vector<std::uint32_t>& slots) const;
+  void read_of(const EvaluatedTrial& trial, const std::vector<std::uint32_t>& slots, unsigned jobs,
+               ReadCounters& counters);
 
   ReductionSets& sets_;
   KeptValues& kept_;
   std::vector<Slot> slots_;
-  std::unordered_map<const StepRow*, std::vector<std::uint32_t>> by_row_;  // 1 + slot by column; 0: none
+  std::unordered_map<SavedRow, std::vector<std::uint32_t>> by_row_;  // 1 + slot by position; 0: none
   std::vector<double> numbers_;
   std::uint64_t held_bytes_ = 0;
-  std::atomic<std::uint64_t> repeated_bytes_ =
-      0;  ///< Of values whose elements are repeated from a few that are stored.
+  // Of values whose elements are repeated from a few that are stored.
+  std::atomic<std::uint64_t> repeated_bytes_ = 0;
 };
 
 }  // namespace smd::detail::rules

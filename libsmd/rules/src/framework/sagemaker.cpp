@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/sagemaker.hpp>
 
+#include <smd/aws.hpp>
 #include <smd/error.hpp>
 
-#include "storage/s3_module.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
 
@@ -15,14 +15,10 @@ using nlohmann::json;
 constexpr int most_pages = 1000;
 constexpr std::size_t most_matches = 100;
 
-text::JsonDocument<json> call(const detail::storage::S3Module& module, const char* action, const json& body,
-                              const RemoteOptions& options) {
-  auto answer = module.sagemaker(action, body.dump(-1, ' ', false, json::error_handler_t::replace), options);
-  if (!answer) {
-    throw ReadError(std::move(answer.problem()));
-  }
+text::JsonDocument<json> call(const char* action, const json& body, const RemoteOptions& options) {
+  const std::string answer = call_sagemaker(action, body.dump(-1, ' ', false, json::error_handler_t::replace), options);
   text::JsonDocument<json> parsed;
-  if (text::parse_json(*answer, parsed) || !parsed->is_object()) {
+  if (text::parse_json(answer, parsed) || !parsed->is_object()) {
     throw ReadError(
         {ProblemKind::network, {}, {}, std::string("SageMaker ") + action + ": the answer is no JSON object"});
   }
@@ -35,12 +31,11 @@ std::string text_of(const json& object, const char* name) {
 }
 
 /// Jobs in progress whose names begin with the prefix; the service itself only finds what contains it.
-std::vector<std::string> jobs_in_progress(const detail::storage::S3Module& module, const std::string& prefix,
-                                          const RemoteOptions& options) {
+std::vector<std::string> jobs_in_progress(const std::string& prefix, const RemoteOptions& options) {
   std::vector<std::string> names;
   json body = {{"StatusEquals", "InProgress"}, {"NameContains", prefix}, {"MaxResults", 100}};
   for (int page = 0; page < most_pages && names.size() < most_matches; ++page) {
-    const auto document = call(module, "ListTrainingJobs", body, options);
+    const auto document = call("ListTrainingJobs", body, options);
     const json& answer = *document;
     const auto jobs = answer.find("TrainingJobSummaries");
     if (jobs == answer.end() || !jobs->is_array()) {
@@ -68,13 +63,9 @@ StoppedJob stop_training_job(std::string_view prefix, const RemoteOptions& optio
   if (prefix.empty()) {
     throw InvalidArgument("the prefix of a training job's name is empty: it would match every job");
   }
-  const auto module = detail::storage::s3_module();
-  if (!module) {
-    throw ReadError(module.problem());
-  }
   StoppedJob result;
   const std::string text(prefix);
-  result.matches = jobs_in_progress(**module, text, options);
+  result.matches = jobs_in_progress(text, options);
   const std::string shown = "'" + detail::printable(prefix) + "'";
   if (result.matches.empty()) {
     result.text = "no training job in progress has a name that begins with " + shown + "; nothing was stopped";
@@ -87,7 +78,7 @@ StoppedJob stop_training_job(std::string_view prefix, const RemoteOptions& optio
     return result;
   }
   result.name = result.matches.front();
-  call(**module, "StopTrainingJob", {{"TrainingJobName", result.name}}, options);
+  call("StopTrainingJob", {{"TrainingJobName", result.name}}, options);
   result.stopped = true;
   result.text = "the training job '" + detail::printable(result.name) + "' was told to stop";
   return result;

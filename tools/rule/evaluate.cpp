@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge.hpp"
+#include "evaluate.hpp"
 
 #include "cli/progress.hpp"
 #include "trigger.hpp"
@@ -8,22 +8,22 @@
 
 namespace smd::tool::rule {
 
-StepRange range_to_judge(const SelectionOptions& selection) {
+StepRange range_to_evaluate(const SelectionOptions& selection) {
   const std::optional<PlainRange> range = plain_range(selection);
   return range && range->end ? StepRange::between(GlobalStep(0), range->end) : StepRange();
 }
 
-EvaluationOptions evaluation_options(const Judgement& judgement, Trial& trial) {
-  const SelectionOptions& selection = judgement.options.selection;
+EvaluationOptions evaluation_options(const EvaluationContext& context, Trial& trial) {
+  const SelectionOptions& selection = context.options.selection;
   EvaluationOptions options;
-  options.follow = judgement.options.following.follow;
-  options.keep_going = judgement.options.keep_going;
-  options.jobs = judgement.options.reading.jobs;
-  if (judgement.options.now) {
-    options.now = [now = *judgement.options.now] { return now; };
+  options.follow = context.options.following.follow;
+  options.keep_going = context.options.keep_going;
+  options.jobs = context.options.reading.jobs;
+  if (context.options.now) {
+    options.now = [now = *context.options.now] { return now; };
   }
   if (!options.follow) {
-    static_cast<void>(check_worker(trial, selection, judgement.messages));
+    static_cast<void>(check_worker(trial, selection, context.messages));
   }
   if (selection.worker) {
     options.workers = {*selection.worker};
@@ -41,7 +41,7 @@ EvaluationOptions evaluation_options(const Judgement& judgement, Trial& trial) {
     return options;
   }
   std::vector<GlobalStep> steps;
-  for (const SelectedStep& step : select_steps(trial, selection, StepSpec(), judgement.messages)) {
+  for (const SelectedStep& step : select_steps(trial, selection, StepSpec(), context.messages)) {
     steps.push_back(step.step);
   }
   // Rules may look back at what lies before the steps chosen.
@@ -50,23 +50,23 @@ EvaluationOptions evaluation_options(const Judgement& judgement, Trial& trial) {
   return options;
 }
 
-TrialJudge::TrialJudge(const Judgement& judgement, Trial& trial, std::string_view name, EvaluationOptions options,
-                       Reports* reports)
-    : judgement_(judgement), trial_(trial), name_(name), reports_(reports) {
+TrialEvaluation::TrialEvaluation(const EvaluationContext& context, Trial& trial, std::string_view name,
+                                 EvaluationOptions options, Reports* reports)
+    : context_(context), trial_(trial), name_(name), reports_(reports) {
   if (reports != nullptr) {
     options.on_finding = [this](std::size_t rule, const Finding& finding) { found(rule, finding); };
   }
   evaluator_.emplace(trial, std::move(options));
-  judgement.others.allow(name);  // operands may also come from standard input
-  for (const RuleRequest& request : judgement.requests) {
+  context.others.allow(name);  // operands may also come from standard input
+  for (const RuleRequest& request : context.requests) {
     add(request);
   }
   names_ = evaluator_->results();
-  triggered_.resize(judgement.requests.size());
-  reported_.resize(judgement.requests.size());
+  triggered_.resize(context.requests.size());
+  reported_.resize(context.requests.size());
 }
 
-void TrialJudge::add(const RuleRequest& request) {
+void TrialEvaluation::add(const RuleRequest& request) {
   const RuleConfiguration& configuration = request.configuration;
   if (request.error) {
     evaluator_->add_error(configuration.name, configuration.rule_to_invoke, *request.error);
@@ -76,7 +76,7 @@ void TrialJudge::add(const RuleRequest& request) {
   std::vector<const Trial*> others;
   if (request.other_trials > 0) {
     std::string why;
-    const Trial* const other = judgement_.others.open(rule->parameters().text("other_trial"), why);
+    const Trial* const other = context_.others.open(rule->parameters().text("other_trial"), why);
     if (other == nullptr) {
       evaluator_->add_error(configuration.name, rule->name(),
                             ConfigurationError(ConfigurationErrorKind::bad_trial, why, "other_trial"));
@@ -87,20 +87,20 @@ void TrialJudge::add(const RuleRequest& request) {
   evaluator_->add(std::move(rule), configuration.name, std::move(others));
 }
 
-void TrialJudge::found(std::size_t rule, const Finding& finding) {
-  const Record record = {RecordKind::finding, name_, names_[rule], &finding};
+void TrialEvaluation::found(std::size_t rule, const Finding& finding) {
+  const ReportRecord record = {RecordKind::finding, name_, names_[rule], &finding};
   reports_->finding(record);
   // One command a step, however many tensors it concerns.
   const GlobalStep step = finding.step.value_or(GlobalStep(-1));
-  if (judgement_.options.on_trigger && triggered_[rule] != step) {
+  if (context_.options.on_trigger && triggered_[rule] != step) {
     triggered_[rule] = step;
-    run_on_trigger({*judgement_.options.on_trigger, judgement_.options.trigger_timeout, judgement_.stop}, record,
-                   judgement_.messages);
+    run_on_trigger({*context_.options.on_trigger, context_.options.trigger_timeout, context_.stop}, record,
+                   context_.messages);
   }
 }
 
-void TrialJudge::report_finished() {
-  if (judgement_.options.keep_going) {
+void TrialEvaluation::report_finished() {
+  if (context_.options.keep_going) {
     return;  // rules go on, and results with many findings are not made for nothing
   }
   const std::vector<RuleResult>& results = evaluator_->results();
@@ -112,7 +112,7 @@ void TrialJudge::report_finished() {
   }
 }
 
-void TrialJudge::conclude(bool running) {
+void TrialEvaluation::conclude(bool running) {
   const std::vector<RuleResult>& results = evaluator_->results();
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (reported_[i]) {
@@ -129,7 +129,7 @@ void TrialJudge::conclude(bool running) {
   }
 }
 
-void TrialJudge::report_refused() {
+void TrialEvaluation::report_refused() {
   const std::vector<RuleResult>& results = evaluator_->results();
   for (std::size_t i = 0; i < results.size(); ++i) {
     complain(i, results[i]);
@@ -137,33 +137,33 @@ void TrialJudge::report_refused() {
 }
 
 /// What a message about a result begins with.
-std::string TrialJudge::of(const RuleResult& result) const {
-  return (judgement_.several_trials ? name_ + ": " : std::string()) + result.name + ": ";
+std::string TrialEvaluation::of(const RuleResult& result) const {
+  return (context_.several_trials ? name_ + ": " : std::string()) + result.name + ": ";
 }
 
 /// What was wrong with a rule before any trial was looked at, or with its other trial, has been said.
-void TrialJudge::complain(std::size_t rule, const RuleResult& result) {
-  if (result.error_kind == ConfigurationErrorKind::bad_value && !judgement_.requests[rule].error) {
-    judgement_.messages.fail("Usage", of(result) + result.message, ExitStatus::usage);
+void TrialEvaluation::complain(std::size_t rule, const RuleResult& result) {
+  if (result.error_kind == ConfigurationErrorKind::bad_value && !context_.requests[rule].error) {
+    context_.messages.fail("Usage", of(result) + result.message, ExitStatus::usage);
   }
 }
 
-void TrialJudge::report_problem(const Problem& problem) {
+void TrialEvaluation::report_problem(const Problem& problem) {
   Problem shown = problem;
-  if (problem.kind == ProblemKind::not_yet && !judgement_.options.following.follow) {
+  if (problem.kind == ProblemKind::not_yet && !context_.options.following.follow) {
     shown.kind = ProblemKind::absent;  // without --follow nothing is waited for: it is missing all the same
   }
   if (shown.kind != ProblemKind::absent) {
-    judgement_.messages.report_once(shown, trial_.path());
+    context_.messages.report_once(shown, trial_.path());
   } else if (missing_.insert(to_string(shown)).second) {  // three such files are named, the rest is counted
-    judgement_.messages.report_record(shown, trial_.path(), {}, Level::warning);
+    context_.messages.report_record(shown, trial_.path(), {}, Level::warning);
   }
-  judgement_.messages.raise(status_of(problem.kind));
+  context_.messages.raise(status_of(problem.kind));
 }
 
-void TrialJudge::report(std::size_t rule, const RuleResult& result) {
-  Diagnostics& messages = judgement_.messages;
-  const std::string withheld = stop_not_performed(judgement_.requests[rule], result);
+void TrialEvaluation::report(std::size_t rule, const RuleResult& result) {
+  Diagnostics& messages = context_.messages;
+  const std::string withheld = stop_not_performed(context_.requests[rule], result);
   if (!withheld.empty() &&
       std::find(result.warnings.begin(), result.warnings.end(), withheld) == result.warnings.end()) {
     RuleResult more = result;
@@ -187,7 +187,7 @@ void TrialJudge::report(std::size_t rule, const RuleResult& result) {
   if (result.records_unread > 0) {
     messages.raise(ExitStatus::damaged);
   }
-  if (judgement_.options.findings_only && !result.error_kind &&
+  if (context_.options.findings_only && !result.error_kind &&
       (result.unread || result.status == RuleStatus::not_evaluated)) {
     messages.warning(of(result) + std::string(to_string(result.status)) + ": " + result.message);
   }
@@ -197,7 +197,7 @@ void TrialJudge::report(std::size_t rule, const RuleResult& result) {
              !(result.error_kind && evaluated_elsewhere(*result.error_kind))) {
     messages.raise(ExitStatus::nothing_evaluated);
   } else if (result.status == RuleStatus::error && !result.unread && !result.error_kind) {
-    // A rule of one's own that threw: there is no verdict.
+    // A rule of one's own that threw: there is no result.
     messages.warning(of(result) + result.message);
     messages.raise(ExitStatus::nothing_evaluated);
   }
@@ -212,9 +212,9 @@ struct Interrupted {};
 
 }  // namespace
 
-void judge_trial(const Judgement& judgement, Trial& trial, std::string_view name, const std::stop_token& stop,
-                 Reports& reports) {
-  EvaluationOptions options = evaluation_options(judgement, trial);
+void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_view name, const std::stop_token& stop,
+                    Reports& reports) {
+  EvaluationOptions options = evaluation_options(context, trial);
   Progress progress("judging steps", 0);
   options.progress = [&](std::uint64_t done, std::uint64_t total) {
     progress.at(done, total);
@@ -223,17 +223,17 @@ void judge_trial(const Judgement& judgement, Trial& trial, std::string_view name
     }
   };
   const std::optional<GlobalStep> end = options.end;
-  const bool told = options.steps.has_value();  // by whoever selected them
-  if (!told && trial.listed_steps().empty()) {
-    report_no_step(trial, judgement.messages, ExitStatus::nothing_evaluated);
+  const bool selected = options.steps.has_value();  // then their selection has reported that there are none
+  if (!selected && trial.listed_steps().empty()) {
+    report_no_step(trial, context.messages, ExitStatus::nothing_evaluated);
   }
-  TrialJudge judge(judgement, trial, name, std::move(options), &reports);
-  const auto give_up = [&judge] {
-    judge.evaluator().finish(false);
-    judge.conclude(true);
+  TrialEvaluation evaluation(context, trial, name, std::move(options), &reports);
+  const auto give_up = [&evaluation] {
+    evaluation.evaluator().finish(false);
+    evaluation.conclude(true);
   };
   try {
-    judge.evaluator().offer();
+    evaluation.evaluator().offer();
   } catch (const Interrupted&) {
     return give_up();
   } catch (const ReadError& error) {
@@ -244,12 +244,12 @@ void judge_trial(const Judgement& judgement, Trial& trial, std::string_view name
   }
   // Steps beyond a range need not have been read for the rules to know that they are there.
   const std::vector<GlobalStep> listed = trial.listed_steps();
-  judge.evaluator().finish(!(end && !listed.empty() && listed.back() >= *end));
-  judge.conclude();
+  evaluation.evaluator().finish(!(end && !listed.empty() && listed.back() >= *end));
+  evaluation.conclude();
 }
 
-void report_unread(const Judgement& judgement, std::string_view name, const std::string& why, Reports& reports) {
-  for (const RuleRequest& request : judgement.requests) {
+void report_unread(const EvaluationContext& context, std::string_view name, const std::string& why, Reports& reports) {
+  for (const RuleRequest& request : context.requests) {
     const RuleConfiguration& configuration = request.configuration;
     RuleResult result;
     result.name = request.name();

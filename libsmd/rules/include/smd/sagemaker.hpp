@@ -15,7 +15,7 @@ struct StoppedJob {
   bool stopped = false;
   std::string name;                  ///< The job that was stopped; empty if none was.
   std::vector<std::string> matches;  ///< Jobs in progress whose names begin with the prefix, at most 100.
-  /// One line for people: which job was told to stop, or why none was.
+  /// One line for people: which job is being stopped, or why none is.
   std::string text;
 };
 

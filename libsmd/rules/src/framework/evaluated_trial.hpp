@@ -1,52 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trial/trial_state.hpp"
-
+#include <smd/limits.hpp>
 #include <smd/rule.hpp>
+#include <smd/snapshot.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
 namespace smd::detail::rules {
 
-using layout::StepRow;
-using trial::Snapshot;
-using trial::TensorSet;
-using trial::TrialState;
+/// One flag a tensor id.
+using TensorSet = std::vector<bool>;
 
-/// One trial as rules see it: a frozen snapshot, limited to some workers. `freeze` takes a new one; units of before are
-/// then void. Queries are safe from many threads.
-class TrialView {
+/// One trial as rules see it: a snapshot, limited to some workers. `freeze` takes a new one, which invalidates the
+/// units made before. Queries are safe from many threads.
+class EvaluatedTrial {
  public:
-  TrialView(const Trial& trial, std::size_t number, std::vector<std::string> workers);
+  EvaluatedTrial(const Trial& trial, std::size_t number, std::vector<std::string> workers);
 
   void freeze();
 
   [[nodiscard]] const Trial& trial() const noexcept { return *trial_; }
   [[nodiscard]] std::size_t number() const noexcept { return number_; }  ///< In the evaluation; 0: the base trial.
-  [[nodiscard]] TrialState& state() const noexcept { return *state_; }
-  [[nodiscard]] const Snapshot& snapshot() const noexcept { return *snapshot_; }
+  [[nodiscard]] const TrialSnapshot& snapshot() const noexcept { return snapshot_; }
 
-  /// Whether a worker, by its id in the listing, is not left out.
+  /// Whether a worker, by its id, is not left out.
   [[nodiscard]] bool has_worker(std::uint32_t worker) const noexcept;
   /// The patterns of all selections have one budget of steps as long as the trial stays as it is. @throws
   /// InvalidArgument, MatchLimit.
   [[nodiscard]] TensorSet resolve(const TensorSelection& selection) const;
   /// Rows of a step, by worker, without those of workers left out.
-  [[nodiscard]] std::vector<const StepRow*> rows(const trial::Step& step) const;
+  [[nodiscard]] std::vector<SavedRow> rows(const SnapshotStep& step) const;
   /// By tensor's name, then worker's.
-  [[nodiscard]] std::vector<Unit> units(const std::vector<const StepRow*>& rows, const TensorSet& selected) const;
-  [[nodiscard]] std::vector<Unit> units(const std::vector<const StepRow*>& rows, std::uint32_t tensor) const;
+  [[nodiscard]] std::vector<Unit> units(const std::vector<SavedRow>& rows, const TensorSet& selected) const;
+  [[nodiscard]] std::vector<Unit> units(const std::vector<SavedRow>& rows, std::uint32_t tensor) const;
   /// All units of one tensor and worker at complete steps, in one mode or in all.
   [[nodiscard]] const std::vector<Unit>& series(std::uint32_t tensor, std::uint32_t worker,
                                                 std::optional<Mode> mode) const;
@@ -54,14 +48,13 @@ class TrialView {
  private:
   const Trial* trial_;
   std::size_t number_;
-  TrialState* state_;
   std::vector<std::string> workers_;
-  std::shared_ptr<const Snapshot> snapshot_;
+  TrialSnapshot snapshot_;
 
   using SeriesKey = std::tuple<std::uint32_t, std::uint32_t, std::optional<Mode>>;
   mutable std::mutex mutex_;
-  mutable MatchBudget budget_;                             // guarded
-  mutable std::map<SeriesKey, std::vector<Unit>> series_;  // guarded; its vectors never change
+  mutable std::uint64_t match_steps_ = limits::pattern_question_steps;  // guarded
+  mutable std::map<SeriesKey, std::vector<Unit>> series_;               // guarded; its vectors never change
 };
 
 }  // namespace smd::detail::rules

@@ -20,8 +20,8 @@
 
 namespace smd::tool::rule {
 
-/// What judging needs, whatever the trial.
-struct Judgement {
+/// What evaluating needs, whatever the trial.
+struct EvaluationContext {
   const RuleCommandOptions& options;
   const std::vector<RuleRequest>& requests;
   OtherTrials& others;
@@ -31,17 +31,17 @@ struct Judgement {
 };
 
 /// Which steps -s, -m and -w mean in a trial. What cannot be had is said, with its status.
-[[nodiscard]] EvaluationOptions evaluation_options(const Judgement& judgement, Trial& trial);
+[[nodiscard]] EvaluationOptions evaluation_options(const EvaluationContext& context, Trial& trial);
 /// What of a trial must be read for that: no more than up to the end of a range.
-[[nodiscard]] StepRange range_to_judge(const SelectionOptions& selection);
+[[nodiscard]] StepRange range_to_evaluate(const SelectionOptions& selection);
 /// The rules asked for, over one trial: adds them to an evaluator and reports what they find.
-class TrialJudge {
+class TrialEvaluation {
  public:
-  /// `reports` null: nothing is judged (--explain).
-  TrialJudge(const Judgement& judgement, Trial& trial, std::string_view name, EvaluationOptions options,
-             Reports* reports);
-  TrialJudge(const TrialJudge&) = delete;
-  TrialJudge& operator=(const TrialJudge&) = delete;
+  /// `reports` null: nothing is evaluated (--explain).
+  TrialEvaluation(const EvaluationContext& context, Trial& trial, std::string_view name, EvaluationOptions options,
+                  Reports* reports);
+  TrialEvaluation(const TrialEvaluation&) = delete;
+  TrialEvaluation& operator=(const TrialEvaluation&) = delete;
 
   [[nodiscard]] Evaluator& evaluator() noexcept { return *evaluator_; }
   /// Reports the results; the evaluation is over. `running`: it was given up before the trial's end, so that rules that
@@ -60,7 +60,7 @@ class TrialJudge {
   void complain(std::size_t rule, const RuleResult& result);
   [[nodiscard]] std::string of(const RuleResult& result) const;
 
-  const Judgement& judgement_;
+  const EvaluationContext& context_;
   Trial& trial_;
   std::string name_;
   Reports* reports_;
@@ -71,10 +71,10 @@ class TrialJudge {
   std::vector<std::optional<GlobalStep>> triggered_;  // by rule: the step for which the command ran last
 };
 
-/// Judges what is there. When a stop is asked for, what was found by then is reported.
-void judge_trial(const Judgement& judgement, Trial& trial, std::string_view name, const std::stop_token& stop,
-                 Reports& reports);
-/// Results for a trial that cannot be read, or need not be: `why` empty if no rule could be judged anyway.
-void report_unread(const Judgement& judgement, std::string_view name, const std::string& why, Reports& reports);
+/// Evaluates what is there. When a stop is asked for, what was found by then is reported.
+void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_view name, const std::stop_token& stop,
+                    Reports& reports);
+/// Results for a trial that cannot be read, or need not be: `why` empty if no rule could be evaluated anyway.
+void report_unread(const EvaluationContext& context, std::string_view name, const std::string& why, Reports& reports);
 
 }  // namespace smd::tool::rule

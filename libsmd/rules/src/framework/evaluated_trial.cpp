@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "framework/evaluated_trial.hpp"
+
+#include <algorithm>
+
+namespace smd {
+
+std::string_view Unit::tensor() const noexcept { return trial_->snapshot().tensor(tensor_); }
+std::string_view Unit::worker() const noexcept { return trial_->snapshot().worker(row_.worker()); }
+GlobalStep Unit::step() const noexcept { return row_.step(); }
+Mode Unit::mode() const noexcept { return row_.mode(); }
+ModeStep Unit::mode_step() const noexcept { return row_.mode_step(); }
+
+bool Unit::has_value() const noexcept {
+  const auto items = trial_->snapshot().items(row_, tensor_);
+  return !items.empty() && items.front().is_value();
+}
+
+std::uint64_t Unit::record_bytes() const noexcept {
+  const auto items = trial_->snapshot().items(row_, tensor_);
+  return items.empty() || !items.front().is_value() ? 0
+                                                    : trial_->snapshot().record(row_, items.front().position).length;
+}
+
+bool Unit::has_reduction(std::string_view name) const noexcept {
+  const TrialSnapshot& snapshot = trial_->snapshot();
+  const auto items = snapshot.items(row_, tensor_);
+  return std::any_of(items.begin(), items.end(), [&](const SavedItem& item) {
+    return !item.is_value() && snapshot.reduction(item.reduction) == name;
+  });
+}
+
+std::vector<std::string_view> Unit::reductions() const {
+  std::vector<std::string_view> names;
+  for (const SavedItem& item : trial_->snapshot().items(row_, tensor_)) {
+    if (!item.is_value()) {
+      names.push_back(trial_->snapshot().reduction(item.reduction));
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+namespace detail::rules {
+
+EvaluatedTrial::EvaluatedTrial(const Trial& trial, std::size_t number, std::vector<std::string> workers)
+    : trial_(&trial), number_(number), workers_(std::move(workers)), snapshot_(TrialSnapshot::take(trial)) {}
+
+void EvaluatedTrial::freeze() {
+  TrialSnapshot latest = TrialSnapshot::take(*trial_);
+  if (latest == snapshot_) {
+    return;
+  }
+  snapshot_ = std::move(latest);
+  match_steps_ = limits::pattern_question_steps;
+  series_.clear();
+}
+
+TensorSet EvaluatedTrial::resolve(const TensorSelection& selection) const {
+  if (selection.names.empty() && selection.regex.empty() && selection.collections.empty()) {
+    return TensorSet(snapshot_.tensors(), selection.all);
+  }
+  TensorQuery query;
+  query.names = selection.names;
+  query.regex = selection.regex;
+  query.collections = selection.collections;
+  const std::lock_guard lock(mutex_);
+  return snapshot_.select(query, &match_steps_);
+}
+
+bool EvaluatedTrial::has_worker(std::uint32_t worker) const noexcept {
+  return workers_.empty() || std::find(workers_.begin(), workers_.end(), snapshot_.worker(worker)) != workers_.end();
+}
+
+std::vector<SavedRow> EvaluatedTrial::rows(const SnapshotStep& step) const {
+  std::vector<SavedRow> rows = snapshot_.rows(step);
+  if (!workers_.empty()) {
+    std::erase_if(rows, [&](SavedRow row) { return !has_worker(row.worker()); });
+  }
+  return rows;
+}
+
+std::vector<Unit> EvaluatedTrial::units(const std::vector<SavedRow>& rows, const TensorSet& selected) const {
+  std::vector<Unit> units;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::size_t same_worker = i + 1;  // rows up to here are later ones of the same worker
+    while (same_worker < rows.size() && rows[same_worker].worker() == rows[i].worker()) {
+      ++same_worker;
+    }
+    std::optional<std::uint32_t> last;
+    for (const SavedItem& item : snapshot_.items(rows[i])) {
+      if (item.tensor == last || !selected[item.tensor]) {
+        continue;
+      }
+      last = item.tensor;
+      // Of several rows of one worker the last one that has the tensor counts.
+      bool later = false;
+      for (std::size_t k = i + 1; k < same_worker; ++k) {
+        later = later || !snapshot_.items(rows[k], item.tensor).empty();
+      }
+      if (!later) {
+        units.push_back(Unit(*this, rows[i], item.tensor));
+      }
+    }
+  }
+  const std::span<const std::uint32_t> rank = snapshot_.tensor_ranks();
+  std::stable_sort(units.begin(), units.end(),
+                   [&](const Unit& a, const Unit& b) { return rank[a.tensor_] < rank[b.tensor_]; });
+  return units;
+}
+
+std::vector<Unit> EvaluatedTrial::units(const std::vector<SavedRow>& rows, std::uint32_t tensor) const {
+  std::vector<Unit> units;
+  for (const SavedRow row : rows) {
+    if (snapshot_.items(row, tensor).empty()) {
+      continue;
+    }
+    if (!units.empty() && units.back().row_.worker() == row.worker()) {
+      units.pop_back();
+    }
+    units.push_back(Unit(*this, row, tensor));
+  }
+  return units;
+}
+
+const std::vector<Unit>& EvaluatedTrial::series(std::uint32_t tensor, std::uint32_t worker,
+                                                std::optional<Mode> mode) const {
+  const std::lock_guard lock(mutex_);
+  const auto [it, made] = series_.try_emplace({tensor, worker, mode});
+  if (made) {
+    for (const SavedRow row : snapshot_.series(tensor, worker, mode)) {
+      it->second.push_back(Unit(*this, row, tensor));
+    }
+  }
+  return it->second;
+}
+
+}  // namespace detail::rules
+
+}  // namespace smd

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace smd::detail::rules {
+
+/// CPUs that this process may use; at least 1.
+[[nodiscard]] unsigned usable_cpus() noexcept;
+
+/// Calls `work(i)` for each i below `count`, from at most `threads` threads, the caller's among them; fewer where the
+/// system refuses a thread. The first exception ends it early and is rethrown.
+void parallel_for_each(unsigned threads, std::size_t count, const std::function<void(std::size_t)>& work);
+
+}  // namespace smd::detail::rules

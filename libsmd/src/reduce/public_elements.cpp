@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/elements.hpp>
+
+#include <smd/error.hpp>
+
+#include "reduce/doubles.hpp"
+
+#include <algorithm>
+
+namespace smd {
+
+using detail::reduce::block_padding;
+using detail::reduce::block_size;
+
+std::uint64_t element_count(const TensorView& view) noexcept { return detail::reduce::element_count_of(view); }
+
+std::size_t copy_as_doubles(const TensorView& view, std::uint64_t first, std::span<double> into) {
+  if (!is_real(view.dtype())) {
+    throw InvalidArgument("elements of type " + std::string(to_string(view.dtype())) + " are no real numbers");
+  }
+  const Dtype type = storage_type(view.dtype());
+  const std::size_t item = item_size(type);
+  const std::uint64_t there = element_count(view);
+  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), first < there ? there - first : 0));
+  alignas(64) double block[block_size + block_padding];
+  for (std::size_t at = 0; at < count; at += block_size) {
+    const std::size_t n = std::min(block_size, count - at);
+    const std::byte* const source = view.bytes().data() + (static_cast<std::size_t>(first) + at) * item;
+    if (into.size() - at >= n + block_padding) {  // room for what a kernel may write past the block
+      detail::reduce::to_doubles(type, source, n, into.data() + at);
+    } else {
+      detail::reduce::to_doubles(type, source, n, block);
+      std::copy_n(block, n, into.data() + at);
+    }
+  }
+  return count;
+}
+
+std::vector<double> to_doubles(const TensorView& view) {
+  std::vector<double> all(static_cast<std::size_t>(element_count(view)));
+  copy_as_doubles(view, 0, all);
+  return all;
+}
+
+}  // namespace smd

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public view of a Snapshot.
+#include <smd/snapshot.hpp>
+
+#include "layout/debugger/trial_paths.hpp"
+#include "trial/trial_impl.hpp"
+
+#include <utility>
+
+namespace smd {
+
+using detail::TrialAccess;
+using detail::layout::StepRow;
+using detail::trial::Snapshot;
+using detail::trial::Step;
+using detail::trial::TrialState;
+
+/// Hidden: else it would be exported with its class.
+struct __attribute__((visibility("hidden"))) TrialSnapshot::Impl {
+  std::shared_ptr<TrialState> trial;
+  std::shared_ptr<const Snapshot> snapshot;
+
+  [[nodiscard]] const detail::trial::Catalog& catalog() const noexcept { return snapshot->catalog; }
+  [[nodiscard]] SnapshotStep public_step(const Step& step) const noexcept {
+    SnapshotStep made;
+    made.step_ = GlobalStep(step.number);
+    made.mode_ = step.mode;
+    made.mode_step_ = ModeStep(step.mode_step);
+    made.complete_ = snapshot->complete(step.number);
+    made.first_row_ = step.first_row.get();
+    made.rows_ = step.rows;
+    return made;
+  }
+};
+
+GlobalStep SavedRow::step() const noexcept { return GlobalStep(row_->file.step); }
+Mode SavedRow::mode() const noexcept { return row_->mode; }
+ModeStep SavedRow::mode_step() const noexcept { return ModeStep(row_->mode_step); }
+std::uint32_t SavedRow::worker() const noexcept { return row_->file.worker; }
+RowId SavedRow::id() const noexcept {
+  return {GlobalStep(row_->file.step), row_->file.worker, std::uint64_t{row_->file.folder} << 32 | row_->file.leaf};
+}
+
+TrialSnapshot TrialSnapshot::take(const Trial& trial) {
+  std::shared_ptr<TrialState> state = TrialAccess::shared_state(trial);
+  std::shared_ptr<const Snapshot> snapshot = state->snapshot();
+  return TrialSnapshot(std::make_shared<Impl>(Impl{std::move(state), std::move(snapshot)}));
+}
+
+TrialSnapshot TrialSnapshot::last(const Trial& trial) {
+  std::shared_ptr<TrialState> state = TrialAccess::shared_state(trial);
+  std::shared_ptr<const Snapshot> snapshot = state->current();
+  return TrialSnapshot(std::make_shared<Impl>(Impl{std::move(state), std::move(snapshot)}));
+}
+
+bool TrialSnapshot::operator==(const TrialSnapshot& other) const noexcept {
+  return impl_->snapshot == other.impl_->snapshot;
+}
+std::uint64_t TrialSnapshot::generation() const noexcept { return impl_->snapshot->generation; }
+const TrialOptions& TrialSnapshot::options() const noexcept { return impl_->trial->options(); }
+
+std::size_t TrialSnapshot::tensors() const noexcept { return impl_->catalog().tensors().size(); }
+std::string_view TrialSnapshot::tensor(std::uint32_t id) const noexcept { return impl_->catalog().tensors()[id]; }
+std::optional<std::uint32_t> TrialSnapshot::find_tensor(std::string_view name) const noexcept {
+  const std::uint32_t id = impl_->catalog().tensors().find(name);
+  return id == detail::trial::no_id ? std::nullopt : std::optional(id);
+}
+std::span<const std::uint32_t> TrialSnapshot::tensors_by_name() const noexcept {
+  return impl_->catalog().sorted_tensors();
+}
+std::span<const std::uint32_t> TrialSnapshot::tensor_ranks() const noexcept { return impl_->catalog().tensor_rank(); }
+std::size_t TrialSnapshot::reductions() const noexcept { return impl_->catalog().reductions().size(); }
+std::string_view TrialSnapshot::reduction(std::uint32_t id) const noexcept { return impl_->catalog().reductions()[id]; }
+std::string_view TrialSnapshot::worker(std::uint32_t id) const noexcept {
+  return *impl_->snapshot->listing->workers[id];
+}
+
+std::shared_ptr<const std::map<std::string, Collection>> TrialSnapshot::collections() const noexcept {
+  return {impl_->snapshot->collections, &impl_->snapshot->collections->collections};
+}
+std::span<const Problem> TrialSnapshot::collection_problems() const noexcept {
+  return impl_->snapshot->collections->problems;
+}
+
+std::vector<bool> TrialSnapshot::select(const TensorQuery& query, std::uint64_t* steps) const {
+  detail::MatchBudget budget = steps == nullptr ? detail::MatchBudget() : detail::MatchBudget(*steps);
+  try {
+    std::vector<bool> selected = select_tensors(*impl_->trial, *impl_->snapshot, query, budget);
+    if (steps != nullptr) {
+      *steps = budget.left();
+    }
+    return selected;
+  } catch (...) {
+    if (steps != nullptr) {
+      *steps = budget.left();
+    }
+    throw;
+  }
+}
+
+std::vector<SnapshotStep> TrialSnapshot::steps(std::optional<GlobalStep> after, std::optional<GlobalStep> last) const {
+  const Snapshot& snapshot = *impl_->snapshot;
+  std::vector<SnapshotStep> steps;
+  for (auto step =
+           snapshot.steps.partition_point([&](const Step& other) { return after && other.number <= after->value; });
+       step != snapshot.steps.end() && (!last || step->number <= last->value); ++step) {
+    steps.push_back(impl_->public_step(*step));
+  }
+  return steps;
+}
+
+std::optional<SnapshotStep> TrialSnapshot::find_step(GlobalStep step) const noexcept {
+  const Step* const found = impl_->snapshot->find(step.value);
+  return found == nullptr ? std::nullopt : std::optional(impl_->public_step(*found));
+}
+
+StepState TrialSnapshot::state(StepKey step) const { return impl_->snapshot->state(step); }
+
+void TrialSnapshot::require(StepKey step) const {
+  const Snapshot& snapshot = *impl_->snapshot;
+  if (snapshot.state(step) == StepState::available) {
+    return;
+  }
+  if (snapshot.ended) {
+    detail::trial::throw_unavailable(snapshot, step, true);
+  }
+  detail::trial::throw_no_step(snapshot, step);
+}
+
+bool TrialSnapshot::ended() const noexcept { return impl_->snapshot->ended; }
+std::size_t TrialSnapshot::listed_files() const noexcept { return impl_->snapshot->listing->files.size(); }
+
+std::vector<IndexProblem> TrialSnapshot::index_problems() const {
+  const Snapshot& snapshot = *impl_->snapshot;
+  std::vector<IndexProblem> problems;
+  for (const Problem& problem : snapshot.listing->notes.kept()) {
+    problems.push_back({problem});
+  }
+  for (const detail::layout::LoadedSteps::Failure& failure : snapshot.failures) {
+    problems.push_back({failure.problem, GlobalStep(failure.file.step), failure.file.worker});
+  }
+  for (const Problem& problem : snapshot.notes.kept()) {  // entries refused in files that were read
+    const std::string_view leaf = std::string_view(problem.file).substr(problem.file.rfind('/') + 1);
+    const auto name = detail::layout::parse_index_file_name(leaf);
+    problems.push_back({problem, name ? std::optional(GlobalStep(name->step)) : std::nullopt});
+  }
+  return problems;
+}
+
+std::vector<SavedRow> TrialSnapshot::rows(const SnapshotStep& step) const {
+  std::vector<SavedRow> rows;
+  rows.reserve(step.rows_);
+  for (const StepRow& row : std::span(step.first_row_, step.rows_)) {
+    rows.push_back(SavedRow(row));
+  }
+  return rows;
+}
+
+std::span<const SavedItem> TrialSnapshot::items(SavedRow row) const noexcept {
+  return impl_->catalog().items(*row.row_).items;
+}
+std::span<const SavedItem> TrialSnapshot::items(SavedRow row, std::uint32_t tensor) const noexcept {
+  return impl_->catalog().items(*row.row_).of(tensor);
+}
+std::uint32_t TrialSnapshot::list(SavedRow row) const noexcept { return impl_->catalog().item_list_id(*row.row_); }
+std::size_t TrialSnapshot::lists() const noexcept { return impl_->catalog().item_lists(); }
+std::size_t TrialSnapshot::records(SavedRow row) const noexcept { return impl_->catalog().payload(*row.row_).count; }
+
+RecordRange TrialSnapshot::record(SavedRow row, std::uint32_t position) const noexcept {
+  const detail::trial::Catalog& catalog = impl_->catalog();
+  const detail::layout::Payload& payload = catalog.payload(*row.row_);
+  return {payload.start(position), payload.lengths[position],
+          catalog.stored_names()[catalog.items(*row.row_).names[position]]};
+}
+
+std::string TrialSnapshot::event_file(SavedRow row) const {
+  return impl_->trial->event_path(*impl_->snapshot, *row.row_);
+}
+
+std::vector<SavedRow> TrialSnapshot::series(std::uint32_t tensor, std::uint32_t worker,
+                                            std::optional<Mode> mode) const {
+  const Snapshot& snapshot = *impl_->snapshot;
+  std::vector<SavedRow> series;
+  for (const Step& step : snapshot.steps) {
+    if (!snapshot.complete(step.number)) {
+      break;
+    }
+    const StepRow* with = nullptr;
+    for (const StepRow& row : snapshot.rows_of(step)) {
+      if (row.file.worker == worker && (!mode || row.mode == *mode) &&
+          detail::trial::has_tensor(snapshot, row, tensor)) {
+        with = &row;
+      }
+    }
+    if (with != nullptr) {
+      series.push_back(SavedRow(*with));
+    }
+  }
+  return series;
+}
+
+}  // namespace smd

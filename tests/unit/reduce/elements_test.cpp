@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements of a view as doubles.
+#include <smd/elements.hpp>
+#include <smd/error.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace smd::test {
+namespace {
+
+template <class T>
+TensorView view_of(Dtype dtype, const std::vector<T>& elements, const std::array<std::int64_t, 1>& shape) {
+  return {dtype, shape, std::as_bytes(std::span(elements))};
+}
+
+TEST_CASE("elements of any real type, from anywhere, as doubles") {
+  std::vector<std::int16_t> numbers(5000);
+  std::iota(numbers.begin(), numbers.end(), std::int16_t{-2500});
+  const std::array<std::int64_t, 1> shape{5000};
+  const TensorView view = view_of(Dtype::int16, numbers, shape);
+  CHECK(element_count(view) == 5000);
+  const std::vector<double> all = to_doubles(view);
+  REQUIRE(all.size() == 5000);
+  CHECK(all.front() == -2500);
+  CHECK(all[2048] == -452);
+  CHECK(all.back() == 2499);
+  // Nothing is written past what was asked for, and what the view does not have is left as it was.
+  std::vector<double> some(2300, 77);
+  CHECK(copy_as_doubles(view, 100, std::span(some).first(2200)) == 2200);
+  CHECK(some.front() == -2400);
+  CHECK(some[2199] == -201);
+  CHECK(some[2200] == 77);
+  some.assign(10, 77);
+  CHECK(copy_as_doubles(view, 4995, some) == 5);
+  CHECK(some[4] == 2499);
+  CHECK(some[5] == 77);
+  CHECK(copy_as_doubles(view, 5000, some) == 0);
+  CHECK(copy_as_doubles(view, UINT64_MAX, some) == 0);
+}
+
+TEST_CASE("halves, booleans and large integers") {
+  const std::array<std::int64_t, 1> two{2};
+  CHECK(to_doubles(view_of<std::uint16_t>(Dtype::float16, {0x3C00, 0xC100}, two)) == std::vector{1.0, -2.5});
+  CHECK(to_doubles(view_of<std::uint8_t>(Dtype::boolean, {0, 1}, two)) == std::vector{0.0, 1.0});
+  CHECK(to_doubles(view_of<std::int64_t>(Dtype::int64, {INT64_MIN, (std::int64_t{1} << 53) + 1}, two)) ==
+        std::vector{-9223372036854775808.0, 9007199254740992.0});
+}
+
+TEST_CASE("what is no real number is refused; bytes that are missing are no elements") {
+  const std::array<std::int64_t, 1> two{2};
+  CHECK_THROWS_AS(static_cast<void>(to_doubles(view_of<double>(Dtype::complex128, {1, 2, 3, 4}, two))),
+                  InvalidArgument);
+  CHECK(element_count(view_of<float>(Dtype::float32, {1}, two)) == 1);
+}
+
+}  // namespace
+}  // namespace smd::test
