@@ -56,6 +56,10 @@ class LocalOutput final : public Output {
     return storage::open_local_file(root_, name);
   }
 
+  Outcome<std::unique_ptr<storage::Storage>> reader() override {
+    return storage::open_local(path_, {.resolve = root_.resolve, .inotify = false});
+  }
+
   Outcome<std::unique_ptr<OutputLock>> lock(std::chrono::nanoseconds timeout,
                                             const std::function<bool()>& stop) override {
     return lock_.take(timeout, stop);

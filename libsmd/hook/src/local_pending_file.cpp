@@ -2,7 +2,7 @@
 #include "local_pending_file.hpp"
 
 #include "write_problem.hpp"
-#include "base/log.hpp"
+#include <smd/log.hpp>
 
 #include <smd/temporary_file.hpp>
 

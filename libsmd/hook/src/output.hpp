@@ -66,7 +66,9 @@ class Output {
   /// Whether pending files can be read back. If not, appending to a step copies the old records before any new one is
   /// written.
   [[nodiscard]] virtual bool reads_back() const noexcept { return true; }
-  /// What is there, to be read.
+  /// Opens an existing file for reading.
+  virtual Outcome<std::unique_ptr<storage::File>> open(const std::string& name) = 0;
+  /// All that is there, for reading.
   virtual Outcome<std::unique_ptr<storage::Storage>> reader() = 0;
   /// Keeps out other processes that take the lock too. Waits up to `timeout`, and not once `stop`, which may be empty,
   /// is true. Null where there is nothing to lock.

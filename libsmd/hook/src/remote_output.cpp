@@ -65,6 +65,8 @@ class RemoteOutput final : public Output {
     return writer_->reader()->open(name);
   }
 
+  Outcome<std::unique_ptr<storage::Storage>> reader() override { return writer_->reader(); }
+
   [[nodiscard]] const std::string& root() const noexcept override { return writer_->root(); }
 
  private:

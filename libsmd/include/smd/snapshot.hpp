@@ -133,6 +133,9 @@ class SMD_EXPORT TrialSnapshot {
   [[nodiscard]] std::shared_ptr<const std::map<std::string, Collection>> collections() const noexcept;
   /// Problems with the files that define collections.
   [[nodiscard]] std::span<const Problem> collection_problems() const noexcept;
+  /// A warning if fewer workers have a collections file than the job said would save. While the job runs they may still
+  /// come.
+  [[nodiscard]] std::optional<Problem> missing_collections_files() const;
   /// One flag a tensor: whether the query selects it. `steps`, if given, is what matching the query's own patterns may
   /// still take (`limits::pattern_question_steps` by default); what it took is subtracted, also when it throws.
   /// @throws InvalidArgument for a pattern that does not compile; MatchLimit.

@@ -7,6 +7,7 @@
 #include <smd/version.hpp>
 
 #include "text/escape.hpp"
+#include "storage/bucket_name.hpp"
 
 namespace smd::detail::storage {
 

@@ -82,6 +82,10 @@ std::span<const Problem> TrialSnapshot::collection_problems() const noexcept {
   return impl_->snapshot->collections->problems;
 }
 
+std::optional<Problem> TrialSnapshot::missing_collections_files() const {
+  return detail::trial::missing_collections_files(*impl_->snapshot);
+}
+
 std::vector<bool> TrialSnapshot::select(const TensorQuery& query, std::uint64_t* steps) const {
   detail::MatchBudget budget = steps == nullptr ? detail::MatchBudget() : detail::MatchBudget(*steps);
   try {

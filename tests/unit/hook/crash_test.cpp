@@ -106,6 +106,7 @@ class FaultyOutput final : public Output {
     return std::unique_ptr<PendingFile>(std::make_unique<FaultyFile>(std::move(*real), faults_, name));
   }
   Outcome<bool> exists(const std::string& name) override { return real_->exists(name); }
+  Outcome<std::unique_ptr<detail::storage::File>> open(const std::string& name) override { return real_->open(name); }
   Outcome<std::unique_ptr<detail::storage::Storage>> reader() override { return real_->reader(); }
   Outcome<std::unique_ptr<OutputLock>> lock(std::chrono::nanoseconds timeout,
                                             const std::function<bool()>& stop) override {

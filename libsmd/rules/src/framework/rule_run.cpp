@@ -435,7 +435,7 @@ void RuleRun::note_missing_collections() {
     }
   }
   // While the job runs they may still come.
-  if (const auto missing = trial::missing_collections_files(base_->snapshot()); missing && base_->snapshot().ended) {
+  if (const auto missing = base_->snapshot().missing_collections_files(); missing && base_->snapshot().ended()) {
     warn(to_string(*missing));
   }
   for (std::string& text : others) {
