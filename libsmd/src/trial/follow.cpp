@@ -245,20 +245,20 @@ std::vector<std::string> StepFollower::Impl::missing_files(const Step& step, boo
   bool all_hopeless = true;
   for (const detail::layout::StepRow& row : snapshot->rows_of(step)) {
     const detail::layout::Payload& payload = snapshot->catalog.payload(row);
-    if (payload.count == 0) {
+    if (payload.count == 0 || payload.kind == detail::layout::PlaceKind::number) {
       continue;
     }
     std::uint64_t end = 0;
     for (std::uint32_t i = 0; i < payload.count; ++i) {
       const std::uint64_t start = payload.start(i);
-      end = std::max(end, start + std::min<std::uint64_t>(payload.lengths[i], UINT64_MAX - start));
+      end = std::max(end, start + std::min<std::uint64_t>(payload.length(i), UINT64_MAX - start));
     }
-    const TensorLocation location = trial->location(*snapshot, row, 0);
+    const TensorLocation location = trial->records().location(*snapshot, row, 0);
     const auto file = trial->storage().open_at(location.file, end - std::min<std::uint64_t>(end, 1), 1);
     const bool there = file ? (*file)->size() >= end : file.problem().kind != ProblemKind::not_found;
     if (!there) {
       missing.push_back(location.file);
-      all_hopeless = all_hopeless && trial->writer_went_on(location, *snapshot);
+      all_hopeless = all_hopeless && trial->records().writer_went_on(location, *snapshot);
     }
   }
   hopeless = hopeless || all_hopeless;

@@ -118,7 +118,7 @@ void add_members(TrialState& state, const Snapshot& snapshot, const Collection& 
   for (const std::string& text : collection.include_regex) {
     if (const std::string why = add_found(text, snapshot.catalog.tensors(), named, budget); !why.empty()) {
       state.notice({ProblemKind::damaged,
-                    "collections/000000000",
+                    std::string(state.layout().collections_place()),
                     {},
                     "collection " + quoted(collection.name) + ": pattern " + quoted(text) + " " + why +
                         "; its members by name are still used"});

@@ -74,11 +74,6 @@ void Snapshot::add(std::vector<layout::StepRow> added) {
   }
 }
 
-bool Snapshot::was_read(const layout::StepFile& file) const {
-  const auto place = read.partition_point([&](const layout::StepFile& other) { return other < file; });
-  return place != read.end() && *place == file;
-}
-
 const Step* Snapshot::find(std::int64_t number) const noexcept {
   const auto it = steps.partition_point([number](const Step& step) { return step.number < number; });
   return it != steps.end() && it->number == number ? &*it : nullptr;
@@ -144,37 +139,6 @@ bool Snapshot::goes_beyond(StepKey key) const {
   const ModeClaim most{key.mode, key.number, INT64_MAX};
   const auto it = claims.partition_point([&](const ModeClaim& claim) { return !(most < claim); });
   return it != claims.end() && it->mode == key.mode;
-}
-
-std::size_t workers_needed(const layout::CollectionsInfo& collections, const layout::Listing& listing) {
-  if (collections.num_workers && *collections.num_workers > 0) {
-    return static_cast<std::size_t>(*collections.num_workers);
-  }
-  return std::max<std::size_t>(listing.workers.size(), 1);
-}
-
-std::vector<std::pair<std::int64_t, std::size_t>> listed_steps(const layout::Listing& listing) {
-  std::vector<std::pair<std::int64_t, std::size_t>> steps;
-  std::uint32_t last_worker = no_id;
-  for (const layout::StepFile& file : listing.files) {
-    if (steps.empty() || steps.back().first != file.step) {
-      steps.emplace_back(file.step, 0);
-      last_worker = no_id;
-    }
-    if (file.worker != last_worker) {
-      ++steps.back().second;
-      last_worker = file.worker;
-    }
-  }
-  return steps;
-}
-
-std::size_t given_up(std::size_t waiting, std::size_t window) noexcept {
-  if (waiting <= window) {
-    return 0;
-  }
-  const std::size_t at_once = std::max<std::size_t>(window / 2, 1);
-  return std::min(waiting, (waiting - window + at_once - 1) / at_once * at_once);
 }
 
 }  // namespace smd::detail::trial

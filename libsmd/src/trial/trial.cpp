@@ -211,7 +211,7 @@ std::vector<std::string> Trial::writers() const {
 
 std::size_t Trial::num_workers() const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
-  return detail::trial::workers_needed(*snapshot->collections, *snapshot->listing);
+  return detail::layout::workers_needed(*snapshot->collections, *snapshot->listing);
 }
 
 std::map<std::string, Collection> Trial::collections() const { return impl_->snapshot()->collections->collections; }
@@ -233,7 +233,11 @@ bool Trial::ended() const { return impl_->snapshot()->ended; }
 
 std::vector<GlobalStep> Trial::listed_steps() const {
   std::vector<GlobalStep> steps;
-  for (const auto& [step, workers] : detail::trial::listed_steps(*impl_->snapshot()->listing)) {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  if (!snapshot->listing->named) {
+    return this->steps(true);
+  }
+  for (const auto& [step, workers] : detail::layout::count_steps(*snapshot->listing->named)) {
     steps.emplace_back(step);
   }
   return steps;

@@ -153,7 +153,10 @@ class Invocation {
     trial_.wait_until([&] { return listed_files() != known_files_; }, wait);
   }
 
-  [[nodiscard]] std::size_t listed_files() const { return state_.current()->listing->files.size(); }
+  [[nodiscard]] std::size_t listed_files() const {
+    const auto snapshot = state_.current();
+    return snapshot->listing->named ? snapshot->listing->named->files.size() : snapshot->steps.size();
+  }
 
   /// @throws NoMoreData if the job has ended before the last step that was asked for.
   WaitOutcome job_over() {

@@ -442,7 +442,7 @@ void RuleRun::note_missing_collections() {
 std::string RuleRun::why_nothing() const {
   const Snapshot& snapshot = base_->snapshot();
   const std::string nothing = "nothing was evaluated: ";
-  if (snapshot.listing->files.empty()) {
+  if (snapshot.listing->named ? snapshot.listing->named->files.empty() : snapshot.steps.empty()) {
     return nothing + (ended_ ? "no step was saved" : "no step saved yet");
   }
   if (!last_invoked_) {

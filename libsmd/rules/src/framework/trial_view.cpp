@@ -28,7 +28,7 @@ bool Unit::has_value() const noexcept {
 std::uint64_t Unit::record_bytes() const noexcept {
   const auto& catalog = view_->snapshot().catalog;
   const auto items = catalog.items(*row_).of(tensor_);
-  return items.empty() || items.front().reduction != no_id ? 0 : catalog.payload(*row_).lengths[items.front().position];
+  return items.empty() || items.front().reduction != no_id ? 0 : catalog.payload(*row_).length(items.front().position);
 }
 
 bool Unit::has_reduction(std::string_view name) const noexcept {

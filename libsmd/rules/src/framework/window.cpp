@@ -181,12 +181,17 @@ class Window::Part final : public TrialPart {
     const layout::Payload& payload = catalog.payload(row);
     const std::vector<std::uint32_t>& names = catalog.items(row).names;
     records_.clear();
+    bare_.clear();
     for (const std::uint32_t i : slots) {
       const std::uint32_t position = window_.slots_[i].position;
-      records_.push_back({payload.start(position), payload.lengths[position], catalog.stored_names()[names[position]]});
+      if (payload.kind != layout::PlaceKind::record) {
+        bare_.push_back(view_.state().records().location(view_.snapshot(), row, position).bare);
+      }
+      records_.push_back({payload.start(position), payload.length(position), catalog.stored_names()[names[position]],
+                          bare_.empty() ? nullptr : bare_.back().get()});
     }
     sink.aim(window_.slots_[slots.front()]);
-    const std::string file = view_.state().event_path(view_.snapshot(), row);
+    const std::string file = view_.state().records().event_path(view_.snapshot(), row);
     reader.read(file, records_, sink, [&](std::size_t i, std::optional<Problem>&& problem) {
       Slot& slot = window_.slots_[slots[i]];
       if (problem) {
@@ -209,6 +214,7 @@ class Window::Part final : public TrialPart {
   const TrialView& view_;
   std::span<const std::uint32_t> slots_;
   std::vector<RecordRange> records_;
+  std::vector<std::shared_ptr<const BareValue>> bare_;  // of `records_`, if they have no records
 };
 
 void Window::clear() {
@@ -238,7 +244,7 @@ void Window::want_value(std::uint32_t slot, bool keep) {
   Slot& wanted = slots_[slot];
   if (!wanted.value_wanted) {
     wanted.value_wanted = true;
-    held_bytes_ += wanted.view->snapshot().catalog.payload(*wanted.row).lengths[wanted.position];
+    held_bytes_ += wanted.view->snapshot().catalog.payload(*wanted.row).length(wanted.position);
   }
   wanted.keep = wanted.keep || keep;
 }
@@ -246,7 +252,7 @@ void Window::want_value(std::uint32_t slot, bool keep) {
 /// Whether a value of so many bytes may be held. A value that is stored as it is always may: its record's length was
 /// planned for.
 bool Window::may_hold(const Slot& slot, std::uint64_t bytes) noexcept {
-  const std::uint32_t stored = slot.view->snapshot().catalog.payload(*slot.row).lengths[slot.position];
+  const std::uint64_t stored = slot.view->snapshot().catalog.payload(*slot.row).length(slot.position);
   return bytes <= stored || repeated_bytes_.fetch_add(bytes) + bytes <= repeated_limit;
 }
 
@@ -312,7 +318,7 @@ void Window::read_of(const TrialView& view, const std::vector<std::uint32_t>& sl
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const Slot& slot = slots_[slots[i]];
-    const std::uint32_t length = catalog.payload(*slot.row).lengths[slot.position];
+    const std::uint64_t length = catalog.payload(*slot.row).length(slot.position);
     const bool other_file = i > first && slot.row != slots_[slots[first]].row;
     if (i > first && (i - first >= part_records || bytes + length > part_bytes || (remote && other_file))) {
       parts.push_back(std::span(slots).subspan(first, i - first));
