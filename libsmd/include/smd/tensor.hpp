@@ -100,7 +100,7 @@ class SMD_EXPORT Tensor {
   ~Tensor();
 
   [[nodiscard]] const std::string& name() const noexcept;
-  /// The framework's own name, where a saved shape told it.
+  /// The framework's own name, if it was saved with a shape.
   [[nodiscard]] std::optional<std::string> original_name() const;
 
   /// Steps at which anything of the tensor was saved, ascending; complete ones only unless asked otherwise.

@@ -44,8 +44,14 @@ struct TrialAccess;
 /// what is called so: a trial that is still being written is read as it stands. A damaged file costs only itself; see
 /// `problems`. To go through the steps as they come, see `StepFollower`.
 ///
-/// Thread safety: all const members may be called concurrently, also with `refresh` and `cover`; each query sees one
-/// consistent snapshot.
+/// Ways to read values, the simplest first:
+/// - `Tensor::value`, `Tensor::values`: one value, or all of one tensor.
+/// - `read`: many values of any tensors, each as a whole, in parallel.
+/// - `read_blocks`: one or many values of any size, in blocks, with bounded memory.
+/// - `do_parts` with a `BlockReader` for each thread: many short values for one result, such as a row.
+///
+/// Thread safety: all const members may be called concurrently, also with `refresh` and `cover`; each query sees
+/// one consistent snapshot.
 class SMD_EXPORT Trial {
  public:
   /// Opens a local directory, or `s3://bucket/prefix`. If it lacks `collections`, `index` and `events` but has
@@ -123,7 +129,7 @@ class SMD_EXPORT Trial {
   /// Looks for what is new. Readers in other threads go on with what they have. Does nothing once the job has ended
   /// and everything in range was read. @throws ReadError if the trial cannot be listed any more.
   void refresh();
-  /// Reads the index files of a further range too.
+  /// Reads a further range of steps too.
   void cover(const StepRange& range);
 
   /// Opens a trial that need not be there yet: waits for its directory and the first collections file. Nothing if that
@@ -175,13 +181,13 @@ class SMD_EXPORT Trial {
                    const std::function<bool(std::size_t, std::unique_ptr<BlockSink>&&, std::optional<Problem>&&)>& take,
                    const ReadOptions& options = {}) const;
 
-  /// Does work in parts, in parallel: `make(i)` gives part `i` below `parts`, and it and its `work` are called in one
-  /// of the threads; `take(i, part)` gets the part back when it is done, in the order of parts, in the calling thread,
-  /// and ends it all by returning false. Few parts wait for being taken, so what they hold is bounded. The first
-  /// exception ends it all and is rethrown.
+  /// Works on parts in parallel: `make(i)` returns part `i` below `parts`; `make` and the part's `work` are called in
+  /// one of the threads. `take(i, part)` gets each finished part, in the order of parts, in the calling thread; it ends
+  /// the work by returning false. Few finished parts wait for `take`, so the memory that they hold is bounded. The
+  /// first exception ends the work and is rethrown.
   void do_parts(std::size_t parts, const std::function<std::unique_ptr<TrialPart>(std::size_t)>& make,
-                const std::function<bool(std::size_t, std::unique_ptr<TrialPart>&&)>& take,
-                const ReadOptions& options = {}) const;
+                         const std::function<bool(std::size_t, std::unique_ptr<TrialPart>&&)>& take,
+                         const ReadOptions& options = {}) const;
 
  private:
   friend class BlockReader;

@@ -21,7 +21,7 @@ void Listing::rank_workers() {
   }
 }
 
-bool Listing::before_in_step(const StepFile& a, const StepFile& b) const {
+bool Listing::before_in_step(const StepPart& a, const StepPart& b) const {
   if (a.worker != b.worker) {
     return worker_rank[a.worker] < worker_rank[b.worker];
   }
@@ -38,7 +38,7 @@ std::size_t workers_needed(const CollectionsInfo& collections, const Listing& li
 StepCounts count_steps(const NamedSteps& named) {
   StepCounts steps;
   std::uint32_t last_worker = no_id;
-  for (const StepFile& file : named.files) {
+  for (const StepPart& file : named.files) {
     if (steps.empty() || steps.back().first != file.step) {
       steps.emplace_back(file.step, 0);
       last_worker = no_id;

@@ -35,19 +35,19 @@
 /// record bears). A layout that knows steps from the names of files alone says so in addition: `NamedSteps`.
 namespace smd::detail::layout {
 
-/// What one worker saved at one step into one file: tells rows of a trial apart.
-struct StepFile {
+/// What one worker saved at one step into one file. Identifies a row.
+struct StepPart {
   std::int64_t step = 0;
   std::uint32_t worker = 0;  ///< Id in `Listing::workers`.
   std::uint64_t id = 0;      ///< Tells the parts of one worker's step apart; means something to the layout alone.
 
   /// By step, then by ids: an order that stays the same at later looks.
-  auto operator<=>(const StepFile&) const = default;
+  auto operator<=>(const StepPart&) const = default;
 };
 
 /// One row of the catalog.
 struct StepRow {
-  StepFile file;
+  StepPart file;
   std::int64_t mode_step = 0;
   std::uint32_t payload = no_id;     ///< `no_id`: lists nothing, so makes no step.
   std::uint32_t event_file = no_id;  ///< Where its entries lie: id in `Tables::paths`; `no_id`: `Layout::event_path`.
@@ -61,7 +61,7 @@ struct LoadedSteps {
     std::uint32_t tables = 0;  ///< Which of `tables` its ids mean.
   };
   struct Failure {
-    StepFile file;
+    StepPart file;
     Problem problem;
     bool removed = false;  ///< It was listed, and no longer is.
   };
@@ -73,9 +73,9 @@ struct LoadedSteps {
 
 /// Steps that the names of files tell without opening any: a talent of some layouts.
 struct NamedSteps {
-  SortedChunks<StepFile> files;  ///< All ever seen, in the order of `Listing::before`.
-  SortedChunks<StepFile> read;   ///< Those of them that were read or found empty, by step and ids.
-  std::vector<StepFile> fresh;   ///< Those that the look before did not have, in the order of `files`.
+  SortedChunks<StepPart> files;  ///< All ever seen, in the order of `Listing::before`.
+  SortedChunks<StepPart> read;   ///< Those of them that were read or found empty, by step and ids.
+  std::vector<StepPart> fresh;   ///< Those that the look before did not have, in the order of `files`.
 };
 
 /// What a layout knows of a trial after a look: the cursor from which the next look goes on. Each layout derives its
@@ -93,9 +93,9 @@ class Listing {
   bool ended = false;                             ///< The job was over before anything else was looked at.
 
   /// Where a row comes from, for messages: a path relative to the trial.
-  [[nodiscard]] virtual std::string path(const StepFile& file) const = 0;
+  [[nodiscard]] virtual std::string path(const StepPart& file) const = 0;
   /// The order of rows: by step, then worker's name, then as the layout has them; the last one of a worker counts.
-  [[nodiscard]] bool before(const StepFile& a, const StepFile& b) const {
+  [[nodiscard]] bool before(const StepPart& a, const StepPart& b) const {
     return a.step != b.step ? a.step < b.step : before_in_step(a, b);
   }
 
@@ -111,10 +111,10 @@ class Listing {
   /// Makes `worker_rank` fit `workers`.
   void rank_workers();
   /// The order of different parts of one worker's step.
-  [[nodiscard]] virtual bool before_in_worker(const StepFile& a, const StepFile& b) const { return a.id < b.id; }
+  [[nodiscard]] virtual bool before_in_worker(const StepPart& a, const StepPart& b) const { return a.id < b.id; }
 
  private:
-  [[nodiscard]] bool before_in_step(const StepFile& a, const StepFile& b) const;
+  [[nodiscard]] bool before_in_step(const StepPart& a, const StepPart& b) const;
 };
 
 /// The trial's collections.
@@ -195,7 +195,7 @@ class Layout {
 
   /// Reads some of `NamedSteps::files` with at most `jobs` threads, and takes nothing in.
   [[nodiscard]] virtual LoadedSteps load(storage::Storage& storage, const Listing& listing,
-                                         std::span<const StepFile> files, unsigned jobs) const {
+                                         std::span<const StepPart> files, unsigned jobs) const {
     (void)storage;
     (void)listing;
     (void)files;
@@ -203,7 +203,7 @@ class Layout {
     return {};
   }
   /// Where the entries of a step file lie if it does not say otherwise.
-  [[nodiscard]] virtual std::string event_path(const Listing& listing, const StepFile& file) const {
+  [[nodiscard]] virtual std::string event_path(const Listing& listing, const StepPart& file) const {
     (void)listing;
     (void)file;
     return {};

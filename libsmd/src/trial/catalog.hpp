@@ -99,7 +99,7 @@ class Catalog {
   GrowingColumn<std::shared_ptr<const layout::TypeList>> types_;
   GrowingColumn<std::shared_ptr<const layout::PayloadArena>> arenas_;
   GrowingColumn<layout::Payload> payloads_;
-  std::shared_ptr<KnownLists> known_;  // of whoever adds; may know of lists that this copy does not have
+  std::shared_ptr<KnownLists> known_;  // shared by all copies; may have lists that this copy does not
 };
 
 /// A stored name taken apart (docs/format.md): `smdebug/reductions/abs_mean/NAME` is reduction `abs_mean` of

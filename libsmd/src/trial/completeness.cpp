@@ -12,9 +12,9 @@ namespace smd::detail::trial {
 namespace {
 
 /// The files of one step, in their order.
-std::vector<layout::StepFile> files_at(const SortedChunks<layout::StepFile>& files, std::int64_t step) {
-  std::vector<layout::StepFile> found;
-  for (auto it = files.partition_point([step](const layout::StepFile& file) { return file.step < step; });
+std::vector<layout::StepPart> files_at(const SortedChunks<layout::StepPart>& files, std::int64_t step) {
+  std::vector<layout::StepPart> found;
+  for (auto it = files.partition_point([step](const layout::StepPart& file) { return file.step < step; });
        it != files.end() && it->step == step; ++it) {
     found.push_back(*it);
   }
@@ -26,13 +26,13 @@ bool lists_nothing(const Snapshot& snapshot, std::int64_t step) {
   if (snapshot.find(step) != nullptr) {
     return false;
   }
-  const SortedChunks<layout::StepFile>& read = snapshot.listing->named->read;
-  const auto it = read.partition_point([&](const layout::StepFile& other) { return other.step < step; });
+  const SortedChunks<layout::StepPart>& read = snapshot.listing->named->read;
+  const auto it = read.partition_point([&](const layout::StepPart& other) { return other.step < step; });
   return it != read.end() && it->step == step;
 }
 
-const layout::StepFile& file_of(const layout::StepRow& row) noexcept { return row.file; }
-const layout::StepFile& file_of(const layout::StepFile& file) noexcept { return file; }
+const layout::StepPart& file_of(const layout::StepRow& row) noexcept { return row.file; }
+const layout::StepPart& file_of(const layout::StepPart& file) noexcept { return file; }
 
 /// Of rows or files, by worker.
 template <class Items>
@@ -44,9 +44,9 @@ std::size_t distinct_workers(const Items& items) {
   return count;
 }
 
-bool was_read(const Snapshot& snapshot, const layout::StepFile& file) {
-  const SortedChunks<layout::StepFile>& read = snapshot.listing->named->read;
-  const auto place = read.partition_point([&](const layout::StepFile& other) { return other < file; });
+bool was_read(const Snapshot& snapshot, const layout::StepPart& file) {
+  const SortedChunks<layout::StepPart>& read = snapshot.listing->named->read;
+  const auto place = read.partition_point([&](const layout::StepPart& other) { return other < file; });
   return place != read.end() && *place == file;
 }
 
@@ -62,7 +62,7 @@ std::optional<bool> is_complete(const Snapshot& snapshot, std::int64_t step, std
   if (const Step* const known = snapshot.find(step)) {
     return distinct_workers(snapshot.rows_of(*known)) >= needed;
   }
-  const layout::StepFile first = files_at(snapshot.listing->named->files, step).front();
+  const layout::StepPart first = files_at(snapshot.listing->named->files, step).front();
   const auto failure =
       std::lower_bound(snapshot.failures.begin(), snapshot.failures.end(), step,
                        [](const layout::LoadedSteps::Failure& failed, std::int64_t n) { return failed.file.step < n; });
@@ -75,7 +75,7 @@ std::optional<bool> is_complete(const Snapshot& snapshot, std::int64_t step, std
 
 /// The same for a step that is not in range; its files are read for this alone.
 bool probe_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed, const Probe& read) {
-  const std::vector<layout::StepFile> files = files_at(snapshot.listing->named->files, step);
+  const std::vector<layout::StepPart> files = files_at(snapshot.listing->named->files, step);
   const layout::LoadedSteps probe = read(files);
   std::vector<layout::StepRow> rows;
   for (const layout::LoadedSteps::Row& row : probe.rows) {
@@ -86,7 +86,7 @@ bool probe_complete(const Snapshot& snapshot, std::int64_t step, std::size_t nee
   return distinct_workers(rows) >= needed;
 }
 
-/// Whether so many workers wrote a listed step. What cannot be told so far goes to `undecided`.
+/// Whether at least `needed` workers wrote a listed step. Steps of which that is still unknown go to `undecided`.
 bool wrote(const Snapshot& snapshot, std::int64_t step, std::size_t needed, Probes& probes) {
   constexpr int most_probes = 64;  // of steps out of range that turn out to be nothing: damaged files, say
   if (const std::optional<bool> complete = is_complete(snapshot, step, needed)) {
@@ -102,7 +102,7 @@ bool wrote(const Snapshot& snapshot, std::int64_t step, std::size_t needed, Prob
 /// The newest step after `last` that so many workers wrote, looked for from the end; else `last`.
 std::optional<std::int64_t> newest_by(const Snapshot& snapshot, std::size_t needed, std::optional<std::int64_t> last,
                                       Probes& probes) {
-  const SortedChunks<layout::StepFile>& files = snapshot.listing->named->files;
+  const SortedChunks<layout::StepPart>& files = snapshot.listing->named->files;
   for (auto it = files.end(); it != files.begin();) {
     const std::int64_t step = std::prev(it)->step;
     if (last && step <= *last) {
@@ -126,10 +126,10 @@ void find_waiting(Snapshot& snapshot, std::size_t needed, const Probe& probe) {
   snapshot.all_wrote_by = needed;
   snapshot.all_wrote = newest_by(snapshot, needed, std::nullopt, probes);
   snapshot.undecided = std::move(probes.undecided);
-  const SortedChunks<layout::StepFile>& files = snapshot.listing->named->files;
+  const SortedChunks<layout::StepPart>& files = snapshot.listing->named->files;
   std::vector<std::int64_t> waiting;
   for (auto it = files.partition_point(
-           [&](const layout::StepFile& file) { return snapshot.all_wrote && file.step <= *snapshot.all_wrote; });
+           [&](const layout::StepPart& file) { return snapshot.all_wrote && file.step <= *snapshot.all_wrote; });
        it != files.end(); ++it) {
     if ((waiting.empty() || waiting.back() != it->step) && !lists_nothing(snapshot, it->step)) {
       waiting.push_back(it->step);

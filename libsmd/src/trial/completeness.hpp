@@ -13,7 +13,7 @@
 namespace smd::detail::trial {
 
 /// Reads step files that are out of range, only to see who wrote them.
-using Probe = std::function<layout::LoadedSteps(std::span<const layout::StepFile>)>;
+using Probe = std::function<layout::LoadedSteps(std::span<const layout::StepPart>)>;
 
 /// Finds up to which step all workers have written: fills `all_wrote`, `waiting`, `undecided`, `passed` and
 /// `last_complete`. `touched`: steps of which files were listed or read since the snapshot that this one began as;

@@ -16,7 +16,7 @@ bool Records::writer_went_on(const TensorLocation& location, const Snapshot& sna
   constexpr int enough = 4;  // the newest ones: a copying tool may lag by a few files
   constexpr int most_steps = 256;
   const layout::Listing& listing = *snapshot.listing;
-  const SortedChunks<layout::StepFile>& files = listing.named->files;
+  const SortedChunks<layout::StepPart>& files = listing.named->files;
   int looked = 0;
   int steps = 0;
   // Step by step from the newest, whatever the number of workers. Of files that were not read only the names tell.
@@ -25,9 +25,9 @@ bool Records::writer_went_on(const TensorLocation& location, const Snapshot& sna
     if (step <= own->file.step) {
       break;
     }
-    const auto first = files.partition_point([step](const layout::StepFile& file) { return file.step < step; });
+    const auto first = files.partition_point([step](const layout::StepPart& file) { return file.step < step; });
     const std::uint32_t rank = listing.worker_rank[own->file.worker];
-    const auto mine = files.partition_point([&](const layout::StepFile& file) {
+    const auto mine = files.partition_point([&](const layout::StepPart& file) {
       return file.step < step || (file.step == step && listing.worker_rank[file.worker] < rank);
     });
     it = first;

@@ -56,7 +56,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   FollowOptions options;
   Waiter waiter;  // made before the first look
   std::shared_ptr<const Snapshot> snapshot;
-  /// Steps up to here were complete at the look before the latest, or at that one if nothing changed the while. A
+  /// Steps up to here were complete at the look before the latest, or at that one if nothing changed meanwhile. A
   /// folder that is listed while files are renamed into it may show a later one and not an earlier one; what was there
   /// before a listing began is seen by it.
   std::optional<std::int64_t> confirmed;
@@ -239,7 +239,7 @@ std::optional<FollowEvent> StepFollower::Impl::give(const Step& step, bool late)
   return event;
 }
 
-/// Event files of a step that are not there, or shorter than its index files say; whether waiting is of no use.
+/// Event files of a step that are not there, or shorter than its index files say; whether waiting is useless.
 std::vector<std::string> StepFollower::Impl::missing_files(const Step& step, bool& hopeless) const {
   std::vector<std::string> missing;
   bool all_hopeless = true;

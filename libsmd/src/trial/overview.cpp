@@ -226,8 +226,8 @@ class ByRank {
   std::vector<Found> sorted_;
 };
 
-/// The tensors that a query asks for. A few are looked up in each list of what was saved: whoever asks for all tensors,
-/// one after the other, is not to pay for looking at all of them each time.
+/// The tensors that a query asks for. A few are looked up in each list of what was saved: asking for all tensors
+/// one after the other must not cost a look at all of them each time.
 class WantedTensors {
  public:
   WantedTensors(const detail::trial::Catalog& catalog, const std::vector<std::string>& names) {

@@ -53,8 +53,8 @@ void BlockReader::read(const std::string& file, std::span<const RecordRange> rec
 }
 
 void Trial::do_parts(std::size_t parts, const std::function<std::unique_ptr<TrialPart>(std::size_t)>& make,
-                     const std::function<bool(std::size_t, std::unique_ptr<TrialPart>&&)>& take,
-                     const ReadOptions& options) const {
+                              const std::function<bool(std::size_t, std::unique_ptr<TrialPart>&&)>& take,
+                              const ReadOptions& options) const {
   const auto threads =
       static_cast<unsigned>(std::min<std::size_t>(impl_->jobs(options.jobs), std::max<std::size_t>(parts, 1)));
   std::vector<std::unique_ptr<BlockReader>> readers(threads);

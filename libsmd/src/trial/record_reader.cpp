@@ -243,7 +243,7 @@ std::span<const std::byte> RecordReader::from_ahead(const TensorLocation& locati
     }
     auto got = file_->read_at(location.offset, {data, size});
     if (!got || *got != size) {
-      return {};  // whoever reads it alone says what is wrong
+      return {};  // reading the record by itself reports what is wrong
     }
     ahead_first_ = &location;
     ahead_end_ = last + 1;

@@ -37,8 +37,8 @@ class Records {
                                         std::uint32_t position) const;
   /// The file in which a row's entries lie, relative to the trial.
   [[nodiscard]] std::string event_path(const Snapshot& snapshot, const layout::StepRow& row) const;
-  /// Writes all that `row` saved of a tensor over `entry`. False if it saved nothing of it; then `entry` is of no use.
-  /// `event_path`: the row's.
+  /// Writes all that `row` saved of a tensor over `entry`. False if it saved nothing of it; then `entry` is
+  /// unspecified. `event_path`: the row's.
   bool fill(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t tensor, const std::string& event_path,
             TensorEntry& entry) const;
   /// The same; nullopt if the row saved nothing of the tensor.
@@ -81,7 +81,7 @@ class Records {
   void place(const Snapshot& snapshot, const layout::Payload& payload, std::uint32_t position,
              TensorLocation& location) const;
   [[nodiscard]] const layout::StepRow* row_naming(std::string_view event_file, const Snapshot& snapshot) const;
-  [[nodiscard]] std::shared_ptr<const layout::LoadedSteps> read_again(const layout::StepFile& file,
+  [[nodiscard]] std::shared_ptr<const layout::LoadedSteps> read_again(const layout::StepPart& file,
                                                                       const Snapshot& snapshot) const;
 
   storage::Storage& storage_;
@@ -90,7 +90,7 @@ class Records {
 
   mutable std::mutex again_mutex_;
   // Index files read again since the last snapshot was made; guarded by `again_mutex_`.
-  mutable std::map<layout::StepFile, std::shared_ptr<const layout::LoadedSteps>> again_;
+  mutable std::map<layout::StepPart, std::shared_ptr<const layout::LoadedSteps>> again_;
 };
 
 }  // namespace smd::detail::trial

@@ -36,7 +36,7 @@ std::optional<TensorLocation> find_in(const layout::LoadedSteps& loaded, std::st
 
 }  // namespace
 
-std::shared_ptr<const layout::LoadedSteps> Records::read_again(const layout::StepFile& file,
+std::shared_ptr<const layout::LoadedSteps> Records::read_again(const layout::StepPart& file,
                                                                const Snapshot& snapshot) const {
   const std::lock_guard lock(again_mutex_);
   if (again_.size() >= most_kept) {

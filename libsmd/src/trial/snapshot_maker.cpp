@@ -29,7 +29,7 @@ std::vector<std::int64_t> touched_steps(const layout::Found& found, bool rows) {
     }
   }
   if (found.listing->named) {
-    for (const layout::StepFile& file : found.listing->named->fresh) {
+    for (const layout::StepPart& file : found.listing->named->fresh) {
       touched.push_back(file.step);
     }
   }
@@ -197,7 +197,7 @@ std::shared_ptr<Snapshot> SnapshotMaker::load(Time now, std::shared_ptr<const Sn
   std::vector<std::int64_t> touched = touched_steps(found, before != nullptr);
   take(*next, std::move(found));
   find_last_complete(*next, afresh ? std::nullopt : std::optional(std::move(touched)), window_,
-                     [&](std::span<const layout::StepFile> files) {
+                     [&](std::span<const layout::StepPart> files) {
                        return layout_.load(storage_, *next->listing, files, storage_.remote() ? jobs() : 1);
                      });
   settle(*next, news, now);

@@ -88,7 +88,7 @@ std::shared_ptr<const Snapshot> TrialState::look() {
     gone_since_.reset();
     return found;
   } catch (const ReadError& error) {
-    // Whoever replaces a trial moves it away first, and nothing tells when the new one is there.
+    // A trial is replaced by moving it away first; nothing announces the new one.
     const std::lock_guard lock(mutex_);
     gone_since_ = gone_since_.value_or(now);
     if (error.problem.kind != ProblemKind::not_found || storage().remote() || now - *gone_since_ >= patience) {

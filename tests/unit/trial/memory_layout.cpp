@@ -79,7 +79,7 @@ class MemoryStorage final : public storage::Storage {
 /// How far the log was read, and what it takes to go on from there.
 class MemoryListing final : public layout::Listing {
  public:
-  [[nodiscard]] std::string path(const layout::StepFile& file) const override {
+  [[nodiscard]] std::string path(const layout::StepPart& file) const override {
     return "log line " + std::to_string(file.id);
   }
   std::uint32_t worker_of(const std::string& name) {

@@ -43,7 +43,7 @@ struct Slot {
 class KeptValues {
  public:
   /// By trial, step file and column: the same in later snapshots.
-  using Key = std::tuple<std::size_t, layout::StepFile, std::uint32_t>;
+  using Key = std::tuple<std::size_t, layout::StepPart, std::uint32_t>;
   struct Kept {
     TensorValue value;
     double wall_time = 0;

@@ -32,11 +32,11 @@ class DebuggerLayout final : public Layout {
                    const std::function<void(Problem)>& report) const override {
     check_trial_names(storage, used, report);
   }
-  LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
+  LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepPart> files,
                    unsigned jobs) const override {
     return load_steps(storage, own(listing), files, jobs, nullptr);
   }
-  std::string event_path(const Listing& listing, const StepFile& file) const override {
+  std::string event_path(const Listing& listing, const StepPart& file) const override {
     return layout::event_path(file.step, own(listing).worker_parts[file.worker]);
   }
   std::optional<std::pair<std::int64_t, std::uint32_t>> step_of_path(const Listing& listing,

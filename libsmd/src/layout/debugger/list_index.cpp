@@ -32,7 +32,7 @@ Problem stray(std::string path) {
 
 /// Takes one file of `index/`. Calls `take_stray` with the path of a file that is not named as one.
 template <class TakeStray>
-std::optional<StepFile> index_file(DebuggerListing& listing, std::uint32_t folder, std::string_view leaf,
+std::optional<StepPart> index_file(DebuggerListing& listing, std::uint32_t folder, std::string_view leaf,
                                    TakeStray&& take_stray) {
   if (leaf.ends_with(".tmp")) {
     return std::nullopt;
@@ -48,12 +48,12 @@ std::optional<StepFile> index_file(DebuggerListing& listing, std::uint32_t folde
 }
 
 /// Whether an earlier listing had a file. Workers that it did not know have no rank yet.
-bool was_listed(const DebuggerListing& listing, const StepFile& file) {
+bool was_listed(const DebuggerListing& listing, const StepPart& file) {
   if (file.worker >= listing.worker_rank.size()) {
     return false;
   }
-  const SortedChunks<StepFile>& files = listing.named->files;
-  const auto place = files.partition_point([&](const StepFile& other) { return listing.before(other, file); });
+  const SortedChunks<StepPart>& files = listing.named->files;
+  const auto place = files.partition_point([&](const StepPart& other) { return listing.before(other, file); });
   return place != files.end() && *place == file;
 }
 
@@ -122,7 +122,7 @@ Outcome<DebuggerListing> list_remote(storage::Storage& storage, DebuggerListing 
         folder = std::move(own);
         folder_id = listing.folders.add(folder);
       }
-      const std::optional<StepFile> file = index_file(listing, folder_id, std::string_view(name).substr(slash + 1),
+      const std::optional<StepPart> file = index_file(listing, folder_id, std::string_view(name).substr(slash + 1),
                                                       [&](std::string path) { strays.add(std::move(path)); });
       if (file && !was_listed(listing, *file)) {
         listing.named->fresh.push_back(*file);
@@ -190,7 +190,7 @@ std::shared_ptr<const FolderState> take_folder(DebuggerListing& listing, std::ui
   const std::string folder(listing.folders[id]);
   for (const storage::DirEntry& entry : *seen.entries) {
     if (entry.kind != storage::EntryKind::folder) {
-      const std::optional<StepFile> file =
+      const std::optional<StepPart> file =
           index_file(listing, id, entry.name, [&](std::string path) { seen.state->notes.add(stray(std::move(path))); });
       if (file && !was_listed(listing, *file)) {
         listing.named->fresh.push_back(*file);

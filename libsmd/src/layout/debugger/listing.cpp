@@ -17,7 +17,7 @@ DebuggerListing::DebuggerListing(const DebuggerListing* before) {
   notes = ProblemList(limits::problems_per_trial);
 }
 
-std::string DebuggerListing::path(const StepFile& file) const {
+std::string DebuggerListing::path(const StepPart& file) const {
   std::string path(folders[folder_of(file)]);
   path.push_back('/');
   if (leaf_of(file) == no_id) {
@@ -38,15 +38,15 @@ std::uint32_t DebuggerListing::worker_of(std::string_view worker_part) {
 
 void DebuggerListing::take_fresh() {
   rank_workers();
-  std::vector<StepFile>& fresh = named->fresh;
-  const auto order = [&](const StepFile& a, const StepFile& b) { return before(a, b); };
+  std::vector<StepPart>& fresh = named->fresh;
+  const auto order = [&](const StepPart& a, const StepPart& b) { return before(a, b); };
   if (!std::is_sorted(fresh.begin(), fresh.end(), order)) {
     std::sort(fresh.begin(), fresh.end(), order);
   }
   fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
   named->files.merge(fresh, order);
   newest_step.resize(workers.size(), INT64_MIN);
-  for (const StepFile& file : fresh) {
+  for (const StepPart& file : fresh) {
     std::int64_t& newest = newest_step[file.worker];
     newest = std::max(newest, file.step);
   }

@@ -48,28 +48,28 @@ class DebuggerListing final : public Listing {
   std::vector<std::int64_t> newest_step;  ///< By worker id: the last step that the worker has a file of.
   std::vector<std::shared_ptr<const FolderState>> folder_states;  ///< By folder id; null: not there, or unreadable.
   std::vector<LoadedSteps::Failure> failures;                     ///< In the order of the files.
-  std::map<StepFile, HalfWritten> half_written;
+  std::map<StepPart, HalfWritten> half_written;
 
   /// `leaf`: `no_id` for the name that the grammar gives.
-  [[nodiscard]] static StepFile file(std::int64_t step, std::uint32_t worker, std::uint32_t folder,
+  [[nodiscard]] static StepPart file(std::int64_t step, std::uint32_t worker, std::uint32_t folder,
                                      std::uint32_t leaf) noexcept {
     return {step, worker, std::uint64_t{folder} << 32 | leaf};
   }
-  [[nodiscard]] static std::uint32_t folder_of(const StepFile& file) noexcept {
+  [[nodiscard]] static std::uint32_t folder_of(const StepPart& file) noexcept {
     return static_cast<std::uint32_t>(file.id >> 32);
   }
-  [[nodiscard]] static std::uint32_t leaf_of(const StepFile& file) noexcept {
+  [[nodiscard]] static std::uint32_t leaf_of(const StepPart& file) noexcept {
     return static_cast<std::uint32_t>(file.id);
   }
 
-  [[nodiscard]] std::string path(const StepFile& file) const override;
+  [[nodiscard]] std::string path(const StepPart& file) const override;
   /// Takes in the files of `fresh`, in any order and perhaps more than once.
   void take_fresh();
   /// The worker's id; a new worker has no rank until `take_fresh`.
   [[nodiscard]] std::uint32_t worker_of(std::string_view worker_part);
 
  private:
-  [[nodiscard]] bool before_in_worker(const StepFile& a, const StepFile& b) const override { return path(a) < path(b); }
+  [[nodiscard]] bool before_in_worker(const StepPart& a, const StepPart& b) const override { return path(a) < path(b); }
 };
 
 }  // namespace smd::detail::layout

@@ -35,7 +35,7 @@ class StepLoader {
 
   /// Reads `files`; `take(i, Result)` gets each.
   template <class Take>
-  void load(std::span<const StepFile> files, Take&& take) {
+  void load(std::span<const StepPart> files, Take&& take) {
     leaves_.resize(std::max(leaves_.size(), files.size()));
     views_.clear();
     for (std::size_t i = 0; i < files.size(); ++i) {
@@ -56,7 +56,7 @@ class StepLoader {
   [[nodiscard]] Tables take_tables() { return std::move(parser_.tables()); }
 
  private:
-  void leaf_of(const StepFile& file, std::string& leaf) const {
+  void leaf_of(const StepPart& file, std::string& leaf) const {
     leaf.clear();
     if (DebuggerListing::leaf_of(file) != no_id) {
       leaf.append(listing_.leaves[DebuggerListing::leaf_of(file)]);
@@ -69,7 +69,7 @@ class StepLoader {
   }
 
   template <class Take>
-  void load_folder(std::span<const StepFile> files, std::span<const std::string_view> leaves, std::size_t first,
+  void load_folder(std::span<const StepPart> files, std::span<const std::string_view> leaves, std::size_t first,
                    Take& take) {
     Outcome<std::unique_ptr<storage::Folder>> folder =
         storage_.open_folder(listing_.folders[DebuggerListing::folder_of(files[0])]);
@@ -89,7 +89,7 @@ class StepLoader {
   }
 
   void load_one(storage::Folder& folder, std::string_view leaf, Result& result) {
-    const StepFile& file = result.row.file;
+    const StepPart& file = result.row.file;
     const WholeFile whole = read_whole(folder, leaf, buffer_, long_files_);
     if (!whole.text) {
       result.failure = whole.text.problem();
@@ -139,7 +139,7 @@ class StillListed {
  public:
   StillListed(storage::Storage& storage, const DebuggerListing& listing) : storage_(storage), listing_(listing) {}
 
-  bool operator()(const StepFile& file) {
+  bool operator()(const StepPart& file) {
     if (storage_.remote()) {  // has no links
       return false;
     }
@@ -166,7 +166,7 @@ class StillListed {
 
 }  // namespace
 
-LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing, std::span<const StepFile> files,
+LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing, std::span<const StepPart> files,
                        unsigned jobs, const ReadProgress* progress) {
   LoadedSteps loaded;
   if (files.empty()) {
@@ -224,7 +224,7 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
   StillListed still_listed(storage, listing);
   for (Odd& item : odd) {
     if (item.failure) {
-      const StepFile& file = files[item.index];
+      const StepPart& file = files[item.index];
       const bool removed = item.failure->kind == ProblemKind::not_found && !still_listed(file);
       loaded.failures.push_back({file, std::move(*item.failure), removed});
     }

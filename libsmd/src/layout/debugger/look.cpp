@@ -45,13 +45,13 @@ class Look {
 
   void read(Found& found) {
     settle_newest();
-    const std::vector<StepFile> wanted = wanted_files();
+    const std::vector<StepPart> wanted = wanted_files();
     listing_.failures.clear();
     if (wanted.empty()) {
       listing_.half_written.clear();
     } else {
       found.loaded = load_steps(storage_, listing_, wanted, request_.jobs, request_.progress);
-      std::vector<StepFile> read;
+      std::vector<StepPart> read;
       read.reserve(found.loaded.rows.size());
       for (const LoadedSteps::Row& row : found.loaded.rows) {
         read.push_back(row.row.file);
@@ -85,14 +85,14 @@ class Look {
     }
   }
 
-  [[nodiscard]] bool was_read(const StepFile& file) const {
-    const SortedChunks<StepFile>& read = listing_.named->read;
-    const auto place = read.partition_point([&](const StepFile& other) { return other < file; });
+  [[nodiscard]] bool was_read(const StepPart& file) const {
+    const SortedChunks<StepPart>& read = listing_.named->read;
+    const auto place = read.partition_point([&](const StepPart& other) { return other < file; });
     return place != read.end() && *place == file;
   }
 
   /// Files in range that were not read: the new ones and those that failed, unless the ranges are others than before.
-  [[nodiscard]] std::vector<StepFile> wanted_files() const {
+  [[nodiscard]] std::vector<StepPart> wanted_files() const {
     const bool first = before_ == nullptr;
     const bool everything = std::any_of(ranges_.begin(), ranges_.end(), [](const StepRange& range) {
       return !range.first() && !range.end() && !range.newest() && !range.oldest();
@@ -102,9 +102,9 @@ class Look {
       return range.newest() || range.oldest();
     });
     const RangeFilter filter(ranges_, counts ? count_steps(*listing_.named) : StepCounts());
-    std::vector<StepFile> wanted;
+    std::vector<StepPart> wanted;
     if (first || request_.ranges_changed || counts) {
-      for (const StepFile& file : listing_.named->files) {
+      for (const StepPart& file : listing_.named->files) {
         if ((everything || filter.holds(file.step)) && (first || !was_read(file))) {
           wanted.push_back(file);
         }
@@ -115,17 +115,17 @@ class Look {
       wanted.push_back(failure.file);
     }
     const auto failed = static_cast<std::ptrdiff_t>(wanted.size());
-    for (const StepFile& file : listing_.named->fresh) {
+    for (const StepPart& file : listing_.named->fresh) {
       if (everything || filter.holds(file.step)) {
         wanted.push_back(file);
       }
     }
     std::inplace_merge(wanted.begin(), wanted.begin() + failed, wanted.end(),
-                       [&](const StepFile& a, const StepFile& b) { return listing_.before(a, b); });
+                       [&](const StepPart& a, const StepPart& b) { return listing_.before(a, b); });
     return wanted;
   }
 
-  [[nodiscard]] bool unread_before(const StepFile& file) const {
+  [[nodiscard]] bool unread_before(const StepPart& file) const {
     return before_ != nullptr &&
            std::any_of(before_->failures.begin(), before_->failures.end(), [&](const Failure& other) {
              return other.file == file && other.problem.kind != ProblemKind::not_found;
@@ -134,7 +134,7 @@ class Look {
 
   /// The newest file of a worker in a running job may be half written: over S3, or by a copying tool.
   void note_failures(std::vector<Failure>& failures) {
-    std::map<StepFile, HalfWritten> half_written;
+    std::map<StepPart, HalfWritten> half_written;
     for (Failure& failure : failures) {
       // What is gone while a job runs may yet come anew; so may what could not be read before.
       if (failure.removed && (!listing_.ended || unread_before(failure.file))) {
