@@ -63,7 +63,7 @@ struct RecordRange {
 };
 
 /// Reads values in blocks, one after another, in the calling thread, and keeps its buffers, so that many short values
-/// cost no allocations. For `Trial::do_parts`, or threads of one's own; not for concurrent use.
+/// cost no allocations. For `Trial::parallel_for_each`, or threads of one's own; not for concurrent use.
 class SMD_EXPORT BlockReader {
  public:
   explicit BlockReader(const Trial& trial);
@@ -82,7 +82,7 @@ class SMD_EXPORT BlockReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A piece of work on a trial, done in one of several threads. See `Trial::do_parts`.
+/// A piece of work on a trial, done in one of several threads. See `Trial::parallel_for_each`.
 class SMD_EXPORT TrialPart {
  public:
   virtual ~TrialPart();

@@ -48,9 +48,9 @@ struct TrialAccess;
 /// - `Tensor::value`, `Tensor::values`: one value, or all of one tensor.
 /// - `read`: many values of any tensors, each as a whole, in parallel.
 /// - `read_blocks`: one or many values of any size, in blocks, with bounded memory.
-/// - `do_parts` with a `BlockReader` for each thread: many short values for one result, such as a row.
+/// - `parallel_for_each` with a `BlockReader` for each thread: many short values for one result, such as a row.
 ///
-/// Thread safety: all const members may be called concurrently, also with `refresh` and `cover`; each query sees
+/// Thread safety: all const members may be called concurrently, also with `refresh` and `load_range`; each query sees
 /// one consistent snapshot.
 class SMD_EXPORT Trial {
  public:
@@ -130,7 +130,7 @@ class SMD_EXPORT Trial {
   /// and everything in range was read. @throws ReadError if the trial cannot be listed any more.
   void refresh();
   /// Reads a further range of steps too.
-  void cover(const StepRange& range);
+  void load_range(const StepRange& range);
 
   /// Opens a trial that need not be there yet: waits for its directory and the first collections file. Nothing if that
   /// took too long (as no step comes meanwhile, `idle` bounds it too) or was stopped; `outcome`, if given, says which.
@@ -185,7 +185,7 @@ class SMD_EXPORT Trial {
   /// one of the threads. `take(i, part)` gets each finished part, in the order of parts, in the calling thread; it ends
   /// the work by returning false. Few finished parts wait for `take`, so the memory that they hold is bounded. The
   /// first exception ends the work and is rethrown.
-  void do_parts(std::size_t parts, const std::function<std::unique_ptr<TrialPart>(std::size_t)>& make,
+  void parallel_for_each(std::size_t parts, const std::function<std::unique_ptr<TrialPart>(std::size_t)>& make,
                          const std::function<bool(std::size_t, std::unique_ptr<TrialPart>&&)>& take,
                          const ReadOptions& options = {}) const;
 

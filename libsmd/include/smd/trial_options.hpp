@@ -16,7 +16,7 @@ namespace smd {
 // Members of what callers fill in have initialisers, so that `{.name = …}` compiles without warnings.
 struct TrialOptions {
   std::string name = {};       ///< For messages and output; default: the last part of the path.
-  StepRange range_steps = {};  ///< What to read at first; `Trial::cover` reads more.
+  StepRange range_steps = {};  ///< What to read at first; `Trial::load_range` reads more.
   unsigned jobs = 0;           ///< Threads; 0: one per CPU. On S3: requests at once; 0: 32.
   bool verify = true;          ///< Check payload checksums where records carry them. Length checksums always are.
   bool strict = false;         ///< Throw IndexReaderException at the first damaged index file.

@@ -139,7 +139,9 @@ struct LookRequest {
   /// What to read. A layout that must read everything to know the steps gives all of them; the trial then leaves out
   /// what is not in range.
   std::span<const StepRange> ranges;
-  bool ranges_changed = false;       ///< There are more of them than at the look before.
+  bool ranges_changed = false;  ///< There are more of them than at the look before.
+  /// Give all rows again, not only what is new; ids and names of workers stay. Only asked where steps are not named.
+  bool everything = false;
   std::size_t incomplete_steps = 0;  ///< How many steps may wait for a worker before the oldest count as complete.
   std::chrono::nanoseconds half_written{};  ///< How long a half-written file may stay as it is before it is damaged.
   std::chrono::steady_clock::time_point now;

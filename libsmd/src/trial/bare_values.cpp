@@ -14,7 +14,7 @@ namespace smd::detail::trial {
 
 namespace {
 
-constexpr std::size_t block_bytes = 256 * 1024;
+constexpr std::size_t bare_block_bytes = 256 * 1024;
 
 template <class T>
 ReadRecord scalar(Dtype dtype, T number, double wall_time) {
@@ -130,12 +130,12 @@ Status RecordReader::stream_bare(const TensorLocation& location, BlockSink& sink
   if (!sink.begin(bare.dtype, bare.shape)) {
     return ok();
   }
-  std::byte* const block = buffer_.reserve(block_bytes);
+  std::byte* const block = buffer_.reserve(bare_block_bytes);
   if (block == nullptr) {
     return out_of_memory(location);
   }
   for (std::uint64_t done = 0; done < location.length;) {
-    const std::size_t size = std::min<std::uint64_t>(block_bytes, location.length - done);
+    const std::size_t size = std::min<std::uint64_t>(bare_block_bytes, location.length - done);
     if (auto got = read_exactly(location, location.offset + done, {block, size}); !got) {
       return placed(std::move(got.problem()), location, location.offset);
     }

@@ -52,7 +52,7 @@ void BlockReader::read(const std::string& file, std::span<const RecordRange> rec
   impl_->reader.expect({});
 }
 
-void Trial::do_parts(std::size_t parts, const std::function<std::unique_ptr<TrialPart>(std::size_t)>& make,
+void Trial::parallel_for_each(std::size_t parts, const std::function<std::unique_ptr<TrialPart>(std::size_t)>& make,
                               const std::function<bool(std::size_t, std::unique_ptr<TrialPart>&&)>& take,
                               const ReadOptions& options) const {
   const auto threads =

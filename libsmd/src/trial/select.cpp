@@ -206,6 +206,13 @@ std::optional<std::vector<std::uint32_t>> named_ids(TrialState& state, const Sna
 
 }  // namespace
 
+bool was_saved(const Snapshot& snapshot, std::uint32_t tensor) {
+  // Where steps are known by reading alone, the catalog also has names that are out of range or were overwritten.
+  return tensor != no_id && (snapshot.listing->named || snapshot.asked_before.saved_ever([&] {
+           return saved_in_mode(snapshot, Mode::global);
+         })[tensor]);
+}
+
 std::vector<std::uint32_t> select_ids(TrialState& state, const Snapshot& snapshot, const TensorQuery& query,
                                       MatchBudget& budget) {
   const Mode mode = query.mode.value_or(Mode::global);

@@ -90,10 +90,11 @@ void SnapshotMaker::require_not_stopped() const {
   }
 }
 
-layout::Found SnapshotMaker::look(Time now, const Snapshot* before) {
+layout::Found SnapshotMaker::look(Time now, const Snapshot* before, bool everything) {
   const std::function<bool()> stop = storage_.remote() ? options_.remote.stop : std::function<bool()>();
   const layout::LookRequest request{.ranges = ranges_,
                                     .ranges_changed = ranges_changed_,
+                                    .everything = everything,
                                     .incomplete_steps = window_,
                                     .half_written = limits_.half_written,
                                     .now = now,
@@ -171,7 +172,7 @@ std::shared_ptr<Snapshot> SnapshotMaker::load(Time now, std::shared_ptr<const Sn
   }
   // Where the steps are not known by names, nothing tells what a further range needs but everything.
   const bool everything = before && ranges_changed_ && !before->listing->named;
-  layout::Found found = look(now, everything ? nullptr : before.get());
+  layout::Found found = look(now, before.get(), everything);
   if (everything) {
     found.afresh = true;
   }
@@ -186,6 +187,9 @@ std::shared_ptr<Snapshot> SnapshotMaker::load(Time now, std::shared_ptr<const Sn
     keep_rows_in_range(found, before.get());
   }
   std::shared_ptr<Snapshot> next = before && !found.afresh ? continued(*before) : std::make_shared<Snapshot>();
+  if (before && found.afresh) {
+    next->catalog = before->catalog;  // ids stay the same, and views of names valid
+  }
   next->generation = generation;
   next->listing = found.listing;
   next->collections = found.collections;

@@ -45,7 +45,7 @@ class SnapshotMaker {
 
   [[nodiscard]] std::shared_ptr<const Snapshot> make_next(Time now, std::shared_ptr<const Snapshot> before);
   [[nodiscard]] std::shared_ptr<Snapshot> load(Time now, std::shared_ptr<const Snapshot> before);
-  [[nodiscard]] layout::Found look(Time now, const Snapshot* before);
+  [[nodiscard]] layout::Found look(Time now, const Snapshot* before, bool everything);
   void keep_rows_in_range(layout::Found& found, const Snapshot* before) const;
   void take(Snapshot& snapshot, layout::Found&& found);
   void settle(Snapshot& snapshot, bool news, Time now);

@@ -139,7 +139,7 @@ void TrialState::require_readable(const Snapshot& snapshot) const {
   }
 }
 
-void TrialState::cover(const StepRange& range) {
+void TrialState::load_range(const StepRange& range) {
   maker_.add_range(range);
   make_snapshot();
 }

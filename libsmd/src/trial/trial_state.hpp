@@ -48,7 +48,7 @@ class TrialState {
   /// Lists, reads what is new in range, and makes that the latest snapshot.
   void refresh();
   /// Reads a further range.
-  void cover(const StepRange& range);
+  void load_range(const StepRange& range);
 
   /// The last snapshot, as it is.
   [[nodiscard]] std::shared_ptr<const Snapshot> current() const;
@@ -127,6 +127,9 @@ using TensorSet = std::vector<bool>;
 [[nodiscard]] std::vector<const layout::StepRow*> rows_with(const Snapshot& snapshot,
                                                             const std::vector<const layout::StepRow*>& rows,
                                                             std::uint32_t tensor);
+
+/// Whether anything of a tensor in the catalog was saved at some step of the snapshot.
+[[nodiscard]] bool was_saved(const Snapshot& snapshot, std::uint32_t tensor);
 
 /// Whether a row saved anything of a tensor.
 [[nodiscard]] bool has_tensor(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t tensor) noexcept;

@@ -125,12 +125,13 @@ class MemoryLayout final : public layout::Layout {
     if (Problem problem; !read_log(storage, *listing, lines, restarted, problem)) {
       return problem;
     }
-    if (restarted && before != nullptr) {
-      auto again = look(storage, request, nullptr, nullptr);
-      if (again) {
-        again->afresh = true;
+    if (before != nullptr && (restarted || request.everything) && listing->offset != 0) {
+      listing->offset = listing->lines = 0;
+      lines.clear();
+      if (Problem problem; !read_log(storage, *listing, lines, restarted, problem)) {
+        return problem;
       }
-      return again;
+      found.afresh = true;
     }
     found.news = !lines.empty();
     found.collections = collections_of(lines, std::move(collections));

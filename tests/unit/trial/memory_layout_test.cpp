@@ -110,6 +110,22 @@ TEST_CASE("memory layout: values of all three kinds, one by one") {
   CHECK_THROWS_AS((void)trial.tensor("run/weights").value(GlobalStep(4)), TensorUnavailableForStep);
 }
 
+TEST_CASE("memory layout: a number that its type cannot hold is the nearest that it can") {
+  Script script;
+  MemoryTrial job;
+  job.number(0, "int8", 1e30, Dtype::int8).number(0, "uint8", -1, Dtype::uint8);
+  job.number(0, "int64", 1e30, Dtype::int64).number(0, "uint64", 18446744073709549568.0, Dtype::uint64);
+  job.number(0, "boolean", 3, Dtype::boolean).number(0, "int16", -32768, Dtype::int16);
+  const Trial trial = job.open(script);
+  const auto item = [&](const char* name) { return trial.tensor(name).value(GlobalStep(0)).item(); };
+  CHECK(item("run/int8") == 127);
+  CHECK(item("run/uint8") == 0);
+  CHECK(item("run/int64") == 9223372036854775807.0);
+  CHECK(item("run/uint64") == 18446744073709549568.0);  // the greatest double below 2^64
+  CHECK(item("run/boolean") == 1);
+  CHECK(item("run/int16") == -32768);
+}
+
 TEST_CASE("memory layout: reductions, of values and in bulk") {
   Script script;
   MemoryTrial job;
@@ -147,13 +163,16 @@ TEST_CASE("memory layout: a range bounds what there is, and more of it can be as
   add_job(job);
   Trial trial = job.open(script, {.range_steps = StepRange::newest(3)});
   CHECK(numbers(trial.steps()) == Numbers{7, 8, 9});
+  CHECK(trial.has_tensor("run/loss"));
+  CHECK_FALSE(trial.has_tensor("run/weights"));
   add_job(job, 10, 11);
   trial.refresh();
   CHECK(numbers(trial.steps()) == Numbers{7, 8, 9, 10, 11});  // the newest of the first look, and all after them
-  trial.cover(StepRange::oldest(2));
+  trial.load_range(StepRange::oldest(2));
   CHECK(numbers(trial.steps()) == Numbers{0, 1, 7, 8, 9, 10, 11});
-  trial.cover({});
+  trial.load_range({});
   CHECK(trial.steps().size() == 12);
+  CHECK(trial.has_tensor("run/weights"));
 }
 
 TEST_CASE("memory layout: a look reads only what is new") {
@@ -178,8 +197,19 @@ TEST_CASE("memory layout: a restart takes back what it overwrites") {
   MemoryTrial job;
   add_job(job);
   Trial trial = job.open(script);
+  job.number(9, "only_once", 1);
+  trial.refresh();
+  CHECK(trial.has_tensor("run/only_once"));
+  std::vector<TensorEntry> held;
+  trial.for_each_entry({}, [&](const TensorEntry& entry) {
+    held.push_back(entry);
+    return true;
+  });
   job.restart(6).number(6, "loss", 40).number(7, "loss", 30);
   trial.refresh();
+  CHECK(held.front().tensor == "run/gradient");  // what was borrowed stays valid
+  CHECK(held.front().worker == "worker_0");
+  CHECK_FALSE(trial.has_tensor("run/only_once"));
   CHECK(numbers(trial.steps()) == Numbers{0, 1, 2, 3, 4, 5, 6, 7});
   CHECK(first_float(trial.tensor("run/loss").value(GlobalStep(6))) == 40);
   CHECK(first_float(trial.tensor("run/loss").value(GlobalStep(5))) == 5);

@@ -332,7 +332,7 @@ void Window::read_of(const TrialView& view, const std::vector<std::uint32_t>& sl
   if (first < slots.size()) {
     parts.push_back(std::span(slots).subspan(first));
   }
-  view.trial().do_parts(
+  view.trial().parallel_for_each(
       parts.size(), [&](std::size_t i) { return std::make_unique<Part>(*this, view, parts[i]); },
       [](std::size_t, std::unique_ptr<TrialPart>&&) { return true; }, {.jobs = jobs});
 }
