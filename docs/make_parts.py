@@ -19,7 +19,7 @@ PUBLIC = "<smd/*.hpp>"
 # What commands share.
 SHARED = ["tools/cli", "tools/select", "tools/draw", "tools/rows", "tools/follow"]
 # A part is a folder that one of these finds, the first that does.
-PARTS = (r"libsmd/src/(\w+)/", r"(libsmd/include)/", r"libsmd/\w+/(include)/",
+PARTS = (r"libsmd/src/(layout/\w+)/", r"libsmd/src/(\w+)/", r"(libsmd/include)/", r"libsmd/\w+/(include)/",
          r"libsmd/(rules/src/\w+)/", r"libsmd/(\w+)/", r"(tools/\w+)/")
 # Where a quoted include may be found, besides the folder of the file that has it.
 ROOTS = ("libsmd/src", "libsmd", "libsmd/rules/src", "tools")

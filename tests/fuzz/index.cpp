@@ -44,7 +44,7 @@ void check_payload(const IndexTables& tables, const ParsedIndex& parsed) {
     SMD_REQUIRE(names.size() == payload.count);
     for (std::uint32_t i = 0; i < payload.count; ++i) {
       SMD_REQUIRE(names[i] < tables.names.size() && tables.names[names[i]].size() <= limits::name_bytes);
-      SMD_REQUIRE(payload.start(i) <= INT64_MAX && payload.lengths[i] <= limits::record_bytes + framing_bytes);
+      SMD_REQUIRE(payload.start(i) <= INT64_MAX && payload.length(i) <= limits::record_bytes + framing_bytes);
     }
   }
   if (payload.shapes != no_id) {

@@ -41,7 +41,7 @@ class NamesView final : public TrialView {
       if (newest_step_answers(trial)) {
         return true;
       }
-      trial.cover(StepRange());
+      trial.load_range(StepRange());
     }
     const std::optional<Choice> choice = choose(trial, options().selection, messages);
     if (!choice) {

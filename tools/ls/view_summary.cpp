@@ -130,7 +130,7 @@ class SummaryView final : public TrialView {
       return true;
     }
     if (options().key == "last_step" && trial.steps(true).empty()) {
-      trial.cover(StepRange());
+      trial.load_range(StepRange());
     }
     const bool as_sheet = sheet();
     const Summary summary(trial, [&](std::string_view key) { return as_sheet || rows.wants(key); });

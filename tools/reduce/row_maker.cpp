@@ -134,7 +134,8 @@ void RowMaker::take(const TensorEntry& entry) {
     found_some_ = true;
   }
   if (!plan.computed.empty()) {
-    records_.push_back({file_of(entry.value->file), index, entry.value->offset, entry.value->length, entry.tensor});
+    records_.push_back({file_of(entry.value->file), index, entry.value->offset, entry.value->length, entry.tensor,
+                        Record::value, entry.value->bare});
   }
   if (entry.reductions.empty()) {
     return;
@@ -144,8 +145,8 @@ void RowMaker::take(const TensorEntry& entry) {
       const auto saved = std::find_if(entry.reductions.begin(), entry.reductions.end(),
                                       [&](const SavedReduction& one) { return one.name == wanted_[i].name; });
       const std::string& name = names_.emplace_back(reduction_tensor_name(saved->name, entry.tensor));
-      records_.push_back(
-          {file_of(saved->location.file), index, saved->location.offset, saved->location.length, name, i});
+      records_.push_back({file_of(saved->location.file), index, saved->location.offset, saved->location.length, name, i,
+                          saved->location.bare});
     }
   }
 }
@@ -227,7 +228,7 @@ void RowMaker::read(BlockReader& reader) {
 void RowMaker::read_file(const std::string& file, std::span<const Record> records, BlockReader& reader) {
   ranges_.clear();
   for (const Record& record : records) {
-    ranges_.push_back({record.offset, record.length, record.name});
+    ranges_.push_back({record.offset, record.length, record.name, record.bare.get()});
   }
   aim(records.front());
   reader.read(file, ranges_, sink_, [&](std::size_t i, std::optional<Problem>&& problem) {

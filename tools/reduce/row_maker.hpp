@@ -94,6 +94,7 @@ class RowMaker {
     std::uint64_t length = 0;
     std::string_view name;       // that it bears
     std::size_t figure = value;  // of a saved reduction
+    std::shared_ptr<const BareValue> bare = {};
 
     static constexpr std::size_t value = ~std::size_t{0};
   };

@@ -95,7 +95,7 @@ Outcome reduce_single(const Session& session, const ReduceCommandOptions& option
   IdleMakers idle;
   Findings findings;
   Outcome outcome = Outcome::nothing;
-  session.trial.do_parts(
+  session.trial.parallel_for_each(
       pieces.size(),
       [&](std::size_t i) {
         std::unique_ptr<RowMaker> maker = idle.take();

@@ -45,7 +45,7 @@ EvaluationOptions evaluation_options(const EvaluationContext& context, Trial& tr
     steps.push_back(step.step);
   }
   // Rules may look back at what lies before the steps chosen.
-  trial.cover(StepRange());
+  trial.load_range(StepRange());
   options.steps = std::move(steps);
   return options;
 }

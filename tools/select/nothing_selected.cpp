@@ -50,7 +50,7 @@ std::vector<std::string> nearest_to_pattern(std::string_view pattern, const std:
 class Explanation {
  public:
   Explanation(Trial& trial, const SelectionOptions& options) : trial_(trial), options_(options) {
-    trial_.cover(StepRange());
+    trial_.load_range(StepRange());
     names_ = trial_.tensor_names();
   }
 
@@ -205,7 +205,7 @@ std::string steps_and_modes(std::span<const SelectedStep> steps) {
 }
 
 std::string all_steps_and_modes(Trial& trial) {
-  trial.cover(StepRange());
+  trial.load_range(StepRange());
   std::vector<SelectedStep> steps;
   for (const GlobalStep step : trial.steps(true)) {
     steps.push_back(numbers_of(trial, step));

@@ -39,7 +39,7 @@ class StepSelector {
     for (const Mode mode : options_.modes) {
       Candidates candidates = candidates_in(mode, options_.incomplete);
       if (candidates.steps.empty()) {
-        trial_.cover(StepRange());
+        trial_.load_range(StepRange());
         const Candidates all = candidates_in(mode, options_.incomplete);
         if (all.steps.empty()) {
           tell_nothing_there(mode);
@@ -141,17 +141,17 @@ class StepSelector {
     if (need.kind == StepNeed::Kind::windows) {
       const std::vector<StepRange> ranges = ranges_to_read(spec_, options_.modes);
       for (std::size_t i = 1; i < ranges.size(); ++i) {
-        trial_.cover(ranges[i]);
+        trial_.load_range(ranges[i]);
       }
     } else if (need.kind != StepNeed::Kind::everything) {
       const std::size_t listed = trial_.listed_steps().size();
       std::size_t read = need.count;
       while (read < listed && !enough(need.count)) {
         read = std::max<std::size_t>(2 * read, 16);
-        trial_.cover(need.kind == StepNeed::Kind::newest ? StepRange::newest(read) : StepRange::oldest(read));
+        trial_.load_range(need.kind == StepNeed::Kind::newest ? StepRange::newest(read) : StepRange::oldest(read));
       }
       if (!counts_never_began_anew()) {
-        trial_.cover(StepRange());
+        trial_.load_range(StepRange());
       }
     }
   }
@@ -192,7 +192,7 @@ class StepSelector {
   [[nodiscard]] std::string subject() const { return tensor_.empty() ? std::string() : quoted(tensor_) + ": "; }
 
   void tell_missing(Mode mode, const StepTerm& term) {
-    trial_.cover(StepRange());
+    trial_.load_range(StepRange());
     const Candidates all = candidates_in(mode, options_.incomplete);
     const std::string kind = mode == Mode::global ? "step " : std::string(mode_text(mode)) + " step ";
     if (term.number < 0 || term.oldest) {

@@ -81,7 +81,7 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
   if (trial.has_tensor(name)) {
     return true;
   }
-  trial.cover(StepRange());
+  trial.load_range(StepRange());
   try {
     [[maybe_unused]] const Tensor tensor = trial.tensor(name);
     return true;

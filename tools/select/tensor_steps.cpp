@@ -86,7 +86,7 @@ class TensorStepSelector {
     for (std::size_t count = std::max<std::size_t>(need.count, 16);; count *= 8) {
       const bool all = !one_end || !(in_order || lazily) || count >= listed;
       if (lazily || all) {
-        trial_.cover(all ? StepRange() : newest ? StepRange::newest(count) : StepRange::oldest(count));
+        trial_.load_range(all ? StepRange() : newest ? StepRange::newest(count) : StepRange::oldest(count));
       }
       std::vector<GlobalStep> steps = trial_.steps(true);
       if (!all && steps.size() > count) {

@@ -18,10 +18,10 @@ void read_back_until(Trial& trial, Enough&& enough) {
   const std::size_t listed = trial.listed_steps().size();
   for (std::size_t count = 16; !enough(); count *= 8) {
     if (count >= listed) {
-      trial.cover(StepRange());
+      trial.load_range(StepRange());
       return;
     }
-    trial.cover(StepRange::newest(count));
+    trial.load_range(StepRange::newest(count));
   }
 }
 
@@ -163,7 +163,7 @@ std::vector<SelectedStep> steps_of(Trial& trial, const TensorOptions& options, c
   const StepSource source = [&](bool incomplete) { return own_steps(trial, options, name, having, incomplete); };
   std::vector<SelectedStep> steps = select_steps(trial, options.selection, spec, messages, source, name);
   if (steps.empty() && only_ranges(spec)) {
-    trial.cover(StepRange());  // all of its steps count, not those that the range needed
+    trial.load_range(StepRange());  // all of its steps count, not those that the range needed
     report_outside(trial, options, name, source(options.selection.incomplete), messages);
   }
   return steps;
@@ -247,7 +247,7 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
   if (!by_name_only) {
     // Patterns choose among the tensors of all steps asked for; the trial was opened with the first range of them.
     const std::vector<StepRange> ranges = ranges_to_read(spec, options.selection.modes);
-    std::for_each(ranges.begin() + 1, ranges.end(), [&](const StepRange& range) { trial.cover(range); });
+    std::for_each(ranges.begin() + 1, ranges.end(), [&](const StepRange& range) { trial.load_range(range); });
   }
   // A mode in which a named tensor was not saved is an answer, not a filter.
   SelectionOptions of_names = options.selection;

@@ -187,7 +187,7 @@ std::string advice_for(const Condition& condition, const Standing& standing, Tri
   if (condition.kind != Kind::step && condition.kind != Kind::tensor) {
     return {};
   }
-  trial.cover(StepRange());
+  trial.load_range(StepRange());
   std::string advice;
   if (condition.number && !trial.global_step(condition.mode, ModeStep(*condition.number))) {
     std::vector<std::int64_t> saved;

@@ -6,8 +6,7 @@
 #include "text/escape.hpp"
 #include "text/json.hpp"
 #include "base/parallel.hpp"
-#include "layout/debugger/list_index.hpp"
-#include "layout/debugger/load_steps.hpp"
+#include "layout/debugger/debugger_layout.hpp"
 
 #include <smd/limits.hpp>
 
@@ -71,44 +70,43 @@ IndexContent parse_index(const json& document) {
 struct IndexFile {
   std::string name;
   std::int64_t step = 0;
-  std::string worker_part;
+  std::string worker;
   bool readable = true;  ///< Else nobody can tell which event file it names.
 };
 
 /// The first index file but `except`, wherever it stands, that names the event file; if there is none, one that cannot
-/// be opened. Files that are damaged name nothing that could be read.
+/// be opened. Files that are damaged name nothing that could be read, and without collections nothing reads the trial.
 Outcome<std::optional<IndexFile>> find_naming(storage::Storage& trial, const std::string& event_name,
                                               const std::string& except) {
-  auto listing = layout::list_index(trial, nullptr, std::nullopt, std::chrono::steady_clock::now(), default_jobs());
-  if (!listing) {
-    return std::move(listing.problem());
+  const std::unique_ptr<layout::Layout> debugger = layout::debugger_layout();
+  const StepRange all;
+  layout::LookRequest request;
+  request.ranges = std::span(&all, 1);
+  request.now = std::chrono::steady_clock::now();
+  request.jobs = default_jobs();
+  const auto found = debugger->look(trial, request, nullptr, nullptr);
+  if (!found) {
+    return found.problem();
   }
-  const auto index_file = [&](const layout::StepFile& file, bool readable) {
-    return IndexFile{listing->path(file), file.step, std::string(listing->worker_parts[file.worker]), readable};
+  const layout::Listing& listing = *found->listing;
+  const auto index_file = [&](const layout::StepPart& part, bool readable) {
+    return IndexFile{listing.path(part), part.step, *listing.workers[part.worker], readable};
   };
-  // Not all at once: what is read of them takes memory.
-  constexpr std::size_t at_once = 4096;
-  const std::vector<layout::StepFile>& files = listing->fresh;
-  std::optional<IndexFile> found;
-  for (std::size_t first = 0; first < files.size(); first += at_once) {
-    const auto some = std::span(files).subspan(first, std::min(at_once, files.size() - first));
-    const layout::LoadedSteps loaded = layout::load_steps(trial, *listing, some, default_jobs(), {});
-    for (const auto& [row, tables] : loaded.rows) {
-      const std::string named = row.event_file == layout::no_id
-                                    ? layout::event_path(row.file.step, listing->worker_parts[row.file.worker])
-                                    : std::string(loaded.tables[tables].paths[row.event_file]);
-      if (std::filesystem::path(named).lexically_normal() == event_name && listing->path(row.file) != except) {
-        return std::optional(index_file(row.file, true));
-      }
-    }
-    for (const layout::LoadedSteps::Failure& failure : loaded.failures) {
-      const bool unknown = failure.problem.kind != ProblemKind::damaged && failure.problem.kind != ProblemKind::note;
-      if (unknown && !failure.removed && !found) {
-        found = index_file(failure.file, false);
-      }
+  for (const auto& [row, tables] : found->loaded.rows) {
+    const std::string named = row.event_file == layout::no_id
+                                  ? debugger->event_path(listing, row.file)
+                                  : std::string(found->loaded.tables[tables].paths[row.event_file]);
+    if (std::filesystem::path(named).lexically_normal() == event_name && listing.path(row.file) != except) {
+      return std::optional(index_file(row.file, true));
     }
   }
-  return found;
+  for (const layout::LoadedSteps::Failure& failure : found->loaded.failures) {
+    const bool unknown = failure.problem.kind != ProblemKind::damaged && failure.problem.kind != ProblemKind::note;
+    if (unknown && !failure.removed) {
+      return std::optional(index_file(failure.file, false));
+    }
+  }
+  return std::optional<IndexFile>();
 }
 
 }  // namespace
@@ -306,7 +304,7 @@ Status StepWriter::check_events_unnamed() {
   if (!index.readable) {
     refused.text = of_whom + ": the event file '" + printable(event_name_) + "' is there, and whether it is that of " +
                    file + " cannot be read; nothing is changed";
-  } else if (index.step == step_.step && index.worker_part == step_.worker_part) {
+  } else if (index.step == step_.step && index.worker == layout::worker_name(step_.worker_part)) {
     refused.text = of_whom + " has been saved before, as " + file + "; nothing is changed";
   } else {
     refused.text = of_whom + ": the event file '" + printable(event_name_) + "' holds what " + file +

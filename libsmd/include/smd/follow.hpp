@@ -21,7 +21,7 @@ struct FollowOptions {
   /// Only steps after this one; none: all that the trial covers, beginning with those already there.
   std::optional<GlobalStep> after = {};
   /// Hold a step back until its records are there: an index file can come before its event file, on S3 or by a copying
-  /// tool. Gives up as `FollowEvent::missing` says. False: for whoever reads no values.
+  /// tool. Gives up as `FollowEvent::missing` says. False: for a caller that reads no values.
   bool records = true;
 };
 

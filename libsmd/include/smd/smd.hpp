@@ -3,12 +3,15 @@
 
 /// All of libsmd's public interface.
 #include <smd/aws.hpp>
+#include <smd/block_reader.hpp>
+#include <smd/check.hpp>
 #include <smd/collection.hpp>
 #include <smd/custom_rule.hpp>
 #include <smd/dtype.hpp>
 #include <smd/elements.hpp>
 #include <smd/error.hpp>
 #include <smd/evaluator.hpp>
+#include <smd/find.hpp>
 #include <smd/follow.hpp>
 #include <smd/hook.hpp>
 #include <smd/hook_config.hpp>
@@ -17,6 +20,7 @@
 #include <smd/limits.hpp>
 #include <smd/log.hpp>
 #include <smd/problem.hpp>
+#include <smd/query.hpp>
 #include <smd/reduction.hpp>
 #include <smd/reduction_config.hpp>
 #include <smd/refresh.hpp>
@@ -32,9 +36,12 @@
 #include <smd/shape.hpp>
 #include <smd/snapshot.hpp>
 #include <smd/step.hpp>
+#include <smd/step_info.hpp>
+#include <smd/step_range.hpp>
 #include <smd/temporary_file.hpp>
 #include <smd/tensor.hpp>
 #include <smd/tensor_view.hpp>
 #include <smd/trial.hpp>
+#include <smd/trial_options.hpp>
 #include <smd/version.hpp>
 #include <smd/wait.hpp>

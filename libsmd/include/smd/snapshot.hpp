@@ -168,6 +168,8 @@ class SMD_EXPORT TrialSnapshot {
   [[nodiscard]] std::size_t records(SavedRow row) const noexcept;
   /// Where a record lies in the row's event file. For `BlockReader`.
   [[nodiscard]] RecordRange record(SavedRow row, std::uint32_t position) const noexcept;
+  /// `TensorLocation::bare` of a value that has no record; null if it has one. For `RecordRange::bare`.
+  [[nodiscard]] std::shared_ptr<const BareValue> bare_value(SavedRow row, std::uint32_t position) const;
   /// Path of the row's event file, relative to the trial.
   [[nodiscard]] std::string event_file(SavedRow row) const;
   /// What a worker saved of a tensor (values, reductions or shapes) at the complete steps of one mode, or of all,

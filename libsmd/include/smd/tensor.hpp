@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <smd/dtype.hpp>
 #include <smd/export.hpp>
 #include <smd/shape.hpp>
 #include <smd/step.hpp>
@@ -23,13 +24,28 @@ namespace smd {
 
 class Trial;
 
-/// Where one record lies: an event file, relative to the trial, and the byte range of the whole record in it.
+/// What a value is that stands in a file without a record around it, or in no file at all.
+struct BareValue {
+  Dtype dtype = Dtype::float32;
+  Shape shape = {};                   ///< Of a number: none, it is a scalar.
+  std::optional<double> number = {};  ///< The value itself, already read: the byte range is not used.
+  double wall_time = 0;               ///< Seconds since 1970 at which it was written.
+
+  bool operator==(const BareValue&) const = default;
+};
+
+/// Where one value lies: a file, relative to the trial, and a byte range in it.
 struct TensorLocation {
   std::string file;
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
+  /// Null: the range is a whole record, which tells type and shape itself. Else the range holds the elements alone.
+  std::shared_ptr<const BareValue> bare = {};
 
-  bool operator==(const TensorLocation&) const = default;
+  bool operator==(const TensorLocation& other) const {
+    const bool same = bare == other.bare || (bare && other.bare && *bare == *other.bare);
+    return same && offset == other.offset && length == other.length && file == other.file;
+  }
 };
 
 /// A number that the job computed and saved in place of, or beside, a value.
@@ -45,7 +61,7 @@ struct TensorEntry {
   GlobalStep step;
   Mode mode = Mode::global;
   ModeStep mode_step;
-  std::optional<TensorLocation> value;       ///< The record that holds the value, if it was saved.
+  std::optional<TensorLocation> value;       ///< Where the value lies, if it was saved.
   std::vector<SavedReduction> reductions;    ///< By name, byte order.
   std::optional<Shape> shape;                ///< If the shape was saved by itself.
   std::optional<std::string> original_name;  ///< The framework's own name, saved with the shape.
@@ -84,7 +100,7 @@ class SMD_EXPORT Tensor {
   ~Tensor();
 
   [[nodiscard]] const std::string& name() const noexcept;
-  /// The framework's own name, where a saved shape told it.
+  /// The framework's own name, if it was saved with a shape.
   [[nodiscard]] std::optional<std::string> original_name() const;
 
   /// Steps at which anything of the tensor was saved, ascending; complete ones only unless asked otherwise.

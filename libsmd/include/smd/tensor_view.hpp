@@ -21,7 +21,7 @@ namespace smd {
 /// numbers by `std::memcpy`. Booleans are one byte, 0 or 1. A string tensor's bytes are, for each element, its length
 /// (4 bytes, little-endian) and then its bytes.
 ///
-/// Owns nothing: whoever handed the view out says how long bytes and shape stay valid. Copying is cheap.
+/// Owns nothing: where the view comes from determines how long bytes and shape stay valid. Copying is cheap.
 class TensorView {
  public:
   TensorView() = default;

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <smd/block_reader.hpp>
+#include <smd/check.hpp>
 #include <smd/collection.hpp>
 #include <smd/error.hpp>
 #include <smd/export.hpp>
+#include <smd/find.hpp>
 #include <smd/problem.hpp>
+#include <smd/query.hpp>
 #include <smd/remote.hpp>
 #include <smd/step.hpp>
+#include <smd/step_info.hpp>
+#include <smd/step_range.hpp>
 #include <smd/tensor.hpp>
 #include <smd/tensor_view.hpp>
+#include <smd/trial_options.hpp>
 #include <smd/wait.hpp>
 
 #include <concepts>
@@ -21,7 +28,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace smd {
@@ -32,179 +38,20 @@ namespace detail {
 struct TrialAccess;
 }
 
-/// Which global steps a `Trial` object covers. It bounds what is *read*: index files outside are listed, not opened
-/// (but for the newest of them, where only they tell which step is the last complete one).
-class StepRange {
- public:
-  /// Every step.
-  StepRange() = default;
-  /// Half open, [first, end); no end: no upper bound.
-  static StepRange between(GlobalStep first, std::optional<GlobalStep> end) noexcept {
-    StepRange range;
-    range.first_ = first;
-    range.end_ = end;
-    return range;
-  }
-  /// The newest `count` steps for which there are index files, by their file names, and all that come after them.
-  static StepRange newest(std::size_t count) noexcept {
-    StepRange range;
-    range.newest_ = count;
-    return range;
-  }
-  /// The oldest `count` steps for which there are index files, by their file names.
-  static StepRange oldest(std::size_t count) noexcept {
-    StepRange range;
-    range.oldest_ = count;
-    return range;
-  }
-
-  [[nodiscard]] std::optional<GlobalStep> first() const noexcept { return first_; }
-  [[nodiscard]] std::optional<GlobalStep> end() const noexcept { return end_; }
-  [[nodiscard]] std::optional<std::size_t> newest() const noexcept { return newest_; }
-  [[nodiscard]] std::optional<std::size_t> oldest() const noexcept { return oldest_; }
-
- private:
-  std::optional<GlobalStep> first_;
-  std::optional<GlobalStep> end_;
-  std::optional<std::size_t> newest_;
-  std::optional<std::size_t> oldest_;
-};
-
-// Members of what callers fill in have initialisers, so that `{.name = …}` compiles without warnings.
-struct TrialOptions {
-  std::string name = {};       ///< For messages and output; default: the last part of the path.
-  StepRange range_steps = {};  ///< What to read at first; `Trial::cover` reads more.
-  unsigned jobs = 0;           ///< Threads; 0: one per CPU. On S3: requests at once; 0: 32.
-  bool verify = true;          ///< Check payload checksums where records carry them. Length checksums always are.
-  bool strict = false;         ///< Throw IndexReaderException at the first damaged index file.
-  bool auto_refresh = true;    ///< Look for new steps on every query, as the reference does.
-  /// Called now and then while index files are read (by `check_trial`: then the steps' records), with how many of how
-  /// many; always in the thread that asked. Must not call back into the trial.
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
-  /// Default: SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW, or 1000.
-  std::optional<std::size_t> incomplete_step_wait_window = {};
-  RemoteOptions remote = {};  ///< For trials on S3.
-};
-
-/// Selects tensors and, where a step is given, asks who saved something then. All given conditions but `names`,
-/// `regex` and `collections` narrow; these three unite, as in rules. None of the three: all tensors.
-struct TensorQuery {
-  std::optional<StepKey> step = {};           ///< Only tensors saved at this step.
-  std::optional<Mode> mode = {};              ///< Only tensors saved in this mode.
-  std::vector<std::string> names = {};        ///< Exact names; those not saved are silently absent.
-  std::vector<std::string> regex = {};        ///< Found anywhere in the name, as Python `re.search`.
-  std::vector<std::string> collections = {};  ///< Members, by name or by the collection's own patterns.
-  std::vector<std::string> exclude = {};      ///< Drop names in which one of these patterns is found.
-};
-
-/// Selects entries: what was saved of which tensor, when, by whom.
-struct EntryQuery {
-  std::vector<std::string> tensors = {};              ///< Exact names; empty: all.
-  std::optional<std::vector<GlobalStep>> steps = {};  ///< Ascending; none: all steps covered.
-  std::optional<Mode> mode = {};                      ///< Only steps of this mode; `global` or none: all.
-  std::vector<std::string> workers = {};              ///< Empty: all. See also `first_worker_only`.
-  bool first_worker_only = false;                     ///< Per tensor and step, only the first worker by name.
-  bool include_incomplete = false;
-};
-
-/// One known step.
-struct StepInfo {
-  GlobalStep step;
-  Mode mode = Mode::global;
-  ModeStep mode_step;
-  bool complete = false;
-  std::size_t tensors = 0;           ///< Distinct tensors of which anything was saved.
-  std::vector<std::string> workers;  ///< Those that wrote it, by name.
-  std::uint64_t bytes = 0;           ///< Sum of the records' lengths.
-};
-
-/// What is known of one tensor over all steps covered.
-struct TensorSummary {
-  std::string tensor;
-  std::size_t steps = 0;
-  GlobalStep first_step;
-  GlobalStep last_step;
-  std::vector<Mode> modes;           ///< By number.
-  std::vector<std::string> workers;  ///< By name.
-  std::vector<std::string> saved;    ///< `value`, `shape`, and names of reductions, in this order.
-  std::uint64_t bytes = 0;           ///< Sum of the records' lengths.
-  std::optional<Shape> shape;        ///< The last one saved by itself, if any was.
-};
-
-struct ReadOptions {
-  unsigned jobs = 0;  ///< Threads; 0: as the trial.
-};
-
-/// Outcome of reading one entry: a value, or what is wrong with it.
-struct ReadResult {
-  std::optional<TensorValue> value;
-  std::optional<Problem> problem;  ///< Set exactly if `value` is not.
-  double wall_time = 0;            ///< Seconds since 1970 at which the record was written.
-};
-
-/// Elements of one value in successive blocks, so that no value need fit memory.
-class SMD_EXPORT BlockSink {
- public:
-  virtual ~BlockSink();
-  /// Before `begin`: when the record was written, in seconds since 1970.
-  virtual void written(double wall_time);
-  /// Once, before any block; again if reading failed and is tried anew. Return false to stop.
-  virtual bool begin(Dtype dtype, const Shape& shape) = 0;
-  /// Whole elements (of a string tensor: the whole packed value), in order, little-endian, laid out as in
-  /// `TensorView`. Valid during the call. Return false to stop.
-  virtual bool block(std::span<const std::byte> bytes) = 0;
-  /// After a block: `count` elements more, each equal to `element`, as a writer may store them. Returns false to stop.
-  /// The default gives them to `block`, at most 256 KiB at a time.
-  virtual bool repeat(std::span<const std::byte> element, std::uint64_t count);
-  /// Asked before each record. True (the default): values of up to 2 MiB come in one block. False: in blocks small
-  /// enough to stay in a processor's cache from being read until they are used.
-  [[nodiscard]] virtual bool prefers_whole() const noexcept;
-};
-
-/// One record of an event file, by its byte range, and the name that it must bear (of a reduction, the whole stored
-/// name). Borrows the name.
-struct RecordRange {
-  std::uint64_t offset = 0;
-  std::uint64_t length = 0;
-  std::string_view tensor;
-};
-
-/// Reads records in blocks, one after another, in the thread that calls it. Keeps its buffers, so that many records
-/// cost no allocations. One a thread.
-class SMD_EXPORT BlockReader {
- public:
-  explicit BlockReader(const Trial& trial);
-  BlockReader(const BlockReader&) = delete;
-  BlockReader& operator=(const BlockReader&) = delete;
-  ~BlockReader();
-
-  /// Reads records of one event file (a path relative to the trial, as `TensorLocation` has it) into `sink`, which
-  /// gets `begin` and blocks of each in turn. `done(i, problem)` follows each, with what went wrong, if anything;
-  /// it ends the reading by returning false. Sorted by offset, short neighbours are read in one go.
-  void read(const std::string& file, std::span<const RecordRange> records, BlockSink& sink,
-            const std::function<bool(std::size_t, std::optional<Problem>&&)>& done);
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
-
-/// A piece of work on a trial, to be done in whatever thread is free. See `Trial::do_parts`.
-class SMD_EXPORT TrialPart {
- public:
-  virtual ~TrialPart();
-  /// Called once. `reader` is this thread's own.
-  virtual void work(BlockReader& reader) = 0;
-};
-
 /// One training job's output directory, open for reading.
 ///
 /// Opening lists the trial and reads the index files in range; values are read when asked for. Nothing here waits but
 /// what is called so: a trial that is still being written is read as it stands. A damaged file costs only itself; see
 /// `problems`. To go through the steps as they come, see `StepFollower`.
 ///
-/// Thread safety: all const members may be called concurrently, also with `refresh` and `cover`; each query sees one
-/// consistent snapshot.
+/// Ways to read values, the simplest first:
+/// - `Tensor::value`, `Tensor::values`: one value, or all of one tensor.
+/// - `read`: many values of any tensors, each as a whole, in parallel.
+/// - `read_blocks`: one or many values of any size, in blocks, with bounded memory.
+/// - `parallel_for_each` with a `BlockReader` for each thread: many short values for one result, such as a row.
+///
+/// Thread safety: all const members may be called concurrently, also with `refresh` and `load_range`; each query sees
+/// one consistent snapshot.
 class SMD_EXPORT Trial {
  public:
   /// Opens a local directory, or `s3://bucket/prefix`. If it lacks `collections`, `index` and `events` but has
@@ -286,8 +133,8 @@ class SMD_EXPORT Trial {
   /// Looks for what is new. Readers in other threads go on with what they have. Does nothing once the job has ended
   /// and everything in range was read. @throws ReadError if the trial cannot be listed any more.
   void refresh();
-  /// Reads the index files of a further range too.
-  void cover(const StepRange& range);
+  /// Reads a further range of steps too.
+  void load_range(const StepRange& range);
 
   /// Opens a trial that need not be there yet: waits for its directory and the first collections file. Nothing if that
   /// took too long (as no step comes meanwhile, `idle` bounds it too) or was stopped; `outcome`, if given, says which.
@@ -338,13 +185,13 @@ class SMD_EXPORT Trial {
                    const std::function<bool(std::size_t, std::unique_ptr<BlockSink>&&, std::optional<Problem>&&)>& take,
                    const ReadOptions& options = {}) const;
 
-  /// Does work in parts, in parallel: `make(i)` gives part `i` below `parts`, and it and its `work` are called in one
-  /// of the threads; `take(i, part)` gets the part back when it is done, in the order of parts, in the calling thread,
-  /// and ends it all by returning false. Few parts wait for being taken, so what they hold is bounded. The first
-  /// exception ends it all and is rethrown.
-  void do_parts(std::size_t parts, const std::function<std::unique_ptr<TrialPart>(std::size_t)>& make,
-                const std::function<bool(std::size_t, std::unique_ptr<TrialPart>&&)>& take,
-                const ReadOptions& options = {}) const;
+  /// Works on parts in parallel: `make(i)` returns part `i` below `parts`; `make` and the part's `work` are called in
+  /// one of the threads. `take(i, part)` gets each finished part, in the order of parts, in the calling thread; it ends
+  /// the work by returning false. Few finished parts wait for `take`, so the memory that they hold is bounded. The
+  /// first exception ends the work and is rethrown.
+  void parallel_for_each(std::size_t parts, const std::function<std::unique_ptr<TrialPart>(std::size_t)>& make,
+                         const std::function<bool(std::size_t, std::unique_ptr<TrialPart>&&)>& take,
+                         const ReadOptions& options = {}) const;
 
  private:
   friend class BlockReader;
@@ -361,29 +208,5 @@ class SMD_EXPORT Trial {
 
 /// The name under which a reduction of a tensor is stored: `smdebug/reductions/abs_mean/NAME`.
 [[nodiscard]] SMD_EXPORT std::string reduction_tensor_name(std::string_view reduction, std::string_view tensor);
-
-/// Paths of the trials at or below `place` (which may be on S3), in byte order. A symbolic link to a trial that lies
-/// elsewhere counts as one, the first of several to the same. No other link below `place` is followed: none can loop.
-/// @throws ReadError if `place` itself cannot be read. What could not be entered goes to `problems`, if given, in byte
-/// order of paths: folders that cannot be read or lie too deep, and links that were not followed (kind warning).
-[[nodiscard]] SMD_EXPORT std::vector<std::string> find_trials(const std::string& place,
-                                                              std::vector<Problem>* problems = nullptr,
-                                                              const TrialOptions& options = {});
-
-/// What a full check of a trial found.
-struct CheckReport {
-  std::uint64_t index_files = 0;
-  std::uint64_t event_files = 0;
-  std::uint64_t records = 0;
-  std::uint64_t unprotected = 0;  ///< Records without a checksum of their payload.
-  std::uint64_t bytes = 0;
-  bool damaged = false;  ///< Some problem is damage.
-};
-
-/// Reads everything in a trial: every index file, every record that one names, and the names of all files. Each
-/// problem and note goes to `report_problem` as it is found.
-/// @throws as `Trial::open`, but damaged collections are a problem, not an error.
-SMD_EXPORT CheckReport check_trial(const std::string& path, const TrialOptions& options,
-                                   const std::function<void(const Problem&)>& report_problem);
 
 }  // namespace smd

@@ -1,34 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/layout.hpp"
 
-#include "layout/debugger/trial_paths.hpp"
+#include <algorithm>
+#include <numeric>
+#include <tuple>
 
 namespace smd::detail::layout {
 
-Listing::Listing(const Listing* before) {
-  if (before != nullptr) {
-    *this = Listing(*before);
-    fresh.clear();
-    notes = ProblemList(limits::problems_per_trial);
+void Listing::rank_workers() {
+  if (worker_rank.size() == workers.size()) {
+    return;
+  }
+  std::vector<std::uint32_t> order(workers.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return std::tie(*workers[a], a) < std::tie(*workers[b], b); });
+  worker_rank.resize(order.size());
+  for (std::uint32_t rank = 0; rank < order.size(); ++rank) {
+    worker_rank[order[rank]] = rank;
   }
 }
 
-std::string Listing::path(const StepFile& file) const {
-  std::string path(folders[file.folder]);
-  path.push_back('/');
-  if (file.leaf == no_id) {
-    path.append(index_leaf(file.step, worker_parts[file.worker]));
-  } else {
-    path.append(leaves[file.leaf]);
-  }
-  return path;
-}
-
-bool Listing::before_in_step(const StepFile& a, const StepFile& b) const {
+bool Listing::before_in_step(const StepPart& a, const StepPart& b) const {
   if (a.worker != b.worker) {
     return worker_rank[a.worker] < worker_rank[b.worker];
   }
-  return a != b && path(a) < path(b);
+  return a != b && before_in_worker(a, b);
+}
+
+std::size_t workers_needed(const CollectionsInfo& collections, const Listing& listing) {
+  if (collections.num_workers && *collections.num_workers > 0) {
+    return static_cast<std::size_t>(*collections.num_workers);
+  }
+  return std::max<std::size_t>(listing.workers.size(), 1);
+}
+
+StepCounts count_steps(const NamedSteps& named) {
+  StepCounts steps;
+  std::uint32_t last_worker = no_id;
+  for (const StepPart& file : named.files) {
+    if (steps.empty() || steps.back().first != file.step) {
+      steps.emplace_back(file.step, 0);
+      last_worker = no_id;
+    }
+    if (file.worker != last_worker) {
+      ++steps.back().second;
+      last_worker = file.worker;
+    }
+  }
+  return steps;
 }
 
 }  // namespace smd::detail::layout

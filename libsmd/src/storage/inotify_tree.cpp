@@ -133,7 +133,7 @@ bool InotifyTree::add(const std::string& folder) {
   }
   const auto entries = root_->list(folder);
   if (!entries) {
-    return true;  // Gone again, or to be reported by whoever reads it.
+    return true;  // Gone again, or reported when it is read.
   }
   for (const auto& entry : *entries) {
     if (entry.kind == EntryKind::folder && !add(folder + '/' + entry.name)) {

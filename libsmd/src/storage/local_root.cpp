@@ -35,8 +35,8 @@ Outcome<std::shared_ptr<const Anchor>> open_anchor(const std::string& path, std:
   return std::shared_ptr<const Anchor>(std::move(anchor));
 }
 
-/// What stands in the way of looking at one entry. What is wrong with the entry itself counts as a file: whoever reads
-/// it then learns of it, instead of missing it in silence. Only trouble of our own ends the listing.
+/// What stands in the way of looking at one entry. What is wrong with the entry itself counts as a file, so
+/// that reading it reports the problem. Only trouble of our own ends the listing.
 Outcome<EntryKind> kind_unknown(int error, std::string path) {
   Problem problem = system_problem(error, std::move(path));
   if (problem.kind == ProblemKind::io) {
@@ -81,7 +81,7 @@ Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_
 
 namespace {
 
-/// File systems of this machine that keep a folder's times as POSIX wants them. Others may be told of changes late, or
+/// File systems of this machine that keep a folder's times as POSIX wants them. Others may learn of changes late, or
 /// never.
 bool keeps_times(int fd) noexcept {
   struct statfs status;

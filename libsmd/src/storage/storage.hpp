@@ -50,8 +50,8 @@ class Folder {
   virtual void announce(std::span<const std::string_view> names) = 0;
 };
 
-/// Wakes whoever waits for a trial to change. Events are hints: they may come late, twice, or for nothing; after each
-/// wake-up the caller looks for itself. One waiter at a time.
+/// Wakes the thread that waits for a trial to change. Events are hints: they may come late, twice, or for nothing;
+/// after each wake-up the caller looks for itself. One waiter at a time.
 class Watch {
  public:
   virtual ~Watch() = default;
@@ -99,11 +99,11 @@ class Storage {
   virtual bool read_once(std::string_view name, std::uint64_t offset, std::span<std::byte> into) = 0;
   virtual Outcome<std::unique_ptr<Folder>> open_folder(std::string_view name) = 0;
   /// Watches the folders that matter for `index` and `collections` (the root, these, their subfolders, also those made
-  /// later). None: nothing tells of changes here, and whoever waits polls.
+  /// later). Null: this storage does not announce changes, and waiting polls.
   virtual std::unique_ptr<Watch> watch(std::chrono::milliseconds poll_interval) = 0;
-  /// How often to look where nobody says.
+  /// How often to look by default.
   [[nodiscard]] virtual std::chrono::milliseconds default_interval() const noexcept { return std::chrono::seconds(2); }
-  /// For whoever waits: whether the root is still where it was. Removed, moved away, no longer to be searched: a
+  /// For waiting: whether the root is still where it was. Removed, moved away, no longer to be searched: a
   /// problem. Replaced by another: takes that one, and `generation` changes.
   virtual Status revisit() { return ok(); }
   /// Changes when all that was read before is of another trial.
@@ -138,7 +138,7 @@ class Storage {
     take(std::move(*entries));
     return ok();
   }
-  /// How many reads at once are worth while.
+  /// How many reads at once are worthwhile.
   [[nodiscard]] virtual unsigned parallelism() const noexcept = 0;
   /// For messages: the path or URL of the root.
   [[nodiscard]] virtual const std::string& root() const noexcept = 0;
@@ -147,7 +147,7 @@ class Storage {
 /// Wakes when `path`, which is not there yet, may have come into being. For any kind of path that can be opened.
 [[nodiscard]] std::unique_ptr<Watch> watch_for_path(const std::string& path, std::chrono::milliseconds poll_interval);
 
-/// Whether a problem is that no more descriptors are to be had: the same again with fewer at a time may well succeed.
+/// Whether a problem is that descriptors ran out: a retry with fewer at a time may succeed.
 [[nodiscard]] bool too_many_open_files(const Problem& problem) noexcept;
 
 /// Storage for a local directory. Kept open by descriptor: renaming the directory does not disturb it.

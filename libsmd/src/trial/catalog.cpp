@@ -65,6 +65,17 @@ std::uint64_t hash_shapes(const std::vector<ShapeList::Saved>& shapes) noexcept 
   return hash.value;
 }
 
+std::uint64_t hash_types(const layout::TypeList& types) noexcept {
+  layout::Fnv hash;
+  for (const layout::ElementType& type : types) {
+    hash.add(static_cast<std::uint64_t>(type.dtype));
+    for (const std::int64_t size : type.shape) {
+      hash.add(static_cast<std::uint64_t>(size));
+    }
+  }
+  return hash.value;
+}
+
 }  // namespace
 
 StoredName parse_stored_name(std::string_view name) noexcept {
@@ -94,6 +105,7 @@ const ShapeList::Saved* ShapeList::of(std::uint32_t tensor) const noexcept {
 struct Catalog::KnownLists {
   std::unordered_multimap<std::uint64_t, std::uint32_t> lists;
   std::unordered_multimap<std::uint64_t, std::uint32_t> shapes;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> types;
 };
 
 Catalog::Catalog()
@@ -122,7 +134,7 @@ class Catalog::Merger {
     std::vector<std::uint32_t> payloads;
     std::vector<std::uint32_t> paths;
   };
-  Translation merge(layout::IndexTables&& tables) {
+  Translation merge(layout::Tables&& tables) {
     std::vector<std::uint32_t> lists;
     lists.reserve(tables.name_lists.size());
     for (const layout::NameList& list : tables.name_lists) {
@@ -133,11 +145,17 @@ class Catalog::Merger {
     for (const auto& list : tables.shape_lists) {
       shapes.push_back(merge_shapes(list, tables.names));
     }
+    std::vector<std::uint32_t> types;
+    types.reserve(tables.type_lists.size());
+    for (layout::TypeList& list : tables.type_lists) {
+      types.push_back(merge_types(std::move(list)));
+    }
     Translation to;
     to.payloads.reserve(tables.payloads.size());
     for (layout::Payload payload : tables.payloads) {
       payload.names = lists[payload.names];
       payload.shapes = payload.shapes == no_id ? no_id : shapes[payload.shapes];
+      payload.types = payload.types == no_id ? no_id : types[payload.types];
       to.payloads.push_back(static_cast<std::uint32_t>(catalog_.payloads_.size()));
       catalog_.payloads_.push_back(payload);
     }
@@ -209,6 +227,20 @@ class Catalog::Merger {
     return id;
   }
 
+  std::uint32_t merge_types(layout::TypeList&& list) {
+    const std::uint64_t hash = hash_types(list);
+    const auto [first, last] = catalog_.known_->types.equal_range(hash);
+    for (auto it = first; it != last; ++it) {
+      if (it->second < catalog_.types_.size() && *catalog_.types_[it->second] == list) {
+        return it->second;
+      }
+    }
+    const auto id = static_cast<std::uint32_t>(catalog_.types_.size());
+    catalog_.types_.push_back(std::make_shared<const layout::TypeList>(std::move(list)));
+    catalog_.known_->types.emplace(hash, id);
+    return id;
+  }
+
   Catalog& catalog_;
   GrowingTable tensors_;
   GrowingTable reductions_;
@@ -224,7 +256,7 @@ std::vector<StepRow> Catalog::add(LoadedSteps&& loaded) {
     Merger merger(*this);
     std::vector<Merger::Translation> translations;
     translations.reserve(loaded.tables.size());
-    for (layout::IndexTables& tables : loaded.tables) {
+    for (layout::Tables& tables : loaded.tables) {
       translations.push_back(merger.merge(std::move(tables)));
     }
     rows.reserve(loaded.rows.size());

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/sorted_chunks.hpp"
-#include "layout/debugger/payload.hpp"
 #include "layout/layout.hpp"
 #include "layout/name_table.hpp"
+#include "layout/payload.hpp"
 
 #include <smd/snapshot.hpp>
 
@@ -46,7 +46,7 @@ struct ShapeList {
   [[nodiscard]] const Saved* of(std::uint32_t tensor) const noexcept;
 };
 
-/// What step files list, in compact columns (ids, 4 and 8 byte numbers). A value: copying shares the columns.
+/// What the rows list, in compact columns (ids, 4 and 8 byte numbers). A value: copying shares the columns.
 class Catalog {
  public:
   Catalog();
@@ -64,10 +64,14 @@ class Catalog {
     const std::uint32_t id = payload(row).shapes;
     return id == no_id ? nullptr : shapes_[id].get();
   }
+  /// Type and shape of an entry that has no record.
+  [[nodiscard]] const layout::ElementType& type(const layout::Payload& payload, std::uint32_t position) const noexcept {
+    return (*types_[payload.types])[position];
+  }
   [[nodiscard]] const layout::NameTable& tensors() const noexcept { return *tensors_; }
   [[nodiscard]] const layout::NameTable& reductions() const noexcept { return *reductions_; }
   [[nodiscard]] const layout::NameTable& originals() const noexcept { return *originals_; }
-  /// Names as index files have them, by the ids in `ItemList::names`: the tags of records.
+  /// Names as the layout has them, by the ids in `ItemList::names`: the tags of records.
   [[nodiscard]] const layout::NameTable& stored_names() const noexcept { return *stored_; }
   [[nodiscard]] const layout::NameTable& paths() const noexcept { return *paths_; }
   /// Tensor ids in the byte order of names, and by id the place in it.
@@ -87,12 +91,13 @@ class Catalog {
   std::shared_ptr<const layout::NameTable> paths_;
   std::shared_ptr<const std::vector<std::uint32_t>> sorted_;
   std::shared_ptr<const std::vector<std::uint32_t>> rank_;
-  std::shared_ptr<const layout::NameTable> stored_;  // names as in index files
+  std::shared_ptr<const layout::NameTable> stored_;  // names as the layout has them
   GrowingColumn<std::shared_ptr<const ItemList>> lists_;
   GrowingColumn<std::shared_ptr<const ShapeList>> shapes_;
+  GrowingColumn<std::shared_ptr<const layout::TypeList>> types_;
   GrowingColumn<std::shared_ptr<const layout::PayloadArena>> arenas_;
   GrowingColumn<layout::Payload> payloads_;
-  std::shared_ptr<KnownLists> known_;  // of whoever adds; may know of lists that this copy does not have
+  std::shared_ptr<KnownLists> known_;  // shared by all copies; may have lists that this copy does not
 };
 
 /// A stored name taken apart (docs/format.md): `smdebug/reductions/abs_mean/NAME` is reduction `abs_mean` of

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parallel.hpp"
-#include "layout/debugger/trial_paths.hpp"
 #include "trial/record_reader.hpp"
 #include "trial/trial_state.hpp"
 
@@ -16,6 +15,7 @@ namespace smd {
 
 using detail::layout::StepRow;
 using detail::trial::RecordReader;
+using detail::trial::Records;
 using detail::trial::Snapshot;
 using detail::trial::TrialState;
 
@@ -31,12 +31,12 @@ struct RowReport {
 };
 
 /// Reads every record that a row names, repeated ones too.
-RowReport check_row(const TrialState& state, const Snapshot& snapshot, const StepRow& row, RecordReader& reader) {
+RowReport check_row(const Records& records, const Snapshot& snapshot, const StepRow& row, RecordReader& reader) {
   RowReport report;
   const detail::layout::Payload& payload = snapshot.catalog.payload(row);
   const detail::trial::ItemList& list = snapshot.catalog.items(row);
   for (std::uint32_t position = 0; position < payload.count; ++position) {
-    const TensorLocation place = state.location(snapshot, row, position);
+    const TensorLocation place = records.location(snapshot, row, position);
     report.event_file = place.file;
     ++report.records;
     report.bytes += place.length;
@@ -45,7 +45,7 @@ RowReport check_row(const TrialState& state, const Snapshot& snapshot, const Ste
       report.unprotected += record->has_checksum ? 0 : 1;
       continue;
     }
-    Problem problem = state.judge(std::move(record.problem()), place, snapshot);
+    Problem problem = records.explain(std::move(record.problem()), place, snapshot);
     const bool whole_file = !problem.offset.has_value();
     report.problems.push_back(std::move(problem));
     if (whole_file) {
@@ -54,63 +54,6 @@ RowReport check_row(const TrialState& state, const Snapshot& snapshot, const Ste
   }
   return report;
 }
-
-/// Notes names that are no part of a trial, and event files that no index file names.
-class NameCheck {
- public:
-  NameCheck(const TrialState& state, std::unordered_set<std::string> event_files,
-            const std::function<void(Problem)>& report)
-      : state_(state), event_files_(std::move(event_files)), report_(report) {}
-
-  void folder(const std::string& path, int depth) {
-    const auto listed =
-        state_.storage().list_parts(path, [&](Entries entries) { part(path, depth, std::move(entries)); });
-    if (!listed) {
-      report_(listed.problem());
-    }
-  }
-
- private:
-  using Entries = std::vector<detail::storage::DirEntry>;
-  static constexpr int deepest = 8;
-
-  void part(const std::string& path, int depth, Entries entries) {
-    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-    for (const auto& entry : entries) {
-      const std::string name = path.empty() ? entry.name : path + "/" + entry.name;
-      if (entry.kind == detail::storage::EntryKind::folder) {
-        if (path.empty() && !is_part(entry.name)) {
-          report_(note(name, "this folder is no part of a trial"));
-        } else if (depth < deepest && name != "tensorboard") {
-          folder(name, depth + 1);
-        }
-      } else {
-        file(name, entry.name, path.empty());
-      }
-    }
-  }
-
-  static Problem note(const std::string& file, const char* text) { return {ProblemKind::note, file, {}, text}; }
-  static bool is_part(const std::string& folder) {
-    return folder == "collections" || folder == detail::layout::index_folder ||
-           folder == detail::layout::events_folder || folder == "tensorboard" || folder == detail::layout::end_marker;
-  }
-
-  void file(const std::string& name, const std::string& leaf, bool in_root) {
-    if (leaf.ends_with(".tmp")) {
-      report_(note(name, "temporary file: being written, or left over by a writer that died"));
-    } else if (in_root && leaf != detail::layout::end_marker && leaf != detail::layout::lock_file &&
-               leaf != "claim.smd") {
-      report_(note(name, "this file is no part of a trial"));
-    } else if (name.starts_with("events/") && !event_files_.contains(name)) {
-      report_(note(name, "no readable index file names this file"));
-    }
-  }
-
-  const TrialState& state_;
-  std::unordered_set<std::string> event_files_;
-  const std::function<void(Problem)>& report_;
-};
 
 }  // namespace
 
@@ -136,7 +79,7 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
   for (const Problem& problem : state.problems()) {
     add(problem);
   }
-  report.index_files = snapshot->listing->files.size();
+  report.index_files = snapshot->listing->named ? snapshot->listing->named->files.size() : 0;
 
   std::vector<StepRow> rows;
   for (const detail::trial::Step& step : snapshot->steps) {
@@ -150,9 +93,9 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
       jobs, rows.size(), std::size_t{jobs} * 4,
       [&](std::size_t i, unsigned worker) {
         if (!readers[worker]) {
-          readers[worker] = std::make_unique<RecordReader>(state.storage(), options.verify);
+          readers[worker].reset(new RecordReader(state.records().reader()));
         }
-        return check_row(state, *snapshot, rows[i], *readers[worker]);
+        return check_row(state.records(), *snapshot, rows[i], *readers[worker]);
       },
       [&](std::size_t i, RowReport&& row) {
         if (options.progress) {
@@ -168,7 +111,7 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
         return true;
       });
   report.event_files = event_files.size();
-  NameCheck(state, std::move(event_files), add).folder("", 0);
+  state.layout().check_names(state.storage(), event_files, add);
   return report;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Up to which step all workers have written.
-#include "trial/trial_state.hpp"
+#include "trial/completeness.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -12,9 +12,9 @@ namespace smd::detail::trial {
 namespace {
 
 /// The files of one step, in their order.
-std::vector<layout::StepFile> files_at(const SortedChunks<layout::StepFile>& files, std::int64_t step) {
-  std::vector<layout::StepFile> found;
-  for (auto it = files.partition_point([step](const layout::StepFile& file) { return file.step < step; });
+std::vector<layout::StepPart> files_at(const SortedChunks<layout::StepPart>& files, std::int64_t step) {
+  std::vector<layout::StepPart> found;
+  for (auto it = files.partition_point([step](const layout::StepPart& file) { return file.step < step; });
        it != files.end() && it->step == step; ++it) {
     found.push_back(*it);
   }
@@ -26,12 +26,13 @@ bool lists_nothing(const Snapshot& snapshot, std::int64_t step) {
   if (snapshot.find(step) != nullptr) {
     return false;
   }
-  const auto it = snapshot.read.partition_point([&](const layout::StepFile& other) { return other.step < step; });
-  return it != snapshot.read.end() && it->step == step;
+  const SortedChunks<layout::StepPart>& read = snapshot.listing->named->read;
+  const auto it = read.partition_point([&](const layout::StepPart& other) { return other.step < step; });
+  return it != read.end() && it->step == step;
 }
 
-const layout::StepFile& file_of(const layout::StepRow& row) noexcept { return row.file; }
-const layout::StepFile& file_of(const layout::StepFile& file) noexcept { return file; }
+const layout::StepPart& file_of(const layout::StepRow& row) noexcept { return row.file; }
+const layout::StepPart& file_of(const layout::StepPart& file) noexcept { return file; }
 
 /// Of rows or files, by worker.
 template <class Items>
@@ -43,29 +44,39 @@ std::size_t distinct_workers(const Items& items) {
   return count;
 }
 
-}  // namespace
+bool was_read(const Snapshot& snapshot, const layout::StepPart& file) {
+  const SortedChunks<layout::StepPart>& read = snapshot.listing->named->read;
+  const auto place = read.partition_point([&](const layout::StepPart& other) { return other < file; });
+  return place != read.end() && *place == file;
+}
+
+/// Steps out of range whose files were read only to see who wrote them.
+struct Probes {
+  const Probe& probe;
+  int done = 0;
+  std::vector<std::int64_t> undecided = {};
+};
 
 /// Whether as many workers as needed saved something at a listed step; nothing if that takes reading its files.
-std::optional<bool> TrialState::is_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const {
+std::optional<bool> is_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) {
   if (const Step* const known = snapshot.find(step)) {
     return distinct_workers(snapshot.rows_of(*known)) >= needed;
   }
-  const layout::StepFile first = files_at(snapshot.listing->files, step).front();
+  const layout::StepPart first = files_at(snapshot.listing->named->files, step).front();
   const auto failure =
       std::lower_bound(snapshot.failures.begin(), snapshot.failures.end(), step,
                        [](const layout::LoadedSteps::Failure& failed, std::int64_t n) { return failed.file.step < n; });
   const bool failed = failure != snapshot.failures.end() && failure->file.step == step;
-  if (failed || snapshot.was_read(first)) {
+  if (failed || was_read(snapshot, first)) {
     return false;  // in range, and found to list nothing
   }
   return std::nullopt;
 }
 
 /// The same for a step that is not in range; its files are read for this alone.
-bool TrialState::probe_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) const {
-  const std::vector<layout::StepFile> files = files_at(snapshot.listing->files, step);
-  const layout::LoadedSteps probe =
-      layout_->load(*storage_, *snapshot.listing, files, storage_->remote() ? jobs() : 1, {});
+bool probe_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed, const Probe& read) {
+  const std::vector<layout::StepPart> files = files_at(snapshot.listing->named->files, step);
+  const layout::LoadedSteps probe = read(files);
   std::vector<layout::StepRow> rows;
   for (const layout::LoadedSteps::Row& row : probe.rows) {
     if (row.row.payload != no_id) {
@@ -75,13 +86,13 @@ bool TrialState::probe_complete(const Snapshot& snapshot, std::int64_t step, std
   return distinct_workers(rows) >= needed;
 }
 
-/// Whether so many workers wrote a listed step. What cannot be told so far goes to `undecided`.
-bool TrialState::wrote(const Snapshot& snapshot, std::int64_t step, std::size_t needed, Probes& probes) const {
+/// Whether at least `needed` workers wrote a listed step. Steps of which that is still unknown go to `undecided`.
+bool wrote(const Snapshot& snapshot, std::int64_t step, std::size_t needed, Probes& probes) {
   constexpr int most_probes = 64;  // of steps out of range that turn out to be nothing: damaged files, say
   if (const std::optional<bool> complete = is_complete(snapshot, step, needed)) {
     return *complete;
   }
-  if (++probes.done <= most_probes && probe_complete(snapshot, step, needed)) {
+  if (++probes.done <= most_probes && probe_complete(snapshot, step, needed, probes.probe)) {
     return true;
   }
   probes.undecided.push_back(step);
@@ -89,9 +100,9 @@ bool TrialState::wrote(const Snapshot& snapshot, std::int64_t step, std::size_t 
 }
 
 /// The newest step after `last` that so many workers wrote, looked for from the end; else `last`.
-std::optional<std::int64_t> TrialState::newest_by(const Snapshot& snapshot, std::size_t needed,
-                                                  std::optional<std::int64_t> last, Probes& probes) const {
-  const SortedChunks<layout::StepFile>& files = snapshot.listing->files;
+std::optional<std::int64_t> newest_by(const Snapshot& snapshot, std::size_t needed, std::optional<std::int64_t> last,
+                                      Probes& probes) {
+  const SortedChunks<layout::StepPart>& files = snapshot.listing->named->files;
   for (auto it = files.end(); it != files.begin();) {
     const std::int64_t step = std::prev(it)->step;
     if (last && step <= *last) {
@@ -110,15 +121,15 @@ std::optional<std::int64_t> TrialState::newest_by(const Snapshot& snapshot, std:
 }
 
 /// The steps that wait for a worker, of all that there are.
-void TrialState::find_waiting(Snapshot& snapshot, std::size_t needed) const {
-  Probes probes;
+void find_waiting(Snapshot& snapshot, std::size_t needed, const Probe& probe) {
+  Probes probes{probe};
   snapshot.all_wrote_by = needed;
   snapshot.all_wrote = newest_by(snapshot, needed, std::nullopt, probes);
   snapshot.undecided = std::move(probes.undecided);
-  const SortedChunks<layout::StepFile>& files = snapshot.listing->files;
+  const SortedChunks<layout::StepPart>& files = snapshot.listing->named->files;
   std::vector<std::int64_t> waiting;
   for (auto it = files.partition_point(
-           [&](const layout::StepFile& file) { return snapshot.all_wrote && file.step <= *snapshot.all_wrote; });
+           [&](const layout::StepPart& file) { return snapshot.all_wrote && file.step <= *snapshot.all_wrote; });
        it != files.end(); ++it) {
     if ((waiting.empty() || waiting.back() != it->step) && !lists_nothing(snapshot, it->step)) {
       waiting.push_back(it->step);
@@ -129,19 +140,19 @@ void TrialState::find_waiting(Snapshot& snapshot, std::size_t needed) const {
 }
 
 /// The same, of the steps that were touched since. Costs by their number, also while a worker that died lets all wait.
-void TrialState::update_waiting(Snapshot& snapshot, std::vector<std::int64_t> touched) const {
+void update_waiting(Snapshot& snapshot, std::vector<std::int64_t> touched, const Probe& probe) {
   const std::size_t needed = snapshot.all_wrote_by;
   touched.insert(touched.end(), snapshot.undecided.begin(), snapshot.undecided.end());
   std::sort(touched.begin(), touched.end());
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-  Probes probes;
+  Probes probes{probe};
   bool fewer = false;
   std::vector<std::int64_t> waiting;
   for (auto step = touched.rbegin(); step != touched.rend(); ++step) {
     if (snapshot.all_wrote && *step <= *snapshot.all_wrote) {
       break;
     }
-    if (distinct_workers(files_at(snapshot.listing->files, *step)) >= needed &&
+    if (distinct_workers(files_at(snapshot.listing->named->files, *step)) >= needed &&
         wrote(snapshot, *step, needed, probes)) {
       snapshot.all_wrote = *step;
       fewer = true;
@@ -167,19 +178,54 @@ void TrialState::update_waiting(Snapshot& snapshot, std::vector<std::int64_t> to
   snapshot.waiting.merge(std::move(waiting), std::less<>());
 }
 
-/// `touched`: steps of which files were listed or read since the snapshot that this one began as; nothing if it began
-/// as none.
-void TrialState::find_last_complete(Snapshot& snapshot, std::optional<std::vector<std::int64_t>> touched) const {
-  const std::size_t needed = workers_needed(*snapshot.collections, *snapshot.listing);
-  if (touched && snapshot.all_wrote_by == needed) {
-    update_waiting(snapshot, *std::move(touched));
-  } else {
-    find_waiting(snapshot, needed);
+}  // namespace
+
+void find_last_complete(Snapshot& snapshot, std::optional<std::vector<std::int64_t>> touched, std::size_t window,
+                        const Probe& probe) {
+  if (!snapshot.listing->named) {  // known only by reading: each step that is known is complete
+    snapshot.all_wrote = snapshot.steps.empty() ? std::nullopt : std::optional(snapshot.steps.back().number);
+    snapshot.passed = snapshot.last_complete = snapshot.all_wrote;
+    return;
   }
-  const std::size_t passed = given_up(snapshot.waiting.size(), window_);
+  const std::size_t needed = layout::workers_needed(*snapshot.collections, *snapshot.listing);
+  if (touched && snapshot.all_wrote_by == needed) {
+    update_waiting(snapshot, *std::move(touched), probe);
+  } else {
+    find_waiting(snapshot, needed, probe);
+  }
+  const std::size_t passed = given_up(snapshot.waiting.size(), window);
   snapshot.passed = passed == 0 ? snapshot.all_wrote : snapshot.waiting.nth(passed - 1);
-  Probes probes;
+  Probes probes{probe};
   snapshot.last_complete = snapshot.ended ? newest_by(snapshot, 1, snapshot.passed, probes) : snapshot.passed;
+}
+
+std::size_t given_up(std::size_t waiting, std::size_t window) noexcept {
+  if (waiting <= window) {
+    return 0;
+  }
+  const std::size_t at_once = std::max<std::size_t>(window / 2, 1);
+  return std::min(waiting, (waiting - window + at_once - 1) / at_once * at_once);
+}
+
+std::optional<Problem> missing_collections_files(const Snapshot& snapshot, std::string_view place) {
+  if (!snapshot.collections->num_workers) {
+    return std::nullopt;  // it does not say how many there should be
+  }
+  const std::int64_t expected = *snapshot.collections->num_workers;
+  const auto there = static_cast<std::int64_t>(snapshot.collections->workers.size());
+  const auto warning = [place](std::string text) {
+    return Problem{ProblemKind::warning, std::string(place), {}, std::move(text)};
+  };
+  if (expected <= 0) {
+    return warning("the collections name " + std::to_string(expected) +
+                   " workers; steps count as complete when all workers that wrote anything wrote them");
+  }
+  if (there >= expected) {
+    return std::nullopt;
+  }
+  return warning(std::to_string(there) + " of " + std::to_string(expected) + " workers " +
+                 (there == 1 ? "has" : "have") + " a collections file" + (snapshot.ended ? "" : " so far") +
+                 "; what is there is read");
 }
 
 }  // namespace smd::detail::trial

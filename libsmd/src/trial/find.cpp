@@ -103,7 +103,7 @@ class Search {
   }
 
  private:
-  /// Sets `error` where it cannot be told; a folder that is not there is none.
+  /// Sets `error` if the answer is unknown; a folder that does not exist is no trial.
   static bool is_trial(const fs::path& folder, std::error_code& error) {
     const bool there = fs::is_directory(folder / std::string(detail::layout::collections_folder), error);
     if (is_missing(error) || error == std::errc::too_many_symbolic_link_levels) {

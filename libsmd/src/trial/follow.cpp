@@ -56,7 +56,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   FollowOptions options;
   Waiter waiter;  // made before the first look
   std::shared_ptr<const Snapshot> snapshot;
-  /// Steps up to here were complete at the look before the latest, or at that one if nothing changed the while. A
+  /// Steps up to here were complete at the look before the latest, or at that one if nothing changed meanwhile. A
   /// folder that is listed while files are renamed into it may show a later one and not an earlier one; what was there
   /// before a listing began is seen by it.
   std::optional<std::int64_t> confirmed;
@@ -239,26 +239,26 @@ std::optional<FollowEvent> StepFollower::Impl::give(const Step& step, bool late)
   return event;
 }
 
-/// Event files of a step that are not there, or shorter than its index files say; whether waiting is of no use.
+/// Event files of a step that are not there, or shorter than its index files say; whether waiting is useless.
 std::vector<std::string> StepFollower::Impl::missing_files(const Step& step, bool& hopeless) const {
   std::vector<std::string> missing;
   bool all_hopeless = true;
   for (const detail::layout::StepRow& row : snapshot->rows_of(step)) {
     const detail::layout::Payload& payload = snapshot->catalog.payload(row);
-    if (payload.count == 0) {
+    if (payload.count == 0 || payload.kind == detail::layout::PlaceKind::number) {
       continue;
     }
     std::uint64_t end = 0;
     for (std::uint32_t i = 0; i < payload.count; ++i) {
       const std::uint64_t start = payload.start(i);
-      end = std::max(end, start + std::min<std::uint64_t>(payload.lengths[i], UINT64_MAX - start));
+      end = std::max(end, start + std::min<std::uint64_t>(payload.length(i), UINT64_MAX - start));
     }
-    const TensorLocation location = trial->location(*snapshot, row, 0);
+    const TensorLocation location = trial->records().location(*snapshot, row, 0);
     const auto file = trial->storage().open_at(location.file, end - std::min<std::uint64_t>(end, 1), 1);
     const bool there = file ? (*file)->size() >= end : file.problem().kind != ProblemKind::not_found;
     if (!there) {
       missing.push_back(location.file);
-      all_hopeless = all_hopeless && trial->writer_went_on(location, *snapshot);
+      all_hopeless = all_hopeless && trial->records().writer_went_on(location, *snapshot);
     }
   }
   hopeless = hopeless || all_hopeless;

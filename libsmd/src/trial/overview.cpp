@@ -23,7 +23,7 @@ namespace {
 std::uint64_t payload_bytes(const detail::layout::Payload& payload) {
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < payload.count; ++i) {
-    bytes += payload.lengths[i];
+    bytes += payload.length(i);
   }
   return bytes;
 }
@@ -157,7 +157,7 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
     for (const Item& item : catalog.items(row).items) {
       Tally& tally = tallies[item.tensor];
       tally.saw(row, ranks[row.file.worker]);
-      tally.bytes += payload.lengths[item.position];
+      tally.bytes += payload.length(item.position);
       if (item.reduction == no_id) {
         tally.value = true;
       } else {
@@ -226,8 +226,8 @@ class ByRank {
   std::vector<Found> sorted_;
 };
 
-/// The tensors that a query asks for. A few are looked up in each list of what was saved: whoever asks for all tensors,
-/// one after the other, is not to pay for looking at all of them each time.
+/// The tensors that a query asks for. A few are looked up in each list of what was saved: asking for all tensors
+/// one after the other must not cost a look at all of them each time.
 class WantedTensors {
  public:
   WantedTensors(const detail::trial::Catalog& catalog, const std::vector<std::string>& names) {
@@ -349,9 +349,9 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
       const StepRow& row = rows[found[i].row];
       std::string& path = paths[found[i].row];
       if (path.empty()) {
-        path = impl_->event_path(*snapshot, row);
+        path = impl_->records().event_path(*snapshot, row);
       }
-      if (impl_->fill(*snapshot, row, found[i].tensor, path, entry) && !visit(entry)) {
+      if (impl_->records().fill(*snapshot, row, found[i].tensor, path, entry) && !visit(entry)) {
         return false;
       }
       if (query.first_worker_only) {

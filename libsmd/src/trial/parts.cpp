@@ -15,8 +15,7 @@ namespace smd {
 TrialPart::~TrialPart() = default;
 
 struct __attribute__((visibility("hidden"))) BlockReader::Impl {
-  explicit Impl(std::shared_ptr<Trial::Impl> of)
-      : trial(std::move(of)), reader(trial->storage(), trial->options().verify) {}
+  explicit Impl(std::shared_ptr<Trial::Impl> of) : trial(std::move(of)), reader(trial->records().reader()) {}
 
   std::shared_ptr<Trial::Impl> trial;
   detail::trial::RecordReader reader;
@@ -34,16 +33,17 @@ void BlockReader::read(const std::string& file, std::span<const RecordRange> rec
     locations[i].file = file;
     locations[i].offset = records[i].offset;
     locations[i].length = records[i].length;
+    locations[i].bare = records[i].bare == nullptr ? nullptr : std::make_shared<const BareValue>(*records[i].bare);
   }
   impl_->reader.expect(std::span(locations).first(records.size()));
   const auto snapshot = impl_->trial->current();
   for (std::size_t i = 0; i < records.size(); ++i) {
     std::optional<Problem> problem;
-    auto status = impl_->trial->read_or_again(
+    auto status = impl_->trial->records().read_or_again(
         impl_->reader, locations[i], records[i].tensor, *snapshot,
         [&](const TensorLocation& place) { return impl_->reader.stream(place, records[i].tensor, sink); });
     if (!status) {
-      problem = impl_->trial->judge(std::move(status.problem()), locations[i], *snapshot);
+      problem = impl_->trial->records().explain(std::move(status.problem()), locations[i], *snapshot);
     }
     if (!done(i, std::move(problem))) {
       break;
@@ -52,9 +52,9 @@ void BlockReader::read(const std::string& file, std::span<const RecordRange> rec
   impl_->reader.expect({});
 }
 
-void Trial::do_parts(std::size_t parts, const std::function<std::unique_ptr<TrialPart>(std::size_t)>& make,
-                     const std::function<bool(std::size_t, std::unique_ptr<TrialPart>&&)>& take,
-                     const ReadOptions& options) const {
+void Trial::parallel_for_each(std::size_t parts, const std::function<std::unique_ptr<TrialPart>(std::size_t)>& make,
+                              const std::function<bool(std::size_t, std::unique_ptr<TrialPart>&&)>& take,
+                              const ReadOptions& options) const {
   const auto threads =
       static_cast<unsigned>(std::min<std::size_t>(impl_->jobs(options.jobs), std::max<std::size_t>(parts, 1)));
   std::vector<std::unique_ptr<BlockReader>> readers(threads);

@@ -23,6 +23,10 @@ constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;
 /// Values that are read but not yet taken may hold this much in all.
 constexpr std::uint64_t in_flight_bytes = std::uint64_t{48} << 20;
 
+std::unique_ptr<detail::trial::RecordReader> new_reader(const detail::trial::Records& records) {
+  return std::unique_ptr<detail::trial::RecordReader>(new detail::trial::RecordReader(records.reader()));
+}
+
 struct Batch {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -89,20 +93,20 @@ void for_each_ascending(std::span<const TensorLocation> locations, F&& read) {
 
 }  // namespace
 
-void detail::trial::TrialState::read(const Snapshot& snapshot, std::span<const TensorLocation> locations,
-                                     std::span<const std::string> tensors, unsigned wanted_jobs,
-                                     const std::function<bool(std::size_t, ReadResult&&)>& take) const {
+void detail::trial::Records::read(const Snapshot& snapshot, std::span<const TensorLocation> locations,
+                                  std::span<const std::string> tensors, unsigned jobs,
+                                  const std::function<bool(std::size_t, ReadResult&&)>& take) const {
   std::uint64_t largest = 1;
-  const std::size_t most_records = storage_->remote() ? batch_remote_values : batch_records;
-  const std::vector<Batch> work = batches(locations, largest, most_records, *storage_, jobs(wanted_jobs));
+  const std::size_t most_records = storage_.remote() ? batch_remote_values : batch_records;
+  const std::vector<Batch> work = batches(locations, largest, most_records, storage_, jobs);
   // Large values one at a time: memory stays near that of one.
   const auto window = static_cast<std::size_t>(std::max<std::uint64_t>(in_flight_bytes / largest, 1));
   const unsigned threads =
-      static_cast<unsigned>(std::min<std::size_t>({jobs(wanted_jobs), window, std::max<std::size_t>(work.size(), 1)}));
+      static_cast<unsigned>(std::min<std::size_t>({jobs, window, std::max<std::size_t>(work.size(), 1)}));
   std::vector<std::unique_ptr<RecordReader>> readers(threads);
   const auto read_one = [&](std::size_t i, unsigned worker) {
     if (!readers[worker]) {
-      readers[worker] = std::make_unique<detail::trial::RecordReader>(*storage_, options_.verify);
+      readers[worker] = new_reader(*this);
     }
     Read result;
     const bool file_again = i + 1 < locations.size() && locations[i + 1].file == locations[i].file;
@@ -113,7 +117,7 @@ void detail::trial::TrialState::read(const Snapshot& snapshot, std::span<const T
     if (record) {
       result.record = *std::move(record);
     } else {
-      result.problem = judge(std::move(record.problem()), locations[i], snapshot);
+      result.problem = explain(std::move(record.problem()), locations[i], snapshot);
     }
     return result;
   };
@@ -121,9 +125,9 @@ void detail::trial::TrialState::read(const Snapshot& snapshot, std::span<const T
       threads, work.size(), std::min<std::size_t>(window, std::size_t{threads} * 4),
       [&](std::size_t b, unsigned worker) {
         std::vector<Read> results(work[b].end - work[b].begin);
-        if (storage_->remote()) {
+        if (storage_.remote()) {
           if (!readers[worker]) {
-            readers[worker] = std::make_unique<RecordReader>(*storage_, options_.verify);
+            readers[worker] = new_reader(*this);
           }
           readers[worker]->expect(locations.subspan(work[b].begin, work[b].end - work[b].begin));
         }
@@ -146,7 +150,7 @@ void Trial::read(std::span<const TensorLocation> locations, std::span<const std:
   if (tensors.size() != locations.size()) {
     throw InvalidArgument("Trial::read wants one tensor name for each location");
   }
-  impl_->read(*impl_->snapshot(), locations, tensors, options.jobs, take);
+  impl_->records().read(*impl_->snapshot(), locations, tensors, impl_->jobs(options.jobs), take);
 }
 
 void Trial::read_blocks(
@@ -172,6 +176,7 @@ void Trial::read_blocks(
     std::vector<std::vector<Result>> results;
   };
   const std::shared_ptr<const detail::trial::Snapshot> snapshot = impl_->snapshot();
+  const detail::trial::Records& records = impl_->records();
   std::uint64_t largest = 1;
   const std::vector<Batch> work =
       batches(locations, largest, batch_records, impl_->storage(), impl_->jobs(options.jobs));
@@ -180,12 +185,12 @@ void Trial::read_blocks(
   std::vector<std::unique_ptr<detail::trial::RecordReader>> readers(threads);
   const auto read_one = [&](detail::trial::RecordReader& reader, std::size_t i) {
     Result result;
-    auto status = impl_->read_or_again(reader, locations[i], tensors[i], *snapshot, [&](const TensorLocation& place) {
+    auto status = records.read_or_again(reader, locations[i], tensors[i], *snapshot, [&](const TensorLocation& place) {
       result.sink = make(i);
       return reader.stream(place, tensors[i], *result.sink);
     });
     if (!status) {
-      result.problem = impl_->judge(std::move(status.problem()), locations[i], *snapshot);
+      result.problem = records.explain(std::move(status.problem()), locations[i], *snapshot);
     }
     return result;
   };
@@ -194,7 +199,7 @@ void Trial::read_blocks(
       threads, work.size(), std::size_t{threads} * 4,
       [&](std::size_t b, unsigned worker) {
         if (!readers[worker]) {
-          readers[worker] = std::make_unique<detail::trial::RecordReader>(impl_->storage(), impl_->options().verify);
+          readers[worker] = new_reader(records);
         }
         std::vector<std::vector<Result>> freed;
         if (worker != 0) {
@@ -227,6 +232,7 @@ void Trial::read_blocks(
 std::optional<Problem> Trial::read_blocks(const TensorLocation& location, std::string_view tensor,
                                           BlockSink& sink) const {
   const std::shared_ptr<const detail::trial::Snapshot> snapshot = impl_->snapshot();
+  const detail::trial::Records& records = impl_->records();
   /// Passes everything on, and knows whether there was anything.
   class Watched final : public BlockSink {
    public:
@@ -246,15 +252,15 @@ std::optional<Problem> Trial::read_blocks(const TensorLocation& location, std::s
     BlockSink& sink_;
   };
   Watched watched(sink);
-  detail::trial::RecordReader reader(impl_->storage(), impl_->options().verify);
+  detail::trial::RecordReader reader = records.reader();
   auto status = reader.stream(location, tensor, watched);
   if (!status && !watched.begun) {
-    if (const auto place = impl_->again(status.problem(), location, tensor, *snapshot)) {
+    if (const auto place = records.again(status.problem(), location, tensor, *snapshot)) {
       reader.close();
       status = reader.stream(*place, tensor, watched);
     }
   }
-  return status ? std::nullopt : std::optional(impl_->judge(std::move(status.problem()), location, *snapshot));
+  return status ? std::nullopt : std::optional(records.explain(std::move(status.problem()), location, *snapshot));
 }
 
 }  // namespace smd

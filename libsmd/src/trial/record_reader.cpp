@@ -243,7 +243,7 @@ std::span<const std::byte> RecordReader::from_ahead(const TensorLocation& locati
     }
     auto got = file_->read_at(location.offset, {data, size});
     if (!got || *got != size) {
-      return {};  // whoever reads it alone says what is wrong
+      return {};  // reading the record by itself reports what is wrong
     }
     ahead_first_ = &location;
     ahead_end_ = last + 1;
@@ -345,7 +345,8 @@ Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline(const Tenso
   }
   outlined.head.resize(place->offset);
   const std::span<const std::byte> tail(outlined.tail);
-  auto value = wire::parse_outline(*place, outlined.head, tail.first(tail.size() - wire::footer_bytes), tag);
+  auto value =
+      wire::parse_outline(*place, outlined.head, tail.first(tail.size() - wire::footer_bytes), name_in(location, tag));
   if (!value) {
     return std::move(value.problem());
   }
@@ -397,6 +398,9 @@ Status RecordReader::check_content(const TensorLocation& location, const Outline
 }
 
 Outcome<ReadRecord> RecordReader::read(const TensorLocation& location, std::string_view tag) try {
+  if (location.bare) {
+    return read_bare(location, false);
+  }
   if (auto opened = open(location); !opened) {
     return std::move(opened.problem());
   }
@@ -410,7 +414,7 @@ Outcome<ReadRecord> RecordReader::read(const TensorLocation& location, std::stri
     if (!payload) {
       return placed(std::move(payload.problem()), location, location.offset);
     }
-    auto value = wire::parse_value(*payload, tag);
+    auto value = wire::parse_value(*payload, name_in(location, tag));
     if (!value) {
       return placed(std::move(value.problem()), location, location.offset);
     }
@@ -445,13 +449,14 @@ Outcome<ReadRecord> RecordReader::read(const TensorLocation& location, std::stri
 
 Outcome<ReadRecord> RecordReader::read_once(const TensorLocation& location, std::string_view tag) {
   const bool open_already = file_ && file_name_ == location.file;
-  if (!open_already && location.length >= wire::frame_bytes && location.length <= small_record_bytes) {
+  if (!location.bare && !open_already && location.length >= wire::frame_bytes &&
+      location.length <= small_record_bytes) {
     std::byte* const data = buffer_.reserve(location.length);
     const std::span<std::byte> record(data, data == nullptr ? 0 : location.length);
     if (data != nullptr && storage_.read_once(location.file, location.offset, record)) {
       bool has_checksum = false;
       if (const auto payload = take_frame(record, has_checksum)) {
-        if (auto value = wire::parse_value(*payload, tag)) {
+        if (auto value = wire::parse_value(*payload, name_in(location, tag))) {
           return own(std::move(*value), has_checksum);
         }
       }
@@ -461,6 +466,9 @@ Outcome<ReadRecord> RecordReader::read_once(const TensorLocation& location, std:
 }
 
 Outcome<ReadRecord> RecordReader::peek(const TensorLocation& location, std::string_view tag) try {
+  if (location.bare) {
+    return read_bare(location, true);
+  }
   if (auto opened = open(location); !opened) {
     return std::move(opened.problem());
   }
@@ -479,6 +487,9 @@ Outcome<ReadRecord> RecordReader::peek(const TensorLocation& location, std::stri
 }
 
 Status RecordReader::stream(const TensorLocation& location, std::string_view tag, BlockSink& sink) try {
+  if (location.bare) {
+    return stream_bare(location, sink);
+  }
   if (auto opened = open(location); !opened) {
     return opened;
   }
@@ -492,7 +503,7 @@ Status RecordReader::stream(const TensorLocation& location, std::string_view tag
     if (!payload) {
       return placed(std::move(payload.problem()), location, location.offset);
     }
-    auto value = wire::parse_value(*payload, tag);
+    auto value = wire::parse_value(*payload, name_in(location, tag));
     if (!value) {
       return placed(std::move(value.problem()), location, location.offset);
     }

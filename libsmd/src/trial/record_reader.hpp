@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/buffer.hpp"
+#include "layout/layout.hpp"
 #include "storage/storage.hpp"
 #include "types/outcome.hpp"
 #include "wire/event.hpp"
@@ -9,9 +10,9 @@
 #include "wire/inflate.hpp"
 #include "wire/outline.hpp"
 
+#include <smd/block_reader.hpp>
 #include <smd/tensor.hpp>
 #include <smd/tensor_view.hpp>
-#include <smd/trial.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -35,13 +36,16 @@ struct ReadRecord {
   [[nodiscard]] std::optional<TensorValue> whole() &&;
 };
 
-/// Reads records by range, checking framing, tag, type, shape and length. One a thread; keeps the last file open.
+/// Reads values: records by range, checking framing, tag, type, shape and length; bare elements; and numbers, which
+/// their location holds. One a thread; keeps the last file open.
 ///
 /// Problems: `not_found` if the event file is not there; `not_yet` if it ends before the record does, which is damage
 /// unless it is still being written; else as they are. All name the file, and offsets count from its start.
 class RecordReader {
  public:
-  RecordReader(storage::Storage& storage, bool verify) : storage_(storage), verify_(verify) {}
+  /// `layout`: says which name a record bears; null: the one that is asked for.
+  RecordReader(storage::Storage& storage, bool verify, const layout::Layout* layout = nullptr)
+      : storage_(storage), verify_(verify), layout_(layout) {}
 
   Outcome<ReadRecord> read(const TensorLocation& location, std::string_view tag);
   /// The same where the next record lies in another file: a small one costs the fewest calls.
@@ -66,6 +70,14 @@ class RecordReader {
     bool has_checksum = false;
   };
 
+  /// The name that the record there bears.
+  [[nodiscard]] std::string_view name_in(const TensorLocation& location, std::string_view tag) const noexcept {
+    return layout_ == nullptr ? tag : layout_->record_name(location.file, tag);
+  }
+  Outcome<ReadRecord> read_bare(const TensorLocation& location, bool type_only);
+  Status stream_bare(const TensorLocation& location, BlockSink& sink);
+  /// Opens the file of bare elements, which must hold them whole and be what type and shape say.
+  Status open_bare(const TensorLocation& location);
   Status open(const TensorLocation& location);
   [[nodiscard]] std::uint64_t reach_of(const TensorLocation& location) const noexcept;
   Outcome<bool> is_compressed();
@@ -87,6 +99,7 @@ class RecordReader {
 
   storage::Storage& storage_;
   bool verify_;
+  const layout::Layout* layout_;
   std::unique_ptr<storage::File> file_;
   std::string file_name_;
   std::optional<wire::InflatedFile> inflater_;

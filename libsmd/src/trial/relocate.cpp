@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objects of a remote store may be replaced between two requests: then what an index file said of them is out of date.
-#include "trial/trial_state.hpp"
+#include "trial/records.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -18,7 +18,7 @@ std::optional<TensorLocation> find_in(const layout::LoadedSteps& loaded, std::st
     return std::nullopt;
   }
   const auto& [row, number] = loaded.rows.front();
-  const layout::IndexTables& tables = loaded.tables[number];
+  const layout::Tables& tables = loaded.tables[number];
   const layout::Payload& payload = tables.payloads[row.payload];
   const layout::NameList& names = tables.name_lists[payload.names];
   const std::uint32_t name = tables.names.find(tensor);
@@ -29,36 +29,43 @@ std::optional<TensorLocation> find_in(const layout::LoadedSteps& loaded, std::st
   }
   const auto position = static_cast<std::uint32_t>(names.rend() - found - 1);
   return TensorLocation{row.event_file == no_id ? std::move(expected_path) : std::string(tables.paths[row.event_file]),
-                        payload.start(position), payload.lengths[position]};
+                        payload.start(position),
+                        payload.length(position),
+                        {}};
 }
 
 }  // namespace
 
-std::shared_ptr<const layout::LoadedSteps> TrialState::read_again(const layout::StepFile& file,
-                                                                  const Snapshot& snapshot) const {
+std::shared_ptr<const layout::LoadedSteps> Records::read_again(const layout::StepPart& file,
+                                                               const Snapshot& snapshot) const {
   const std::lock_guard lock(again_mutex_);
   if (again_.size() >= most_kept) {
     again_.clear();
   }
   std::shared_ptr<const layout::LoadedSteps>& kept = again_[file];
   if (!kept) {
-    storage_->forget(snapshot.listing->path(file));
-    kept = std::make_shared<const layout::LoadedSteps>(
-        layout_->load(*storage_, *snapshot.listing, std::span(&file, 1), 1, {}));
+    storage_.forget(snapshot.listing->path(file));
+    kept =
+        std::make_shared<const layout::LoadedSteps>(layout_.load(storage_, *snapshot.listing, std::span(&file, 1), 1));
   }
   return kept;
 }
 
-std::optional<TensorLocation> TrialState::again(const Problem& problem, const TensorLocation& location,
-                                                std::string_view tensor, const Snapshot& snapshot) const {
+void Records::forget_again() {
+  const std::lock_guard lock(again_mutex_);
+  again_.clear();
+}
+
+std::optional<TensorLocation> Records::again(const Problem& problem, const TensorLocation& location,
+                                             std::string_view tensor, const Snapshot& snapshot) const {
   const bool passing = problem.kind == ProblemKind::io;
   // Without an offset it is the file's name that is refused.
   const bool no_fit =
       problem.kind == ProblemKind::not_yet || (problem.kind == ProblemKind::damaged && problem.offset.has_value());
   const layout::StepRow* const row =
-      storage_->remote() && (passing || no_fit) ? row_naming(location.file, snapshot) : nullptr;
+      storage_.remote() && (passing || no_fit) ? row_naming(location.file, snapshot) : nullptr;
   if (row != nullptr) {
-    auto place = find_in(*read_again(row->file, snapshot), tensor, layout_->event_path(*snapshot.listing, row->file));
+    auto place = find_in(*read_again(row->file, snapshot), tensor, layout_.event_path(*snapshot.listing, row->file));
     if (place && *place != location) {
       return place;
     }

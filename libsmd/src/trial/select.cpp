@@ -118,7 +118,7 @@ void add_members(TrialState& state, const Snapshot& snapshot, const Collection& 
   MatchBudget budget = snapshot.asked_before.budget_of(collection.name, tensors.size());
   const auto notice = [&](const std::string& text, const std::string& why) {
     state.notice({ProblemKind::damaged,
-                  "collections/000000000",
+                  std::string(state.layout().collections_place()),
                   {},
                   "collection " + quoted(collection.name) + ": pattern " + quoted(text) + " " + why +
                       "; its members by name are still used"});
@@ -216,6 +216,13 @@ std::optional<std::vector<std::uint32_t>> named_ids(TrialState& state, const Sna
 }
 
 }  // namespace
+
+bool was_saved(const Snapshot& snapshot, std::uint32_t tensor) {
+  // Where steps are known by reading alone, the catalog also has names that are out of range or were overwritten.
+  return tensor != no_id && (snapshot.listing->named || snapshot.asked_before.saved_ever([&] {
+           return saved_in_mode(snapshot, Mode::global);
+         })[tensor]);
+}
 
 std::vector<std::uint32_t> select_ids(TrialState& state, const Snapshot& snapshot, const TensorQuery& query,
                                       MatchBudget& budget) {

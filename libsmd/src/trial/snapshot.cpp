@@ -76,11 +76,6 @@ void Snapshot::add(std::vector<layout::StepRow> added) {
   }
 }
 
-bool Snapshot::was_read(const layout::StepFile& file) const {
-  const auto place = read.partition_point([&](const layout::StepFile& other) { return other < file; });
-  return place != read.end() && *place == file;
-}
-
 const Step* Snapshot::find(std::int64_t number) const noexcept {
   const auto it = steps.partition_point([number](const Step& step) { return step.number < number; });
   return it != steps.end() && it->number == number ? &*it : nullptr;
@@ -146,55 +141,6 @@ bool Snapshot::goes_beyond(StepKey key) const {
   const ModeClaim most{key.mode, key.number, INT64_MAX};
   const auto it = claims.partition_point([&](const ModeClaim& claim) { return !(most < claim); });
   return it != claims.end() && it->mode == key.mode;
-}
-
-std::size_t workers_needed(const layout::CollectionsInfo& collections, const layout::Listing& listing) {
-  if (collections.num_workers && *collections.num_workers > 0) {
-    return static_cast<std::size_t>(*collections.num_workers);
-  }
-  return std::max<std::size_t>(listing.workers.size(), 1);
-}
-
-std::vector<std::pair<std::int64_t, std::size_t>> listed_steps(const layout::Listing& listing) {
-  std::vector<std::pair<std::int64_t, std::size_t>> steps;
-  std::uint32_t last_worker = no_id;
-  for (const layout::StepFile& file : listing.files) {
-    if (steps.empty() || steps.back().first != file.step) {
-      steps.emplace_back(file.step, 0);
-      last_worker = no_id;
-    }
-    if (file.worker != last_worker) {
-      ++steps.back().second;
-      last_worker = file.worker;
-    }
-  }
-  return steps;
-}
-
-std::optional<Problem> missing_collections_files(const Snapshot& snapshot) {
-  const std::int64_t expected = snapshot.collections->num_workers.value_or(1);
-  const auto there = static_cast<std::int64_t>(snapshot.collections->workers.size());
-  const auto warning = [](std::string text) {
-    return Problem{ProblemKind::warning, std::string(layout::collections_folder), {}, std::move(text)};
-  };
-  if (expected <= 0) {
-    return warning("the collections name " + std::to_string(expected) +
-                   " workers; steps count as complete when all workers that wrote anything wrote them");
-  }
-  if (there >= expected) {
-    return std::nullopt;
-  }
-  return warning(std::to_string(there) + " of " + std::to_string(expected) + " workers " +
-                 (there == 1 ? "has" : "have") + " a collections file" + (snapshot.ended ? "" : " so far") +
-                 "; what is there is read");
-}
-
-std::size_t given_up(std::size_t waiting, std::size_t window) noexcept {
-  if (waiting <= window) {
-    return 0;
-  }
-  const std::size_t at_once = std::max<std::size_t>(window / 2, 1);
-  return std::min(waiting, (waiting - window + at_once - 1) / at_once * at_once);
 }
 
 }  // namespace smd::detail::trial

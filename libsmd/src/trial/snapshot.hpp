@@ -8,7 +8,6 @@
 
 #include <smd/problem.hpp>
 #include <smd/step.hpp>
-#include <smd/trial.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -44,7 +43,6 @@ struct Snapshot {
   std::shared_ptr<const layout::Listing> listing;
   std::shared_ptr<const layout::CollectionsInfo> collections;
   Catalog catalog;
-  SortedChunks<layout::StepFile> read;                 ///< Step files that were read or found empty, by step and ids.
   std::vector<layout::LoadedSteps::Failure> failures;  ///< In the order of the listing.
   ProblemList notes{limits::problems_per_trial};       ///< Entries refused in files that were read.
   SortedChunks<Step> steps;                            ///< Ascending.
@@ -68,7 +66,6 @@ struct Snapshot {
   /// Takes new rows into `steps`, `claims` and `row_of_path`. Costs by their number, not by that of all.
   void add(std::vector<layout::StepRow> rows);
 
-  [[nodiscard]] bool was_read(const layout::StepFile& file) const;
   [[nodiscard]] const Step* find(std::int64_t number) const noexcept;
   /// Null if there is none.
   [[nodiscard]] const Step* first() const noexcept;
@@ -94,18 +91,5 @@ struct Snapshot {
     return *listing->workers[row.file.worker];
   }
 };
-
-/// Workers that a step needs to be complete: as the job said, else as many as wrote anything; at least 1.
-[[nodiscard]] std::size_t workers_needed(const layout::CollectionsInfo& collections, const layout::Listing& listing);
-
-/// Says so if fewer workers have a collections file than the job said would save, or if it said nonsense.
-[[nodiscard]] std::optional<Problem> missing_collections_files(const Snapshot& snapshot);
-
-/// How many of the oldest of `waiting` incomplete steps count as complete because too many are: while more than
-/// `window` are left, window/2 of them (docs/format.md).
-[[nodiscard]] std::size_t given_up(std::size_t waiting, std::size_t window) noexcept;
-
-/// Step numbers of a listing with the number of workers that have a file there, ascending.
-[[nodiscard]] std::vector<std::pair<std::int64_t, std::size_t>> listed_steps(const layout::Listing& listing);
 
 }  // namespace smd::detail::trial

@@ -77,7 +77,7 @@ std::optional<std::uint32_t> Tensor::Impl::position(const Snapshot& snapshot, co
 std::optional<TensorLocation> Tensor::Impl::location(const Snapshot& snapshot, const StepRow& row,
                                                      std::string_view reduction) const {
   const std::optional<std::uint32_t> at = position(snapshot, row, reduction);
-  return at ? std::optional(trial->location(snapshot, row, *at)) : std::nullopt;
+  return at ? std::optional(trial->records().location(snapshot, row, *at)) : std::nullopt;
 }
 
 bool Tensor::Impl::has_shape(const Snapshot& snapshot, const StepRow& row) const {
@@ -87,7 +87,7 @@ bool Tensor::Impl::has_shape(const Snapshot& snapshot, const StepRow& row) const
 
 void Tensor::Impl::throw_not_saved(const Snapshot& snapshot, const StepRow& row, StepKey step,
                                    std::string_view what) const {
-  const std::optional<TensorEntry> entry = trial->entry(snapshot, row, id(snapshot));
+  const std::optional<TensorEntry> entry = trial->records().entry(snapshot, row, id(snapshot));
   std::vector<std::string> saved;
   for (const SavedReduction& reduction : entry->reductions) {
     saved.push_back(reduction.name);
@@ -110,9 +110,9 @@ TensorValue Tensor::Impl::read(const Snapshot& snapshot, const StepRow& row, Ste
   if (!place) {
     throw_not_saved(snapshot, row, step, reduction.empty() ? "value" : reduction);
   }
-  RecordReader reader(trial->storage(), trial->options().verify);
+  RecordReader reader = trial->records().reader();
   const std::string tag = reduction.empty() ? name : reduction_tensor_name(reduction, name);
-  auto record = trial->read_or_again(reader, *place, tag, snapshot, [&](const TensorLocation& at) {
+  auto record = trial->records().read_or_again(reader, *place, tag, snapshot, [&](const TensorLocation& at) {
     return shape_only ? reader.peek(at, tag) : reader.read_once(at, tag);
   });
   if (record) {
@@ -124,7 +124,7 @@ TensorValue Tensor::Impl::read(const Snapshot& snapshot, const StepRow& row, Ste
     }
     throw ReadError({ProblemKind::io, place->file, place->offset, "memory ran out"});
   }
-  throw_problem(trial->judge(std::move(record.problem()), *place, snapshot), step);
+  throw_problem(trial->records().explain(std::move(record.problem()), *place, snapshot), step);
 }
 
 void Tensor::Impl::throw_problem(Problem problem, StepKey step) const {
@@ -166,13 +166,13 @@ TensorValue Tensor::Impl::reduce(const Snapshot& snapshot, const StepRow& row, S
     Dtype type_ = Dtype::float32;
   };
   const TensorLocation place = *location(snapshot, row, {});
-  RecordReader reader(trial->storage(), trial->options().verify);
+  RecordReader reader = trial->records().reader();
   std::optional<Sink> sink;
-  auto status = trial->read_or_again(reader, place, name, snapshot, [&](const TensorLocation& at) {
+  auto status = trial->records().read_or_again(reader, place, name, snapshot, [&](const TensorLocation& at) {
     return reader.stream(at, name, sink.emplace(*wanted));
   });
   if (!status) {
-    throw_problem(trial->judge(std::move(status.problem()), place, snapshot), step);
+    throw_problem(trial->records().explain(std::move(status.problem()), place, snapshot), step);
   }
   const ReducedValue result = sink->reducer.result(*wanted);
   if (result.kind == ReducedValue::Kind::undefined) {
@@ -289,13 +289,14 @@ std::map<ModeStep, TensorValue> Tensor::values(Mode mode, const std::optional<st
   }
   std::map<ModeStep, TensorValue> values;
   const std::vector<std::string> names(locations.size(), impl_->name);
-  impl_->trial->read(*snapshot, locations, names, 0, [&](std::size_t i, ReadResult&& result) {
-    if (result.problem) {
-      throw ReadError(std::move(*result.problem));
-    }
-    values.emplace_hint(values.end(), steps[i], std::move(*result.value));
-    return true;
-  });
+  impl_->trial->records().read(*snapshot, locations, names, impl_->trial->jobs(),
+                               [&](std::size_t i, ReadResult&& result) {
+                                 if (result.problem) {
+                                   throw ReadError(std::move(*result.problem));
+                                 }
+                                 values.emplace_hint(values.end(), steps[i], std::move(*result.value));
+                                 return true;
+                               });
   return values;
 }
 
@@ -303,7 +304,7 @@ Shape Tensor::shape(StepKey step, const std::optional<std::string>& worker) cons
   const auto snapshot = impl_->trial->snapshot();
   const auto has = [&](const auto& row) { return impl_->has_shape(*snapshot, row); };
   const auto& row = impl_->row(*snapshot, step, worker, has);
-  if (const std::optional<TensorEntry> entry = impl_->trial->entry(*snapshot, row, impl_->id(*snapshot));
+  if (const std::optional<TensorEntry> entry = impl_->trial->records().entry(*snapshot, row, impl_->id(*snapshot));
       entry->shape) {
     return *entry->shape;
   }
@@ -315,7 +316,7 @@ std::map<ModeStep, Shape> Tensor::shapes(Mode mode, const std::optional<std::str
   std::map<ModeStep, Shape> shapes;
   const auto has = [&](const auto& row) { return impl_->has_shape(*snapshot, row); };
   for (const auto& [step, row] : impl_->rows_of_mode(*snapshot, mode, worker, has)) {
-    if (const std::optional<TensorEntry> entry = impl_->trial->entry(*snapshot, *row, impl_->id(*snapshot));
+    if (const std::optional<TensorEntry> entry = impl_->trial->records().entry(*snapshot, *row, impl_->id(*snapshot));
         entry->shape) {
       shapes.emplace(step, *entry->shape);
     } else {
@@ -387,7 +388,7 @@ std::vector<TensorEntry> Tensor::entries() const {
       rows.push_back(&row);
     }
     for (const auto* row : rows_with(*snapshot, rows, id)) {
-      entries.push_back(*impl_->trial->entry(*snapshot, *row, id));
+      entries.push_back(*impl_->trial->records().entry(*snapshot, *row, id));
     }
   }
   return entries;

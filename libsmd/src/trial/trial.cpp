@@ -84,13 +84,14 @@ std::vector<std::string> Trial::tensor_names_of(const Collection& collection, Te
 }
 
 bool Trial::has_tensor(std::string_view name) const {
-  return impl_->snapshot_or_last()->catalog.tensors().find(name) != detail::trial::no_id;
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot_or_last();
+  return was_saved(*snapshot, snapshot->catalog.tensors().find(name));
 }
 
 Tensor Trial::tensor(std::string_view name) const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   const detail::layout::NameTable& tensors = snapshot->catalog.tensors();
-  if (tensors.find(name) == detail::trial::no_id) {
+  if (!was_saved(*snapshot, tensors.find(name))) {
     std::vector<std::string_view> names;
     for (std::uint32_t id = 0; id < tensors.size(); ++id) {
       names.push_back(tensors[id]);
@@ -225,7 +226,7 @@ std::vector<std::string> Trial::writers() const {
 
 std::size_t Trial::num_workers() const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
-  return detail::trial::workers_needed(*snapshot->collections, *snapshot->listing);
+  return detail::layout::workers_needed(*snapshot->collections, *snapshot->listing);
 }
 
 std::map<std::string, Collection> Trial::collections() const { return impl_->snapshot()->collections->collections; }
@@ -247,7 +248,11 @@ bool Trial::ended() const { return impl_->snapshot()->ended; }
 
 std::vector<GlobalStep> Trial::listed_steps() const {
   std::vector<GlobalStep> steps;
-  for (const auto& [step, workers] : detail::trial::listed_steps(*impl_->snapshot()->listing)) {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  if (!snapshot->listing->named) {
+    return this->steps(true);
+  }
+  for (const auto& [step, workers] : detail::layout::count_steps(*snapshot->listing->named)) {
     steps.emplace_back(step);
   }
   return steps;
@@ -255,7 +260,7 @@ std::vector<GlobalStep> Trial::listed_steps() const {
 
 std::vector<Problem> Trial::problems() const { return impl_->problems(); }
 void Trial::refresh() { impl_->refresh(); }
-void Trial::cover(const StepRange& range) { impl_->cover(range); }
+void Trial::load_range(const StepRange& range) { impl_->load_range(range); }
 
 std::string reduction_tensor_name(std::string_view reduction, std::string_view tensor) {
   std::string name = "smdebug/reductions/";

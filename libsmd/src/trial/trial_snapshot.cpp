@@ -2,9 +2,10 @@
 // The public view of a Snapshot.
 #include <smd/snapshot.hpp>
 
-#include "layout/debugger/trial_paths.hpp"
+#include "trial/completeness.hpp"
 #include "trial/trial_impl.hpp"
 
+#include <unordered_map>
 #include <utility>
 
 namespace smd {
@@ -83,7 +84,7 @@ std::span<const Problem> TrialSnapshot::collection_problems() const noexcept {
 }
 
 std::optional<Problem> TrialSnapshot::missing_collections_files() const {
-  return detail::trial::missing_collections_files(*impl_->snapshot);
+  return detail::trial::missing_collections_files(*impl_->snapshot, impl_->trial->layout().collections_place());
 }
 
 std::vector<bool> TrialSnapshot::select(const TensorQuery& query, std::uint64_t* steps) const {
@@ -132,7 +133,10 @@ void TrialSnapshot::require(StepKey step) const {
 }
 
 bool TrialSnapshot::ended() const noexcept { return impl_->snapshot->ended; }
-std::size_t TrialSnapshot::listed_files() const noexcept { return impl_->snapshot->listing->files.size(); }
+std::size_t TrialSnapshot::listed_files() const noexcept { 
+  const Snapshot& snapshot = *impl_->snapshot;
+  return snapshot.listing->named ? snapshot.listing->named->files.size() : snapshot.steps.size();
+}
 
 std::vector<IndexProblem> TrialSnapshot::index_problems() const {
   const Snapshot& snapshot = *impl_->snapshot;
@@ -143,10 +147,18 @@ std::vector<IndexProblem> TrialSnapshot::index_problems() const {
   for (const detail::layout::LoadedSteps::Failure& failure : snapshot.failures) {
     problems.push_back({failure.problem, GlobalStep(failure.file.step), failure.file.worker});
   }
+  if (snapshot.notes.kept().empty()) {
+    return problems;
+  }
+  std::unordered_map<std::string, GlobalStep> step_of;
+  if (snapshot.listing->named) {
+    for (const detail::layout::StepPart& file : snapshot.listing->named->files) {
+      step_of.emplace(snapshot.listing->path(file), GlobalStep(file.step));
+    }
+  }
   for (const Problem& problem : snapshot.notes.kept()) {  // entries refused in files that were read
-    const std::string_view leaf = std::string_view(problem.file).substr(problem.file.rfind('/') + 1);
-    const auto name = detail::layout::parse_index_file_name(leaf);
-    problems.push_back({problem, name ? std::optional(GlobalStep(name->step)) : std::nullopt});
+    const auto file = step_of.find(problem.file);
+    problems.push_back({problem, file == step_of.end() ? std::nullopt : std::optional(file->second)});
   }
   return problems;
 }
@@ -173,12 +185,19 @@ std::size_t TrialSnapshot::records(SavedRow row) const noexcept { return impl_->
 RecordRange TrialSnapshot::record(SavedRow row, std::uint32_t position) const noexcept {
   const detail::trial::Catalog& catalog = impl_->catalog();
   const detail::layout::Payload& payload = catalog.payload(*row.row_);
-  return {payload.start(position), payload.lengths[position],
+  return {payload.start(position), payload.length(position),
           catalog.stored_names()[catalog.items(*row.row_).names[position]]};
 }
 
+std::shared_ptr<const BareValue> TrialSnapshot::bare_value(SavedRow row, std::uint32_t position) const {
+  const detail::layout::Payload& payload = impl_->catalog().payload(*row.row_);
+  return payload.kind == detail::layout::PlaceKind::record
+             ? nullptr
+             : impl_->trial->records().location(*impl_->snapshot, *row.row_, position).bare;
+}
+
 std::string TrialSnapshot::event_file(SavedRow row) const {
-  return impl_->trial->event_path(*impl_->snapshot, *row.row_);
+  return impl_->trial->records().event_path(*impl_->snapshot, *row.row_);
 }
 
 std::vector<SavedRow> TrialSnapshot::series(std::uint32_t tensor, std::uint32_t worker,

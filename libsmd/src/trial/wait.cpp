@@ -109,7 +109,7 @@ struct BirthWatch {
     const auto interval =
         std::max(options.interval.value_or(std::chrono::seconds(remote ? 5 : 2)), std::chrono::milliseconds(1));
     waiter.reset();
-    storage = folder_there && !remote ? detail::trial::TrialState::open_to_watch(path) : nullptr;
+    storage = folder_there && !remote ? detail::trial::open_to_watch(path) : nullptr;
     std::unique_ptr<detail::storage::Watch> watch;
     if (remote) {
       watch = std::make_unique<detail::storage::PolledWatch>(interval, "polling");

@@ -17,14 +17,14 @@ Problem cut_off(ProblemKind kind, std::uint64_t needed, std::size_t there) {
   return {kind, {}, {}, fmt::format("record of {} bytes is cut off after {}", needed, there)};
 }
 
-Outcome<Record> parse(std::span<const std::byte> bytes, std::uint64_t payload_bytes) {
+Outcome<Frame> parse(std::span<const std::byte> bytes, std::uint64_t payload_bytes) {
   const auto payload = bytes.subspan(header_bytes, payload_bytes);
   const auto footer = bytes.subspan(header_bytes + payload_bytes).first<footer_bytes>();
   auto protection = check_footer(footer, payload);
   if (!protection) {
     return std::move(protection.problem());
   }
-  return Record{payload, *protection};
+  return Frame{payload, *protection};
 }
 
 void append_bytes(std::string& out, std::span<const std::byte> bytes) {
@@ -82,7 +82,7 @@ Outcome<Protection> check_footer_crc(std::span<const std::byte, footer_bytes> fo
   return Protection::checksum;
 }
 
-Outcome<Record> parse_record(std::span<const std::byte> range) {
+Outcome<Frame> parse_record(std::span<const std::byte> range) {
   if (range.size() < frame_bytes) {
     return damaged(fmt::format("{} bytes are too few for a record", range.size()), 0);
   }
@@ -97,7 +97,7 @@ Outcome<Record> parse_record(std::span<const std::byte> range) {
   return parse(range, *length);
 }
 
-Outcome<Record> next_record(std::span<const std::byte> rest) {
+Outcome<Frame> next_record(std::span<const std::byte> rest) {
   if (rest.size() < header_bytes) {
     return cut_off(ProblemKind::not_yet, frame_bytes, rest.size());
   }

@@ -30,24 +30,24 @@ Outcome<std::uint64_t> parse_header(std::span<const std::byte> header);
 /// True if the footer is the magic value, so that the payload's checksum need not be computed.
 [[nodiscard]] bool is_magic_footer(std::span<const std::byte, footer_bytes> footer) noexcept;
 
-/// Judges a footer; computes the payload's checksum only if it is not the magic value.
+/// Checks a footer; computes the payload's checksum only if it is not the magic value.
 Outcome<Protection> check_footer(std::span<const std::byte, footer_bytes> footer, std::span<const std::byte> payload);
 
 /// The same for a payload read in blocks: `payload_crc` is its plain (not masked) CRC-32C.
 Outcome<Protection> check_footer_crc(std::span<const std::byte, footer_bytes> footer, std::uint32_t payload_crc,
                                      std::uint64_t payload_bytes);
 
-struct Record {
+struct Frame {
   std::span<const std::byte> payload;  ///< Borrows the bytes that were parsed.
   Protection protection = Protection::unprotected;
 };
 
 /// The one record that fills `range` exactly, as an index file names it. Any other range is damaged.
-Outcome<Record> parse_record(std::span<const std::byte> range);
+Outcome<Frame> parse_record(std::span<const std::byte> range);
 
 /// The record at the start of `rest`, for reading a file from front to back. If `rest` ends too early, though as far
 /// as it goes all is well, the problem's kind is `not_yet`: only the caller knows whether more will come.
-Outcome<Record> next_record(std::span<const std::byte> rest);
+Outcome<Frame> next_record(std::span<const std::byte> rest);
 
 /// Appends a record: with the magic footer, or with the payload's true checksum.
 void append_record(std::string& out, std::span<const std::byte> payload, Protection protection);

@@ -29,7 +29,7 @@ struct ContentPlace {
 
 /// Parses all of a payload but its elements, with all checks of `parse_value`; `bytes` of the value stays empty.
 /// `head` is the payload up to `place.offset` at least, `tail` all that follows the elements. Nothing if the elements
-/// cannot be told apart like this (several tensors or values): load it all then. Booleans are for the caller to
+/// cannot be distinguished like this (several tensors or values): load it all then. Booleans are for the caller to
 /// normalise.
 Outcome<std::optional<Value>> parse_outline(const ContentPlace& place, std::span<const std::byte> head,
                                             std::span<const std::byte> tail, std::string_view tag);

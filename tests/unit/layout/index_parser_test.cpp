@@ -72,7 +72,7 @@ TEST_CASE("a file as the reference writes it") {
   const layout::Payload& columns = parser.tables().payloads[parsed.index->payload];
   REQUIRE(columns.count == 2);
   CHECK(columns.start(1) == 200);
-  CHECK(columns.lengths[1] == 113);
+  CHECK(columns.length(1) == 113);
 }
 
 TEST_CASE("a payload seen before is shared, and the meta is still its own") {

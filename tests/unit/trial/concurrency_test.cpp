@@ -95,7 +95,7 @@ TEST_CASE("ranges are widened by several threads at once") {
   for (std::int64_t first = 1; first < 10; first += 3) {
     threads.emplace_back([&trial, first] {
       for (std::int64_t step = first; step < first + 3; ++step) {
-        trial.cover(StepRange::between(GlobalStep(step), GlobalStep(step + 1)));
+        trial.load_range(StepRange::between(GlobalStep(step), GlobalStep(step + 1)));
       }
     });
   }

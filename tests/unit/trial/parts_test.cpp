@@ -81,7 +81,7 @@ TEST_CASE("parts are taken in their order, with any number of threads") {
   const Trial trial = Trial::open(sample.dir.path());
   for (const unsigned jobs : {1u, 2u, 7u}) {
     std::vector<float> found;
-    trial.do_parts(
+    trial.parallel_for_each(
         30, [&](std::size_t i) { return std::make_unique<StepPart>(trial, static_cast<std::int64_t>(i)); },
         [&](std::size_t i, std::unique_ptr<TrialPart>&& part) {
           CHECK(found.size() == 6 * i);
@@ -107,9 +107,9 @@ TEST_CASE("parts end when told to, or when one throws") {
       part->fails_at = 20;
       return part;
     };
-    trial.do_parts(30, make, [&](std::size_t, std::unique_ptr<TrialPart>&&) { return ++taken < 5; }, {jobs});
+    trial.parallel_for_each(30, make, [&](std::size_t, std::unique_ptr<TrialPart>&&) { return ++taken < 5; }, {jobs});
     CHECK(taken == 5);
-    CHECK_THROWS_WITH(trial.do_parts(30, make, [](std::size_t, std::unique_ptr<TrialPart>&&) { return true; }, {jobs}),
+    CHECK_THROWS_WITH(trial.parallel_for_each(30, make, [](std::size_t, std::unique_ptr<TrialPart>&&) { return true; }, {jobs}),
                       "no such part");
   }
 }

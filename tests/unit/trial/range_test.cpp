@@ -96,13 +96,13 @@ TEST_CASE("covering a further range reads that too, and nothing else") {
   const TempDir dir;
   build(dir, {1, 2, 3, 4, 5, 6});
   Trial trial = open(dir, StepRange::newest(1));
-  trial.cover(StepRange::oldest(1));
+  trial.load_range(StepRange::oldest(1));
   CHECK(numbers(trial.steps()) == Numbers{0, 9});
   CHECK(trial.problems().empty());
-  trial.cover(StepRange::between(GlobalStep(6), GlobalStep(9)));
+  trial.load_range(StepRange::between(GlobalStep(6), GlobalStep(9)));
   CHECK(numbers(trial.steps()) == Numbers{0, 7, 8, 9});
   CHECK(kinds_and_files(trial.problems()) == Texts{"Damaged index/000000000/000000000006_worker_0.json"});
-  trial.cover({});
+  trial.load_range({});
   CHECK(numbers(trial.steps()) == Numbers{0, 7, 8, 9});
   CHECK(trial.problems().size() == 6);
 }
@@ -112,7 +112,7 @@ TEST_CASE("a range may be widened after the job's end") {
   build(dir, {});
   TrialBuilder(dir.path()).end();
   Trial trial = open(dir, StepRange::newest(1));
-  trial.cover({});
+  trial.load_range({});
   CHECK(numbers(trial.steps()) == all);
 }
 

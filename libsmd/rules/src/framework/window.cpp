@@ -184,8 +184,14 @@ class Window::Part final : public TrialPart {
  private:
   void read_row(SavedRow row, std::span<const std::uint32_t> slots, Sink& sink, BlockReader& reader) {
     records_.clear();
+    bare_.clear();
     for (const std::uint32_t i : slots) {
-      records_.push_back(window_.slots_[i].record);
+      RecordRange record = window_.slots_[i].record;
+      if (auto bare = trial_.snapshot().bare_value(row, window_.slots_[i].position)) {
+        bare_.push_back(std::move(bare));
+        record.bare = bare_.back().get();
+      }
+      records_.push_back(record);
     }
     sink.aim(window_.slots_[slots.front()]);
     const std::string file = trial_.snapshot().event_file(row);
@@ -211,6 +217,7 @@ class Window::Part final : public TrialPart {
   const EvaluatedTrial& trial_;
   std::span<const std::uint32_t> slots_;
   std::vector<RecordRange> records_;
+  std::vector<std::shared_ptr<const BareValue>> bare_;  // of `records_`, if they have no records
 };
 
 void Window::clear() {

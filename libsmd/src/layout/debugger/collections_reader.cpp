@@ -171,7 +171,7 @@ void CollectionsReader::take(const Scalar& scalar) {
   }
 }
 
-/// `scalar` may stand for a container, as a value that is of no use.
+/// `scalar` may stand for a container, as a value that is ignored.
 void CollectionsReader::take_in_collection(const Scalar& scalar) {
   if (key_ == "name") {
     draft_->name = scalar.text != nullptr ? std::optional(std::move(*scalar.text)) : std::nullopt;

@@ -504,16 +504,9 @@ std::uint32_t IndexParser::Impl::keep_payload() {
   payload.count = static_cast<std::uint32_t>(names.size());
   payload.wide = std::any_of(starts.begin(), starts.end(),
                              [](std::uint64_t start) { return start > std::numeric_limits<std::uint32_t>::max(); });
-  std::uint32_t* const start_column = tables.arena.take(starts.size(), payload.wide);
+  payload.starts = tables.arena.keep(starts, payload.wide);
   std::uint32_t* const length_column = tables.arena.take(lengths.size(), false);
-  if (payload.wide) {
-    std::copy(starts.begin(), starts.end(), reinterpret_cast<std::uint64_t*>(start_column));
-  } else {
-    std::transform(starts.begin(), starts.end(), start_column,
-                   [](std::uint64_t start) { return static_cast<std::uint32_t>(start); });
-  }
   std::copy(lengths.begin(), lengths.end(), length_column);
-  payload.starts = start_column;
   payload.lengths = length_column;
   if (!shapes.empty()) {
     payload.shapes = keep_shapes();

@@ -11,8 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "layout/debugger/payload.hpp"
-#include "layout/name_table.hpp"
+#include "layout/payload.hpp"
 #include "types/outcome.hpp"
 #include "types/problem_list.hpp"
 
@@ -27,14 +26,7 @@ struct ParsedIndex {
 };
 
 /// What index files said, shared among them. Filled by one parser.
-struct IndexTables {
-  NameTable names;  ///< Stored names: tensors, reductions, original names.
-  NameTable paths;  ///< Paths of event files that are not where the grammar puts them.
-  std::vector<NameList> name_lists;
-  std::vector<std::vector<SavedShape>> shape_lists;
-  std::vector<Payload> payloads;
-  PayloadArena arena;
-};
+using IndexTables = Tables;
 
 /// Parses index files (docs/format.md) into tables of its own. One a thread.
 class IndexParser {

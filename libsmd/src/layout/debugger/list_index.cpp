@@ -8,12 +8,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -34,7 +32,7 @@ Problem stray(std::string path) {
 
 /// Takes one file of `index/`. Calls `take_stray` with the path of a file that is not named as one.
 template <class TakeStray>
-std::optional<StepFile> index_file(Listing& listing, std::uint32_t folder, std::string_view leaf,
+std::optional<StepPart> index_file(DebuggerListing& listing, std::uint32_t folder, std::string_view leaf,
                                    TakeStray&& take_stray) {
   if (leaf.ends_with(".tmp")) {
     return std::nullopt;
@@ -44,59 +42,25 @@ std::optional<StepFile> index_file(Listing& listing, std::uint32_t folder, std::
     take_stray(std::string(listing.folders[folder]) + "/" + std::string(leaf));
     return std::nullopt;
   }
-  StepFile file{name->step, listing.worker_parts.add(name->worker_part), folder, no_id};
-  if (file.worker == listing.workers.size()) {
-    listing.workers.push_back(std::make_shared<const std::string>(worker_name(name->worker_part)));
-  }
-  if (!is_index_leaf(leaf, *name)) {
-    file.leaf = listing.leaves.add(leaf);
-  }
-  return file;
-}
-
-void rank_workers(Listing& listing) {
-  std::vector<std::uint32_t> order(listing.workers.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tie(*listing.workers[a], a) < std::tie(*listing.workers[b], b);
-  });
-  listing.worker_rank.resize(order.size());
-  for (std::uint32_t rank = 0; rank < order.size(); ++rank) {
-    listing.worker_rank[order[rank]] = rank;
-  }
+  const std::uint32_t worker = listing.worker_of(name->worker_part);
+  const std::uint32_t own_leaf = is_index_leaf(leaf, *name) ? no_id : listing.leaves.add(leaf);
+  return DebuggerListing::file(name->step, worker, folder, own_leaf);
 }
 
 /// Whether an earlier listing had a file. Workers that it did not know have no rank yet.
-bool was_listed(const Listing& listing, const StepFile& file) {
+bool was_listed(const DebuggerListing& listing, const StepPart& file) {
   if (file.worker >= listing.worker_rank.size()) {
     return false;
   }
-  const auto place = listing.files.partition_point([&](const StepFile& other) { return listing.before(other, file); });
-  return place != listing.files.end() && *place == file;
+  const SortedChunks<StepPart>& files = listing.named->files;
+  const auto place = files.partition_point([&](const StepPart& other) { return listing.before(other, file); });
+  return place != files.end() && *place == file;
 }
 
 /// Whether steps from `step` on stand after it in text order too: so it is for all that have 12 digits.
 bool in_text_order(std::int64_t step) noexcept {
   constexpr std::int64_t last_folder_of_nine_digits = 999'999'000'000;
   return step >= 0 && step < last_folder_of_nine_digits;
-}
-
-/// Takes in the new files of a listing.
-void finish(Listing& listing) {
-  if (listing.worker_rank.size() != listing.workers.size()) {
-    rank_workers(listing);
-  }
-  const auto order = [&](const StepFile& a, const StepFile& b) { return listing.before(a, b); };
-  if (!std::is_sorted(listing.fresh.begin(), listing.fresh.end(), order)) {
-    std::sort(listing.fresh.begin(), listing.fresh.end(), order);
-  }
-  listing.fresh.erase(std::unique(listing.fresh.begin(), listing.fresh.end()), listing.fresh.end());
-  listing.files.merge(listing.fresh, order);
-  listing.newest_step.resize(listing.workers.size(), INT64_MIN);
-  for (const StepFile& file : listing.fresh) {
-    std::int64_t& newest = listing.newest_step[file.worker];
-    newest = std::max(newest, file.step);
-  }
 }
 
 /// The first in byte order of many names, which come in any order, and the number of the others.
@@ -134,8 +98,8 @@ class FirstNames {
 };
 
 /// Lists `index/` at once. With an earlier listing, only what stands from a step on is asked for.
-Outcome<Listing> list_remote(storage::Storage& storage, Listing listing, const Listing* before,
-                             std::optional<std::int64_t> since) {
+Outcome<DebuggerListing> list_remote(storage::Storage& storage, DebuggerListing listing, const DebuggerListing* before,
+                                     std::optional<std::int64_t> since) {
   std::string after;
   if (before != nullptr && since && in_text_order(*since)) {
     // Before all names of that step: in its folder of a thousand, its digits without a worker.
@@ -158,10 +122,10 @@ Outcome<Listing> list_remote(storage::Storage& storage, Listing listing, const L
         folder = std::move(own);
         folder_id = listing.folders.add(folder);
       }
-      const std::optional<StepFile> file = index_file(listing, folder_id, std::string_view(name).substr(slash + 1),
+      const std::optional<StepPart> file = index_file(listing, folder_id, std::string_view(name).substr(slash + 1),
                                                       [&](std::string path) { strays.add(std::move(path)); });
       if (file && !was_listed(listing, *file)) {
-        listing.fresh.push_back(*file);
+        listing.named->fresh.push_back(*file);
       }
     }
   });
@@ -171,7 +135,7 @@ Outcome<Listing> list_remote(storage::Storage& storage, Listing listing, const L
   ProblemList notes = strays.notes();
   if (listing.notes.empty()) {
     listing.notes = std::move(notes);
-    finish(listing);
+    listing.take_fresh();
     return listing;
   }
   // Names before `after` were not asked for again: their notes stay, and others are added once.
@@ -184,7 +148,7 @@ Outcome<Listing> list_remote(storage::Storage& storage, Listing listing, const L
       listing.notes.add(note);
     }
   }
-  finish(listing);
+  listing.take_fresh();
   return listing;
 }
 
@@ -214,7 +178,7 @@ SeenFolder look_at(storage::Storage& storage, const std::string& folder, std::sh
 }
 
 /// Takes in what stands in a folder; null if it is not there or cannot be read, which `trouble` then says.
-std::shared_ptr<const FolderState> take_folder(Listing& listing, std::uint32_t id, SeenFolder&& seen,
+std::shared_ptr<const FolderState> take_folder(DebuggerListing& listing, std::uint32_t id, SeenFolder&& seen,
                                                std::optional<Problem>& trouble) {
   if (seen.settled) {
     return std::move(seen.settled);
@@ -226,10 +190,10 @@ std::shared_ptr<const FolderState> take_folder(Listing& listing, std::uint32_t i
   const std::string folder(listing.folders[id]);
   for (const storage::DirEntry& entry : *seen.entries) {
     if (entry.kind != storage::EntryKind::folder) {
-      const std::optional<StepFile> file =
+      const std::optional<StepPart> file =
           index_file(listing, id, entry.name, [&](std::string path) { seen.state->notes.add(stray(std::move(path))); });
       if (file && !was_listed(listing, *file)) {
-        listing.fresh.push_back(*file);
+        listing.named->fresh.push_back(*file);
       }
     } else if (std::count(folder.begin(), folder.end(), '/') < static_cast<std::ptrdiff_t>(deepest_folder)) {
       seen.state->folders.push_back(folder + "/" + entry.name);
@@ -245,9 +209,10 @@ constexpr std::size_t many_new_folders = 4;
 
 }  // namespace
 
-Outcome<Listing> list_index(storage::Storage& storage, const Listing* before, std::optional<std::int64_t> since,
-                            std::chrono::steady_clock::time_point now, unsigned jobs) {
-  Listing listing(before);
+Outcome<DebuggerListing> list_index(storage::Storage& storage, const DebuggerListing* before,
+                                    std::optional<std::int64_t> since, std::chrono::steady_clock::time_point now,
+                                    unsigned jobs) {
+  DebuggerListing listing(before);
   // Asked first: a job that ends while we list must not look ended with its last steps missing.
   listing.ended = storage.exists(end_marker);
   if (storage.remote()) {
@@ -291,7 +256,7 @@ Outcome<Listing> list_index(storage::Storage& storage, const Listing* before, st
     }
     folders = std::move(below);
   }
-  finish(listing);
+  listing.take_fresh();
   return listing;
 }
 

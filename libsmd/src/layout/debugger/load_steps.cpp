@@ -2,6 +2,7 @@
 #include "layout/debugger/load_steps.hpp"
 
 #include "base/parallel.hpp"
+#include "layout/debugger/index_parser.hpp"
 #include "layout/debugger/trial_paths.hpp"
 #include "layout/debugger/whole_file.hpp"
 
@@ -23,7 +24,7 @@ namespace {
 /// Reads step files, one after the other; what one thread needs.
 class StepLoader {
  public:
-  StepLoader(storage::Storage& storage, const Listing& listing, LongFiles& long_files)
+  StepLoader(storage::Storage& storage, const DebuggerListing& listing, LongFiles& long_files)
       : storage_(storage), listing_(listing), long_files_(long_files) {}
 
   struct Result {
@@ -34,7 +35,7 @@ class StepLoader {
 
   /// Reads `files`; `take(i, Result)` gets each.
   template <class Take>
-  void load(std::span<const StepFile> files, Take&& take) {
+  void load(std::span<const StepPart> files, Take&& take) {
     leaves_.resize(std::max(leaves_.size(), files.size()));
     views_.clear();
     for (std::size_t i = 0; i < files.size(); ++i) {
@@ -43,7 +44,8 @@ class StepLoader {
     }
     for (std::size_t first = 0; first < files.size();) {
       std::size_t last = first;
-      while (last < files.size() && files[last].folder == files[first].folder) {
+      while (last < files.size() &&
+             DebuggerListing::folder_of(files[last]) == DebuggerListing::folder_of(files[first])) {
         ++last;
       }
       load_folder(files.subspan(first, last - first), {views_.data() + first, last - first}, first, take);
@@ -51,13 +53,13 @@ class StepLoader {
     }
   }
 
-  [[nodiscard]] IndexTables take_tables() { return std::move(parser_.tables()); }
+  [[nodiscard]] Tables take_tables() { return std::move(parser_.tables()); }
 
  private:
-  void leaf_of(const StepFile& file, std::string& leaf) const {
+  void leaf_of(const StepPart& file, std::string& leaf) const {
     leaf.clear();
-    if (file.leaf != no_id) {
-      leaf.append(listing_.leaves[file.leaf]);
+    if (DebuggerListing::leaf_of(file) != no_id) {
+      leaf.append(listing_.leaves[DebuggerListing::leaf_of(file)]);
       return;
     }
     append_step_digits(leaf, file.step);
@@ -67,9 +69,10 @@ class StepLoader {
   }
 
   template <class Take>
-  void load_folder(std::span<const StepFile> files, std::span<const std::string_view> leaves, std::size_t first,
+  void load_folder(std::span<const StepPart> files, std::span<const std::string_view> leaves, std::size_t first,
                    Take& take) {
-    Outcome<std::unique_ptr<storage::Folder>> folder = storage_.open_folder(listing_.folders[files[0].folder]);
+    Outcome<std::unique_ptr<storage::Folder>> folder =
+        storage_.open_folder(listing_.folders[DebuggerListing::folder_of(files[0])]);
     if (folder) {
       (*folder)->announce(leaves);
     }
@@ -86,7 +89,7 @@ class StepLoader {
   }
 
   void load_one(storage::Folder& folder, std::string_view leaf, Result& result) {
-    const StepFile& file = result.row.file;
+    const StepPart& file = result.row.file;
     const WholeFile whole = read_whole(folder, leaf, buffer_, long_files_);
     if (!whole.text) {
       result.failure = whole.text.problem();
@@ -121,7 +124,7 @@ class StepLoader {
   }
 
   storage::Storage& storage_;
-  const Listing& listing_;
+  const DebuggerListing& listing_;
   LongFiles& long_files_;
   IndexParser parser_;
   Buffer buffer_;
@@ -134,15 +137,15 @@ class StepLoader {
 /// Files of one folder are to be asked for one after the other, so that it is listed once.
 class StillListed {
  public:
-  StillListed(storage::Storage& storage, const Listing& listing) : storage_(storage), listing_(listing) {}
+  StillListed(storage::Storage& storage, const DebuggerListing& listing) : storage_(storage), listing_(listing) {}
 
-  bool operator()(const StepFile& file) {
+  bool operator()(const StepPart& file) {
     if (storage_.remote()) {  // has no links
       return false;
     }
-    if (folder_ != file.folder) {
-      folder_ = file.folder;
-      auto entries = storage_.list(listing_.folders[file.folder]);
+    if (folder_ != DebuggerListing::folder_of(file)) {
+      folder_ = DebuggerListing::folder_of(file);
+      auto entries = storage_.list(listing_.folders[folder_]);
       names_.clear();
       if (entries) {
         for (storage::DirEntry& entry : *entries) {
@@ -156,15 +159,15 @@ class StillListed {
 
  private:
   storage::Storage& storage_;
-  const Listing& listing_;
+  const DebuggerListing& listing_;
   std::uint32_t folder_ = no_id;
   std::unordered_set<std::string> names_;
 };
 
 }  // namespace
 
-LoadedSteps load_steps(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
-                       unsigned jobs, const ReadProgress& progress) {
+LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing, std::span<const StepPart> files,
+                       unsigned jobs, const ReadProgress* progress) {
   LoadedSteps loaded;
   if (files.empty()) {
     return loaded;
@@ -201,8 +204,8 @@ LoadedSteps load_steps(storage::Storage& storage, const Listing& listing, std::s
   parallel_for(jobs, files.size(), grain, [&](std::size_t begin, std::size_t end, unsigned worker) {
     load_piece(begin, end, worker);
     const std::uint64_t so_far = done.fetch_add(end - begin, std::memory_order_relaxed) + (end - begin);
-    if (worker == 0 && progress) {  // the caller's own thread
-      progress(so_far, files.size());
+    if (worker == 0 && progress != nullptr && *progress) {  // the caller's own thread
+      (*progress)(so_far, files.size());
     }
   });
 
@@ -221,7 +224,7 @@ LoadedSteps load_steps(storage::Storage& storage, const Listing& listing, std::s
   StillListed still_listed(storage, listing);
   for (Odd& item : odd) {
     if (item.failure) {
-      const StepFile& file = files[item.index];
+      const StepPart& file = files[item.index];
       const bool removed = item.failure->kind == ProblemKind::not_found && !still_listed(file);
       loaded.failures.push_back({file, std::move(*item.failure), removed});
     }
@@ -240,7 +243,7 @@ LoadedSteps load_steps(storage::Storage& storage, const Listing& listing, std::s
   rows.resize(kept);
   loaded.rows = std::move(rows);
   for (const auto& loader : loaders) {
-    loaded.tables.push_back(loader ? loader->take_tables() : IndexTables{});
+    loaded.tables.push_back(loader ? loader->take_tables() : Tables{});
   }
   return loaded;
 }

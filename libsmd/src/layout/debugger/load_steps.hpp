@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "layout/layout.hpp"
+#include "layout/debugger/listing.hpp"
 
 namespace smd::detail::layout {
 
-/// `Layout::load` of a debugger trial: index files, several at once.
-LoadedSteps load_steps(storage::Storage& storage, const Listing& listing, std::span<const StepFile> files,
-                       unsigned jobs, const ReadProgress& progress);
+/// Reads index files, several at once. `progress` may be null or empty.
+LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing, std::span<const StepPart> files,
+                       unsigned jobs, const ReadProgress* progress);
 
 }  // namespace smd::detail::layout

@@ -42,8 +42,14 @@ ReadCollections read_collections_file(const Outcome<std::unique_ptr<storage::Fol
   return {std::move(file), notes.all()};
 }
 
+/// With what tells whether they must be read again.
+struct DebuggerCollections final : CollectionsInfo {
+  std::vector<std::string> files;                         ///< Their names within the folder, by worker.
+  std::vector<std::optional<storage::FileStamp>> stamps;  ///< Of `files`, before they were read.
+};
+
 /// Whether these files are those that were read before. Where there are no stamps, a name stands for its content.
-bool same_files(const CollectionsInfo& before, const CollectionsInfo& now) {
+bool same_files(const DebuggerCollections& before, const DebuggerCollections& now) {
   return before.files == now.files &&
          std::equal(before.stamps.begin(), before.stamps.end(), now.stamps.begin(), now.stamps.end(),
                     [](const auto& a, const auto& b) { return !a || !b || a == b; });
@@ -62,8 +68,8 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
   if (before && storage.remote() && all_there(*before)) {
     return before;  // each is written once, so that asking again would tell nothing
   }
-  auto result = std::make_shared<CollectionsInfo>();
-  CollectionsInfo& info = *result;
+  auto result = std::make_shared<DebuggerCollections>();
+  DebuggerCollections& info = *result;
   std::vector<std::pair<std::string, std::string>> files;  // worker, leaf
   ProblemList strays(limits::problems_per_trial);
   const auto listed = storage.list_parts(collections_folder, [&](const std::vector<storage::DirEntry>& entries) {
@@ -95,7 +101,8 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
     info.files.push_back(leaf);
     info.stamps.push_back(storage.file_stamp(std::string(collections_folder) + "/" + leaf));
   }
-  if (before && before->problems.empty() && info.problems.empty() && same_files(*before, info)) {
+  if (before && before->problems.empty() && info.problems.empty() &&
+      same_files(static_cast<const DebuggerCollections&>(*before), info)) {
     return before;
   }
   info.found = !files.empty();

@@ -5,7 +5,9 @@
 
 namespace smd::detail::layout {
 
-/// `Layout::collections` of a debugger trial: the union of all workers' files.
+/// The union of all workers' collections. `before` is what was read earlier, or null; given back if there are no other
+/// files, none was replaced, and nothing was wrong. Of a remote store, once all workers have theirs: there each is
+/// written once.
 std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storage,
                                                         std::shared_ptr<const CollectionsInfo> before);
 

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it means that a record cannot be read.
-#include "layout/debugger/trial_paths.hpp"
 #include "text/escape.hpp"
-#include "trial/trial_state.hpp"
+#include "trial/records.hpp"
 
 #include <algorithm>
 
 namespace smd::detail::trial {
 
 /// Whether the worker that writes an event file has written a later one: then what is not there will not come.
-bool TrialState::writer_went_on(const TensorLocation& location, const Snapshot& snapshot) const {
+bool Records::writer_went_on(const TensorLocation& location, const Snapshot& snapshot) const {
   const layout::StepRow* const own = row_naming(location.file, snapshot);
-  if (own == nullptr) {
+  if (own == nullptr || !snapshot.listing->named) {
     return false;
   }
   constexpr int enough = 4;  // the newest ones: a copying tool may lag by a few files
   constexpr int most_steps = 256;
   const layout::Listing& listing = *snapshot.listing;
+  const SortedChunks<layout::StepPart>& files = listing.named->files;
   int looked = 0;
   int steps = 0;
   // Step by step from the newest, whatever the number of workers. Of files that were not read only the names tell.
-  for (auto it = listing.files.end(); it != listing.files.begin() && looked < enough && steps < most_steps; ++steps) {
+  for (auto it = files.end(); it != files.begin() && looked < enough && steps < most_steps; ++steps) {
     const std::int64_t step = std::prev(it)->step;
     if (step <= own->file.step) {
       break;
     }
-    const auto first = listing.files.partition_point([step](const layout::StepFile& file) { return file.step < step; });
+    const auto first = files.partition_point([step](const layout::StepPart& file) { return file.step < step; });
     const std::uint32_t rank = listing.worker_rank[own->file.worker];
-    const auto mine = listing.files.partition_point([&](const layout::StepFile& file) {
+    const auto mine = files.partition_point([&](const layout::StepPart& file) {
       return file.step < step || (file.step == step && listing.worker_rank[file.worker] < rank);
     });
     it = first;
-    if (mine == listing.files.end() || mine->step != step || mine->worker != own->file.worker) {
+    if (mine == files.end() || mine->step != step || mine->worker != own->file.worker) {
       continue;
     }
-    std::string event_file = layout_->event_path(listing, *mine);
+    std::string event_file = layout_.event_path(listing, *mine);
     if (const Step* const known = snapshot.find(step)) {
       const std::span<const layout::StepRow> rows = snapshot.rows_of(*known);
       const auto row =
@@ -43,11 +43,11 @@ bool TrialState::writer_went_on(const TensorLocation& location, const Snapshot& 
         if (snapshot.catalog.payload(*row).count == 0) {
           continue;
         }
-        event_file = this->location(snapshot, *row, 0).file;
+        event_file = event_path(snapshot, *row);
       }
     }
     ++looked;
-    if (storage_->exists(event_file)) {
+    if (storage_.exists(event_file)) {
       return true;
     }
   }
@@ -55,24 +55,18 @@ bool TrialState::writer_went_on(const TensorLocation& location, const Snapshot& 
 }
 
 /// A row whose records lie in an event file of that name; null if there is none.
-const layout::StepRow* TrialState::row_naming(std::string_view event_file, const Snapshot& snapshot) const {
+const layout::StepRow* Records::row_naming(std::string_view event_file, const Snapshot& snapshot) const {
   const std::uint32_t path = snapshot.catalog.paths().find(event_file);
   if (path != no_id && snapshot.row_of_path && path < snapshot.row_of_path->size() &&
       (*snapshot.row_of_path)[path].payload != no_id) {
     return &(*snapshot.row_of_path)[path];
   }
-  const std::optional<std::int64_t> number = layout::event_file_step(event_file);
-  const Step* const step = number ? snapshot.find(*number) : nullptr;
+  const auto place = layout_.step_of_path(*snapshot.listing, event_file);
+  const Step* const step = place ? snapshot.find(place->first) : nullptr;
   if (step == nullptr) {
     return nullptr;
   }
-  std::string_view part = event_file.substr(event_file.rfind('/') + 1);
-  part.remove_prefix(part.find('_') + 1);
-  part = part.substr(0, part.rfind('.'));
-  const std::uint32_t worker = snapshot.listing->worker_parts.find(part);
-  if (worker == no_id) {
-    return nullptr;
-  }
+  const std::uint32_t worker = place->second;
   // Rows of a step stand in the order of workers' names.
   const std::vector<std::uint32_t>& ranks = snapshot.listing->worker_rank;
   const std::span<const layout::StepRow> rows = snapshot.rows_of(*step);
@@ -81,14 +75,14 @@ const layout::StepRow* TrialState::row_naming(std::string_view event_file, const
       [&](const layout::StepRow& other, std::uint32_t rank) { return ranks[other.file.worker] < rank; });
   for (; row != rows.end() && row->file.worker == worker; ++row) {
     if (row->event_file == no_id && snapshot.catalog.payload(*row).count > 0 &&
-        layout_->event_path(*snapshot.listing, row->file) == event_file) {
+        layout_.event_path(*snapshot.listing, row->file) == event_file) {
       return &*row;
     }
   }
   return nullptr;
 }
 
-Problem TrialState::judge(Problem problem, const TensorLocation& location, const Snapshot& snapshot) const {
+Problem Records::explain(Problem problem, const TensorLocation& location, const Snapshot& snapshot) const {
   if (problem.kind == ProblemKind::damaged && !problem.offset) {
     // The file could not even be opened: its name is at fault, and that stands in an index file.
     if (const layout::StepRow* const row = row_naming(location.file, snapshot)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <smd/trial.hpp>
+#include <smd/step_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace smd::detail::trial {
+namespace smd::detail::layout {
 
 /// Tells whether a step is in one of several ranges, given the steps that there are.
 class RangeFilter {
@@ -32,4 +32,4 @@ class RangeFilter {
   std::vector<Bounds> bounds_;
 };
 
-}  // namespace smd::detail::trial
+}  // namespace smd::detail::layout

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/debugger/payload.hpp"
+#include "layout/payload.hpp"
 
 #include <algorithm>
 
@@ -18,6 +18,17 @@ std::uint32_t* PayloadArena::take(std::size_t count, bool wide) {
   next_ += words;
   left_ -= words;
   return taken;
+}
+
+const void* PayloadArena::keep(const std::vector<std::uint64_t>& numbers, bool wide) {
+  std::uint32_t* const column = take(numbers.size(), wide);
+  if (wide) {
+    std::copy(numbers.begin(), numbers.end(), reinterpret_cast<std::uint64_t*>(column));
+  } else {
+    std::transform(numbers.begin(), numbers.end(), column,
+                   [](std::uint64_t number) { return static_cast<std::uint32_t>(number); });
+  }
+  return column;
 }
 
 }  // namespace smd::detail::layout

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trial/range_filter.hpp"
+#include "layout/range_filter.hpp"
 
 #include <optional>
 
-namespace smd::detail::trial {
+namespace smd::detail::layout {
 
 RangeFilter::RangeFilter(std::span<const StepRange> ranges,
                          std::span<const std::pair<std::int64_t, std::size_t>> steps) {
@@ -30,4 +30,4 @@ RangeFilter::RangeFilter(std::span<const StepRange> ranges,
   }
 }
 
-}  // namespace smd::detail::trial
+}  // namespace smd::detail::layout

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/export.hpp>
+#include <smd/problem.hpp>
+#include <smd/trial_options.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace smd {
+
+/// What a full check of a trial found.
+struct CheckReport {
+  std::uint64_t index_files = 0;
+  std::uint64_t event_files = 0;
+  std::uint64_t records = 0;
+  std::uint64_t unprotected = 0;  ///< Records without a checksum of their payload.
+  std::uint64_t bytes = 0;
+  bool damaged = false;  ///< Some problem is damage.
+};
+
+/// Reads everything in a trial: every index file, every record that one names, and the names of all files. Each
+/// problem and note goes to `report_problem` as it is found.
+/// @throws as `Trial::open`, but damaged collections are a problem, not an error.
+SMD_EXPORT CheckReport check_trial(const std::string& path, const TrialOptions& options,
+                                   const std::function<void(const Problem&)>& report_problem);
+
+}  // namespace smd

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "layout/layout.hpp"
+#include "storage/storage.hpp"
+
+#include <memory>
+#include <string_view>
+
+namespace smd::detail::layout {
+
+/// The layout of docs/format.md: collections, index and event files.
+[[nodiscard]] std::unique_ptr<Layout> debugger_layout();
+
+/// The folder of a job's output in which a debugger trial lies that the output itself is not.
+inline constexpr std::string_view inner_folder = "debug-output";
+
+/// Whether the root holds index files, or will.
+[[nodiscard]] bool holds_index_files(storage::Storage& storage);
+
+/// Whether the root itself holds a part of a debugger trial.
+[[nodiscard]] bool holds_debugger_trial(storage::Storage& storage);
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which index files a look reads, and what became of them.
+#include "layout/debugger/look.hpp"
+
+#include "layout/debugger/list_index.hpp"
+#include "layout/debugger/load_steps.hpp"
+#include "layout/debugger/read_collections.hpp"
+#include "layout/range_filter.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <future>
+#include <iterator>
+#include <utility>
+
+namespace smd::detail::layout {
+
+namespace {
+
+using Failure = LoadedSteps::Failure;
+
+/// The oldest of the newest steps that lacks a worker's file, else the newest step: from there on there may be news.
+std::optional<std::int64_t> first_open_step(const DebuggerListing& listing, const CollectionsInfo& collections,
+                                            std::size_t incomplete_steps) {
+  const StepCounts listed = count_steps(*listing.named);
+  if (listed.empty()) {
+    return std::nullopt;
+  }
+  const std::size_t needed = workers_needed(collections, listing);
+  const std::size_t newest = std::min(listed.size(), std::max<std::size_t>(incomplete_steps, 1));
+  const auto open = std::find_if(listed.end() - static_cast<std::ptrdiff_t>(newest), listed.end(),
+                                 [needed](const auto& step) { return step.second < needed; });
+  return open == listed.end() ? listed.back().first : open->first;
+}
+
+/// One look: reads the step files in range that no earlier look has read. Files that failed before are tried again.
+class Look {
+ public:
+  Look(storage::Storage& storage, const LookRequest& request, const DebuggerListing* before, DebuggerListing& listing)
+      : storage_(storage),
+        request_(request),
+        before_(before),
+        listing_(listing),
+        ranges_(request.ranges.begin(), request.ranges.end()) {}
+
+  void read(Found& found) {
+    settle_newest();
+    const std::vector<StepPart> wanted = wanted_files();
+    listing_.failures.clear();
+    if (wanted.empty()) {
+      listing_.half_written.clear();
+    } else {
+      found.loaded = load_steps(storage_, listing_, wanted, request_.jobs, request_.progress);
+      std::vector<StepPart> read;
+      read.reserve(found.loaded.rows.size());
+      for (const LoadedSteps::Row& row : found.loaded.rows) {
+        read.push_back(row.row.file);
+      }
+      if (!std::is_sorted(read.begin(), read.end())) {
+        std::sort(read.begin(), read.end());
+      }
+      listing_.named->read.merge(std::move(read), std::less<>());
+      note_failures(found.loaded.failures);
+      listing_.failures = found.loaded.failures;
+    }
+    for (const auto& [file, half] : listing_.half_written) {
+      if (const auto given_up = half.since + request_.half_written; given_up > request_.now) {
+        found.due = std::min(found.due.value_or(given_up), given_up);
+      }
+    }
+    found.ranges = std::move(ranges_);
+  }
+
+ private:
+  /// From the first look on, the newest steps are those and all that come after them: else a step would be left out
+  /// whenever more than that many appear between two looks.
+  void settle_newest() {
+    for (StepRange& range : ranges_) {
+      if (const std::optional<std::size_t> count = range.newest(); count && *count > 0) {
+        const StepCounts steps = count_steps(*listing_.named);
+        range = *count >= steps.size()
+                    ? StepRange()
+                    : StepRange::between(GlobalStep(steps[steps.size() - *count].first), std::nullopt);
+      }
+    }
+  }
+
+  [[nodiscard]] bool was_read(const StepPart& file) const {
+    const SortedChunks<StepPart>& read = listing_.named->read;
+    const auto place = read.partition_point([&](const StepPart& other) { return other < file; });
+    return place != read.end() && *place == file;
+  }
+
+  /// Files in range that were not read: the new ones and those that failed, unless the ranges are others than before.
+  [[nodiscard]] std::vector<StepPart> wanted_files() const {
+    const bool first = before_ == nullptr;
+    const bool everything = std::any_of(ranges_.begin(), ranges_.end(), [](const StepRange& range) {
+      return !range.first() && !range.end() && !range.newest() && !range.oldest();
+    });
+    // Which the oldest are may change with each new one.
+    const bool counts = !everything && std::any_of(ranges_.begin(), ranges_.end(), [](const StepRange& range) {
+      return range.newest() || range.oldest();
+    });
+    const RangeFilter filter(ranges_, counts ? count_steps(*listing_.named) : StepCounts());
+    std::vector<StepPart> wanted;
+    if (first || request_.ranges_changed || counts) {
+      for (const StepPart& file : listing_.named->files) {
+        if ((everything || filter.holds(file.step)) && (first || !was_read(file))) {
+          wanted.push_back(file);
+        }
+      }
+      return wanted;
+    }
+    for (const Failure& failure : before_->failures) {
+      wanted.push_back(failure.file);
+    }
+    const auto failed = static_cast<std::ptrdiff_t>(wanted.size());
+    for (const StepPart& file : listing_.named->fresh) {
+      if (everything || filter.holds(file.step)) {
+        wanted.push_back(file);
+      }
+    }
+    std::inplace_merge(wanted.begin(), wanted.begin() + failed, wanted.end(),
+                       [&](const StepPart& a, const StepPart& b) { return listing_.before(a, b); });
+    return wanted;
+  }
+
+  [[nodiscard]] bool unread_before(const StepPart& file) const {
+    return before_ != nullptr &&
+           std::any_of(before_->failures.begin(), before_->failures.end(), [&](const Failure& other) {
+             return other.file == file && other.problem.kind != ProblemKind::not_found;
+           });
+  }
+
+  /// The newest file of a worker in a running job may be half written: over S3, or by a copying tool.
+  void note_failures(std::vector<Failure>& failures) {
+    std::map<StepPart, HalfWritten> half_written;
+    for (Failure& failure : failures) {
+      // What is gone while a job runs may yet come anew; so may what could not be read before.
+      if (failure.removed && (!listing_.ended || unread_before(failure.file))) {
+        failure.problem.kind = listing_.ended ? ProblemKind::note : ProblemKind::not_yet;
+        failure.problem.file = listing_.path(failure.file);
+        failure.problem.text = "the index file was removed";
+      }
+      const bool may_grow = failure.file.step == listing_.newest_step[failure.file.worker] && !listing_.ended;
+      if (failure.problem.kind == ProblemKind::damaged && may_grow) {
+        const auto seen = listing_.half_written.find(failure.file);
+        const bool same = seen != listing_.half_written.end() && seen->second.problem == failure.problem;
+        const auto since = same ? seen->second.since : request_.now;
+        half_written[failure.file] = {failure.problem, since};
+        if (request_.now - since < request_.half_written) {
+          failure.problem.kind = ProblemKind::not_yet;
+        }
+      }
+    }
+    listing_.half_written = std::move(half_written);
+  }
+
+  storage::Storage& storage_;
+  const LookRequest& request_;
+  const DebuggerListing* before_;
+  DebuggerListing& listing_;
+  std::vector<StepRange> ranges_;
+};
+
+}  // namespace
+
+Outcome<Found> look_at_trial(storage::Storage& storage, const LookRequest& request, const DebuggerListing* before,
+                             std::shared_ptr<const CollectionsInfo> collections) {
+  const std::optional<std::int64_t> since = before != nullptr && !before->ended && storage.remote()
+                                                ? first_open_step(*before, *collections, request.incomplete_steps)
+                                                : std::nullopt;
+  // A round trip less where each costs time; what cannot be started waits until it is asked for.
+  const bool at_once = storage.remote() && before == nullptr;
+  auto reading = std::async(at_once ? std::launch::async | std::launch::deferred : std::launch::deferred,
+                            [&] { return read_collections(storage, std::move(collections)); });
+  auto listed = list_index(storage, before, since, request.now, request.jobs);
+  if (listed && since && listed->ended) {
+    // Once all of it, for what came late before the end.
+    listed = list_index(storage, before, std::nullopt, request.now, request.jobs);
+  }
+  if (!listed) {
+    return std::move(listed.problem());
+  }
+  const auto listing = std::make_shared<DebuggerListing>(*std::move(listed));
+  Found found;
+  found.listing = listing;
+  found.collections = reading.get();
+  found.news = !listing->named->fresh.empty();
+  const bool stopped = request.stop != nullptr && *request.stop && (*request.stop)();
+  if (found.collections->found && !stopped) {
+    Look(storage, request, before, *listing).read(found);
+  }
+  return found;
+}
+
+}  // namespace smd::detail::layout

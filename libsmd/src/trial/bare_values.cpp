@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading values that have no record around them.
+#include "trial/record_reader.hpp"
+
+#include <smd/shape.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace smd::detail::trial {
+
+namespace {
+
+constexpr std::size_t bare_block_bytes = 256 * 1024;
+
+template <class T>
+ReadRecord scalar(Dtype dtype, T number, double wall_time) {
+  const std::shared_ptr<std::byte[]> bytes = std::make_shared_for_overwrite<std::byte[]>(sizeof number);
+  std::memcpy(bytes.get(), &number, sizeof number);
+  return {TensorValue(dtype, {}, bytes, sizeof number), wall_time, true};
+}
+
+/// A double as an integer type; one that does not fit is the nearest that does.
+template <class T>
+ReadRecord integer(Dtype dtype, double number, double wall_time) {
+  const auto least = static_cast<double>(std::numeric_limits<T>::min());
+  const auto beyond = static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;  // exact, unlike the maximum
+  const T nearest = !(number >= least) ? std::numeric_limits<T>::min()
+                    : number >= beyond ? std::numeric_limits<T>::max()
+                                       : static_cast<T>(number);
+  return scalar(dtype, nearest, wall_time);
+}
+
+/// A number that the catalog holds, in the type in which it was saved.
+ReadRecord held_number(const BareValue& bare) {
+  const double number = *bare.number;
+  switch (bare.dtype) {
+    case Dtype::float32:
+      return scalar(bare.dtype, static_cast<float>(number), bare.wall_time);
+    case Dtype::int8:
+      return integer<std::int8_t>(bare.dtype, number, bare.wall_time);
+    case Dtype::int16:
+      return integer<std::int16_t>(bare.dtype, number, bare.wall_time);
+    case Dtype::int32:
+      return integer<std::int32_t>(bare.dtype, number, bare.wall_time);
+    case Dtype::int64:
+      return integer<std::int64_t>(bare.dtype, number, bare.wall_time);
+    case Dtype::uint8:
+      return integer<std::uint8_t>(bare.dtype, number, bare.wall_time);
+    case Dtype::uint16:
+      return integer<std::uint16_t>(bare.dtype, number, bare.wall_time);
+    case Dtype::uint32:
+      return integer<std::uint32_t>(bare.dtype, number, bare.wall_time);
+    case Dtype::uint64:
+      return integer<std::uint64_t>(bare.dtype, number, bare.wall_time);
+    case Dtype::boolean:
+      return scalar(bare.dtype, static_cast<std::uint8_t>(number != 0), bare.wall_time);
+    default:
+      return scalar(Dtype::float64, number, bare.wall_time);
+  }
+}
+
+Problem out_of_memory(const TensorLocation& location) {
+  return {ProblemKind::io, location.file, location.offset, "memory ran out"};
+}
+
+}  // namespace
+
+Status RecordReader::open_bare(const TensorLocation& location) {
+  const std::optional<std::uint64_t> count = element_count(location.bare->shape);
+  const std::size_t size = item_size(location.bare->dtype);
+  if (!count || size == 0 || *count > UINT64_MAX / size || *count * size != location.length) {
+    return Problem{ProblemKind::damaged, location.file, location.offset,
+                   std::to_string(location.length) + " bytes are not what type and shape say"};
+  }
+  if (auto opened = open(location); !opened) {
+    return opened;
+  }
+  if (location.offset > file_->size() || location.length > file_->size() - location.offset) {
+    return Problem{ProblemKind::not_yet, location.file, location.offset,
+                   "the file has " + std::to_string(file_->size()) + " bytes and ends before the value's " +
+                       std::to_string(location.length) + " bytes do"};
+  }
+  return ok();
+}
+
+Outcome<ReadRecord> RecordReader::read_bare(const TensorLocation& location, bool type_only) {
+  const BareValue& bare = *location.bare;
+  if (bare.number) {
+    return held_number(bare);
+  }
+  if (auto opened = open_bare(location); !opened) {
+    return std::move(opened.problem());
+  }
+  if (type_only) {
+    return ReadRecord{TensorValue(bare.dtype, bare.shape, nullptr, 0), bare.wall_time, false};
+  }
+  const auto size = static_cast<std::size_t>(location.length);
+  const std::shared_ptr<std::byte[]> bytes(new (std::nothrow) std::byte[std::max<std::size_t>(size, 1)]);
+  if (!bytes) {
+    return out_of_memory(location);
+  }
+  const std::span<std::byte> elements(bytes.get(), size);
+  if (auto got = read_exactly(location, location.offset, elements); !got) {
+    return placed(std::move(got.problem()), location, location.offset);
+  }
+  if (bare.dtype == Dtype::boolean) {
+    wire::normalise_boolean(elements);
+  }
+  return ReadRecord{TensorValue(bare.dtype, bare.shape, bytes, size), bare.wall_time, false};
+}
+
+Status RecordReader::stream_bare(const TensorLocation& location, BlockSink& sink) {
+  const BareValue& bare = *location.bare;
+  if (bare.number) {
+    const ReadRecord held = held_number(bare);
+    sink.written(held.wall_time);
+    if (sink.begin(held.value.dtype(), held.value.shape())) {
+      sink.block(held.value.bytes());
+    }
+    return ok();
+  }
+  if (auto opened = open_bare(location); !opened) {
+    return opened;
+  }
+  sink.written(bare.wall_time);
+  if (!sink.begin(bare.dtype, bare.shape)) {
+    return ok();
+  }
+  std::byte* const block = buffer_.reserve(bare_block_bytes);
+  if (block == nullptr) {
+    return out_of_memory(location);
+  }
+  for (std::uint64_t done = 0; done < location.length;) {
+    const std::size_t size = std::min<std::uint64_t>(bare_block_bytes, location.length - done);
+    if (auto got = read_exactly(location, location.offset + done, {block, size}); !got) {
+      return placed(std::move(got.problem()), location, location.offset);
+    }
+    if (bare.dtype == Dtype::boolean) {
+      wire::normalise_boolean({block, size});
+    }
+    if (!sink.block({block, size})) {
+      return ok();
+    }
+    done += size;
+  }
+  return ok();
+}
+
+}  // namespace smd::detail::trial

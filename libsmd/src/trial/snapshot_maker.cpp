@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial/snapshot_maker.hpp"
+
+#include "base/parallel.hpp"
+#include "layout/range_filter.hpp"
+#include "text/escape.hpp"
+#include "trial/completeness.hpp"
+
+#include <smd/error.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <utility>
+
+namespace smd::detail::trial {
+
+namespace {
+
+/// Steps whose completeness may have changed.
+std::vector<std::int64_t> touched_steps(const layout::Found& found, bool rows) {
+  std::vector<std::int64_t> touched;
+  if (rows) {
+    for (const layout::LoadedSteps::Row& row : found.loaded.rows) {
+      touched.push_back(row.row.file.step);
+    }
+    for (const layout::LoadedSteps::Failure& failure : found.loaded.failures) {
+      touched.push_back(failure.file.step);
+    }
+  }
+  if (found.listing->named) {
+    for (const layout::StepPart& file : found.listing->named->fresh) {
+      touched.push_back(file.step);
+    }
+  }
+  return touched;
+}
+
+/// What the snapshot after `before` begins as.
+std::shared_ptr<Snapshot> continued(const Snapshot& before) {
+  auto next = std::make_shared<Snapshot>();
+  next->catalog = before.catalog;
+  next->steps = before.steps;
+  next->claims = before.claims;
+  next->row_of_path = before.row_of_path;
+  next->notes = before.notes;
+  next->all_wrote = before.all_wrote;
+  next->all_wrote_by = before.all_wrote_by;
+  next->waiting = before.waiting;
+  next->undecided = before.undecided;
+  return next;
+}
+
+}  // namespace
+
+SnapshotMaker::SnapshotMaker(storage::Storage& storage, const layout::Layout& layout, const TrialOptions& options,
+                             const WaitLimits& limits)
+    : storage_(storage),
+      layout_(layout),
+      options_(options),
+      limits_(limits),
+      window_(options.incomplete_step_wait_window.value_or(limits.incomplete_steps)),
+      ranges_{options.range_steps} {}
+
+unsigned SnapshotMaker::jobs(unsigned wanted) const noexcept {
+  const unsigned asked = wanted != 0 ? wanted : options_.jobs;
+  const unsigned usual = storage_.remote() ? storage_.parallelism() : default_jobs();
+  return std::max(1u, std::min(asked != 0 ? asked : usual, storage_.parallelism()));
+}
+
+void SnapshotMaker::add_range(const StepRange& range) {
+  const std::lock_guard lock(making_);
+  ranges_.push_back(range);
+  ranges_changed_ = true;
+}
+
+std::shared_ptr<const Snapshot> SnapshotMaker::make_next(Time now, std::shared_ptr<const Snapshot> before) {
+  try {
+    return load(now, std::move(before));
+  } catch (const std::bad_alloc&) {
+    throw ReadError({ProblemKind::io, std::string(layout_.folders().front()), {}, "memory ran out"});
+  }
+}
+
+/// Of what a look found that was stopped, some is missing: the snapshot stays as it was.
+void SnapshotMaker::require_not_stopped() const {
+  if (storage_.remote() && options_.remote.stop()) {
+    throw ReadError(
+        {ProblemKind::stopped, storage_.root(), {}, "the request was stopped before the server had answered"});
+  }
+}
+
+layout::Found SnapshotMaker::look(Time now, const Snapshot* before, bool everything) {
+  const std::function<bool()> stop = storage_.remote() ? options_.remote.stop : std::function<bool()>();
+  const layout::LookRequest request{.ranges = ranges_,
+                                    .ranges_changed = ranges_changed_,
+                                    .everything = everything,
+                                    .incomplete_steps = window_,
+                                    .half_written = limits_.half_written,
+                                    .now = now,
+                                    .jobs = jobs(),
+                                    .progress = &options_.progress,
+                                    .stop = &stop};
+  auto found = layout_.look(storage_, request, before == nullptr ? nullptr : before->listing.get(),
+                            before == nullptr ? nullptr : before->collections);
+  if (!found) {
+    throw ReadError(std::move(found.problem()));
+  }
+  return *std::move(found);
+}
+
+/// For a layout that gives all rows, whatever was asked for. Ranges that count steps mean certain ones as soon as there
+/// are as many: the newest, and all that come after them.
+void SnapshotMaker::keep_rows_in_range(layout::Found& found, const Snapshot* before) const {
+  std::vector<std::int64_t> steps;
+  if (before != nullptr && !found.afresh) {
+    std::transform(before->steps.begin(), before->steps.end(), std::back_inserter(steps),
+                   [](const Step& step) { return step.number; });
+  }
+  std::vector<layout::LoadedSteps::Row>& rows = found.loaded.rows;
+  std::transform(rows.begin(), rows.end(), std::back_inserter(steps),
+                 [](const layout::LoadedSteps::Row& row) { return row.row.file.step; });
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  layout::StepCounts counts;
+  std::transform(steps.begin(), steps.end(), std::back_inserter(counts),
+                 [](std::int64_t step) { return std::pair(step, std::size_t{1}); });
+  found.ranges = ranges_;
+  for (StepRange& range : found.ranges) {
+    if (const std::optional<std::size_t> newest = range.newest(); newest && *newest > 0) {
+      range = *newest >= steps.size() ? StepRange()
+                                      : StepRange::between(GlobalStep(steps[steps.size() - *newest]), std::nullopt);
+    } else if (const std::optional<std::size_t> oldest = range.oldest();
+               oldest && *oldest > 0 && *oldest <= steps.size() && steps[*oldest - 1] < INT64_MAX) {
+      range = StepRange::between(GlobalStep(INT64_MIN), GlobalStep(steps[*oldest - 1] + 1));
+    }
+  }
+  const layout::RangeFilter filter(found.ranges, counts);
+  std::erase_if(rows, [&](const layout::LoadedSteps::Row& row) { return !filter.holds(row.row.file.step); });
+}
+
+void SnapshotMaker::take(Snapshot& snapshot, layout::Found&& found) {
+  snapshot.failures = std::move(found.loaded.failures);
+  snapshot.notes.add(std::move(found.loaded.notes));
+  if (!found.loaded.rows.empty()) {
+    snapshot.add(snapshot.catalog.add(std::move(found.loaded)));
+  }
+}
+
+/// Whether the end is believed, and when to look again for that.
+void SnapshotMaker::settle(Snapshot& snapshot, bool news, Time now) {
+  if (!snapshot.ended) {
+    quiet_since_.reset();
+    return;
+  }
+  if (!quiet_since_ || news) {
+    quiet_since_ = now;
+  } else {
+    snapshot.settled = now - *quiet_since_ >= limits_.end_delay;
+  }
+  if (!snapshot.settled) {
+    const Time believed = *quiet_since_ + limits_.end_delay;
+    snapshot.due = std::min(snapshot.due.value_or(believed), believed);
+  }
+}
+
+std::shared_ptr<Snapshot> SnapshotMaker::load(Time now, std::shared_ptr<const Snapshot> before) {
+  const std::uint64_t generation = storage_.generation();
+  if (before && before->generation != generation) {
+    before = nullptr;  // another directory took the trial's place
+    quiet_since_.reset();
+  }
+  // Where the steps are not known by names, nothing tells what a further range needs but everything.
+  const bool everything = before && ranges_changed_ && !before->listing->named;
+  layout::Found found = look(now, before.get(), everything);
+  if (everything) {
+    found.afresh = true;
+  }
+  require_not_stopped();
+  if (const layout::CollectionsInfo& collections = *found.collections; !collections.found) {
+    if (!collections.problems.empty() && collections.problems.front().kind != ProblemKind::note) {
+      throw ReadError(collections.problems.front());
+    }
+    throw_missing_collections();
+  }
+  if (!found.listing->named) {
+    keep_rows_in_range(found, before.get());
+  }
+  std::shared_ptr<Snapshot> next = before && !found.afresh ? continued(*before) : std::make_shared<Snapshot>();
+  if (before && found.afresh) {
+    next->catalog = before->catalog;  // ids stay the same, and views of names valid
+  }
+  next->generation = generation;
+  next->listing = found.listing;
+  next->collections = found.collections;
+  next->ended = found.listing->ended;
+  next->due = found.due;
+  ranges_ = std::move(found.ranges);
+  const bool news = found.news;
+  const bool afresh = before == nullptr || ranges_changed_ || found.afresh;
+  std::vector<std::int64_t> touched = touched_steps(found, before != nullptr);
+  take(*next, std::move(found));
+  find_last_complete(*next, afresh ? std::nullopt : std::optional(std::move(touched)), window_,
+                     [&](std::span<const layout::StepPart> files) {
+                       return layout_.load(storage_, *next->listing, files, storage_.remote() ? jobs() : 1);
+                     });
+  settle(*next, news, now);
+  require_not_stopped();
+  if (options_.strict) {
+    for (const auto& failure : next->failures) {
+      if (failure.problem.kind == ProblemKind::damaged) {
+        throw IndexReaderException(failure.problem);
+      }
+    }
+  }
+  ranges_changed_ = false;
+  return next;
+}
+
+void SnapshotMaker::throw_missing_collections() const {
+  std::vector<std::string> there;
+  std::size_t others = 0;
+  const auto name_some = [&](const std::vector<storage::DirEntry>& entries) {
+    for (const storage::DirEntry& entry : entries) {
+      if (there.size() < 8) {
+        there.push_back("'" + printable(entry.name) + "'");
+      } else {
+        ++others;
+      }
+    }
+  };
+  (void)storage_.list_parts("", name_some);  // what cannot be listed is not named
+  std::sort(there.begin(), there.end());
+  std::string list;
+  for (const std::string& name : there) {
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  if (others > 0) {
+    list += " and " + std::to_string(others) + " more";
+  }
+  const bool ended = layout_.ended(storage_);
+  throw MissingCollectionFiles(
+      "'" + printable(storage_.root()) + "' has no collection files (it holds " + (list.empty() ? "nothing" : list) +
+          "); " +
+          (ended ? "the job has ended: nothing was saved, check the hook configuration"
+                 : "if the job is still starting, wait for it with smd-wait; else check the path"),
+      storage_.root(), ended);
+}
+
+}  // namespace smd::detail::trial

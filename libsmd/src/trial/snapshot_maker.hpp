@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "layout/layout.hpp"
+#include "storage/storage.hpp"
+#include "trial/snapshot.hpp"
+#include "trial/wait_limits.hpp"
+
+#include <smd/step_range.hpp>
+#include <smd/trial_options.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace smd::detail::trial {
+
+/// Makes the snapshots of a trial: looks for what is new in range, and takes it in. One thread at a time makes one.
+class SnapshotMaker {
+ public:
+  /// `options` and the others must outlive it; `RemoteOptions::stop` is set.
+  SnapshotMaker(storage::Storage& storage, const layout::Layout& layout, const TrialOptions& options,
+                const WaitLimits& limits);
+
+  /// Reads a further range from the next snapshot on.
+  void add_range(const StepRange& range);
+
+  /// Makes the snapshot after `latest()`, which is called once no other thread makes one and may give null, and hands
+  /// it to `publish` before another thread may make one. @throws ReadError, MissingCollectionFiles, and
+  /// IndexReaderException if the options say so; then nothing has changed.
+  template <class Latest, class Publish>
+  void make(std::chrono::steady_clock::time_point now, const Latest& latest, const Publish& publish) {
+    const std::lock_guard lock(making_);
+    publish(make_next(now, latest()));
+  }
+
+  /// Threads for reading, of so many wanted; 0: as the options say.
+  [[nodiscard]] unsigned jobs(unsigned wanted = 0) const noexcept;
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+
+  [[nodiscard]] std::shared_ptr<const Snapshot> make_next(Time now, std::shared_ptr<const Snapshot> before);
+  [[nodiscard]] std::shared_ptr<Snapshot> load(Time now, std::shared_ptr<const Snapshot> before);
+  [[nodiscard]] layout::Found look(Time now, const Snapshot* before, bool everything);
+  void keep_rows_in_range(layout::Found& found, const Snapshot* before) const;
+  void take(Snapshot& snapshot, layout::Found&& found);
+  void settle(Snapshot& snapshot, bool news, Time now);
+  void require_not_stopped() const;
+  [[noreturn]] void throw_missing_collections() const;
+
+  storage::Storage& storage_;
+  const layout::Layout& layout_;
+  const TrialOptions& options_;
+  const WaitLimits& limits_;
+  std::size_t window_;
+
+  std::mutex making_;
+  // Guarded by `making_`:
+  std::vector<StepRange> ranges_;
+  bool ranges_changed_ = false;
+  std::optional<Time> quiet_since_;  // the end marker was seen, and nothing new since
+};
+
+}  // namespace smd::detail::trial
