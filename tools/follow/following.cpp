@@ -66,7 +66,7 @@ class Following {
 
   // What counts from an end is told by the steps that are there. That a step was skipped is told by a later one.
   [[nodiscard]] StepRange range() const {
-    const StepSpec& spec = setup_.selection.steps ? *setup_.selection.steps : setup_.fallback;
+    const StepSpec& spec = setup_.selection.steps ? *setup_.selection.steps : setup_.needs.fallback;
     const std::vector<Mode>& modes = setup_.selection.modes;
     if (spec.all() || spec.need().kind != StepNeed::Kind::windows || modes != std::vector{Mode::global}) {
       return {};
@@ -82,7 +82,7 @@ class Following {
       const std::lock_guard lock(mutex_);
       setup_.opened(trial);
     }
-    FollowedSteps steps(trial, setup_.selection, setup_.fallback, setup_.counts);
+    FollowedSteps steps(trial, setup_.selection, setup_.needs);
     smd::FollowOptions options{.wait = wait_, .after = steps.after(), .records = setup_.records};
     StepFollower follower(trial, options);
     messages_.info(trial.name() + ": followed by " + follower.method());
@@ -111,13 +111,10 @@ class Following {
       }
       if (steps.choose(event)) {
         visited_ = true;
-        const SelectedStep step{event.step, event.mode, event.mode_step};
-        std::vector<std::string> tensors;
-        if (setup_.counts) {
-          tensors = tensors_at(trial, setup_.selection, step);
-          std::erase_if(tensors, [&](const std::string& name) { return !steps.wants(name); });
-        }
-        visit_(operand, trial, step, std::move(tensors));
+        Selection selection =
+            select_at(trial, setup_.selection, setup_.needs, {event.step, event.mode, event.mode_step});
+        std::erase_if(selection.tensors, [&](const std::string& name) { return !steps.wants(name); });
+        visit_(operand, trial, std::move(selection));
       }
       messages_.say_missing();
       if (steps.over()) {
@@ -173,30 +170,6 @@ bool follow_trials(const std::vector<std::string>& operands, const FollowSetup& 
     }
   }
   return following.visited();
-}
-
-std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& options,
-                                    const std::optional<SelectedStep>& step) {
-  TensorQuery query;
-  if (step) {
-    query.step = step->step;
-  }
-  query.mode = only_mode(options);
-  query.names = options.names;
-  query.regex = options.regexes;
-  query.exclude = options.excludes;
-  if (!options.collections.empty()) {
-    const auto known = trial.collections();
-    for (const std::string& name : options.collections) {
-      if (known.contains(name)) {
-        query.collections.push_back(name);
-      }
-    }
-    if (query.collections.empty() && query.names.empty() && query.regex.empty()) {
-      return {};  // an empty query would mean everything
-    }
-  }
-  return trial.tensor_names(query);
 }
 
 void report_never_seen(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <tuple>
 
-#include "choice.hpp"
 #include "select/selection.hpp"
+#include "selected.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -90,13 +90,13 @@ class LocationsView final : public TrialView {
 
  protected:
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
-    const std::optional<Choice> choice = choose(trial, options().selection, messages);
-    if (!choice) {
+    const Selection selection = select(trial, options().selection, {.lists = false}, messages);
+    if (selection.empty()) {
       return false;
     }
     const std::size_t before = rows.rows();
     RecordPrinter printer(rows);
-    trial.for_each_entry(query_for(*choice, options().selection), [&](const TensorEntry& entry) {
+    trial.for_each_entry(query_for(selection, options().selection), [&](const TensorEntry& entry) {
       printer.add(entry);
       return !rows.full() && (!options().output.quiet || rows.rows() == before);
     });

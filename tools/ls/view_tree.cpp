@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "choice.hpp"
+#include "selected.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -121,11 +121,11 @@ class TreeView final : public TrialView {
 
  protected:
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
-    const std::optional<Choice> choice = choose(trial, options().selection, messages);
-    if (!choice) {
+    const Selection selection = select(trial, options().selection, {.lists = false}, messages);
+    if (selection.empty()) {
       return false;
     }
-    const std::vector<std::string> names = saved_names(trial, *choice, options().selection, messages);
+    const std::vector<std::string> names = saved_names(trial, selection, options().selection, messages);
     if (!options().output.quiet) {
       print(names, rows);
     }

@@ -133,7 +133,7 @@ class Runner {
       if (work_.full()) {
         break;
       }
-      open(name, [&](Trial& trial) { process(select(trial, name, options_, messages_)); });
+      open(name, [&](Trial& trial) { process(open_session(trial, name, options_, messages_)); });
     }
     work_.finish();
   }
@@ -165,7 +165,7 @@ class Runner {
     }
     bool went_on = false;
     open(trials[at], [&](Trial& trial) {
-      sessions_.push_back(select(trial, trials[at], options_, messages_));
+      sessions_.push_back(open_session(trial, trials[at], options_, messages_));
       work_.prepare(sessions_.back());
       went_on = true;
       open_from(trials, at + 1);
@@ -181,7 +181,7 @@ class Runner {
       messages_.raise(ExitStatus::no);
     }
     // More shards than steps leave some with nothing to do.
-    if (outcome == Outcome::nothing && !(options_.shard && session.steps.empty())) {
+    if (outcome == Outcome::nothing && !(options_.shard && session.steps().empty())) {
       say_nothing_found(session.name, session.forms(options_), options_, &session.trial, messages_);
     }
   }
@@ -211,14 +211,13 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
     const FollowSetup setup{.following = options_.following,
                             .selection = options_.selection,
                             .reading = options_.reading,
-                            .listed = lists_operands(options_.operands),
-                            .counts = own_step_filter(options_)};
+                            .needs = selection_needs(options_),
+                            .listed = lists_operands(options_.operands)};
     Outcome outcome = Outcome::nothing;
     Forms forms;
-    const bool visited = follow_trials(
-        operands, setup, messages,
-        [&](std::size_t operand, Trial& trial, const SelectedStep& step, std::vector<std::string>&& tensors) {
-          const Session session{trial, operands[operand], std::move(tensors), {step}};
+    const bool visited =
+        follow_trials(operands, setup, messages, [&](std::size_t operand, Trial& trial, Selection&& selection) {
+          const Session session{trial, operands[operand], std::move(selection)};
           outcome = std::max(outcome, work.process(session));
           forms = outcome != Outcome::nothing ? forms : session.forms(options_);
           work.end_step();

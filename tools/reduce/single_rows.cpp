@@ -24,8 +24,8 @@ constexpr std::uint64_t piece_bytes = 1 << 20;  // less is not worth being share
 std::vector<Piece> pieces_of(const Session& session, const ReduceCommandOptions& options, std::size_t figures,
                              std::optional<std::size_t> room) {
   const std::size_t most_rows = std::clamp<std::size_t>(room.value_or(piece_rows), 1, piece_rows);
-  const std::span<const SelectedStep> steps = session.steps;
-  const std::span<const std::string> tensors = session.tensors;
+  const std::span<const SelectedStep> steps = session.steps();
+  const std::span<const std::string> tensors = session.tensors();
   const std::size_t workers =
       options.selection.all_workers ? std::max<std::size_t>(session.trial.writers().size(), 1) : 1;
   const std::size_t step_rows = tensors.size() * workers;

@@ -54,16 +54,9 @@ class Explanation {
   }
 
   NothingSelected make() {
-    TensorQuery query{.names = options_.names, .regex = options_.regexes, .exclude = options_.excludes};
-    for (const std::string& name : options_.collections) {
-      if (trial_.collection(name)) {
-        query.collections.push_back(name);
-      }
-    }
-    // An empty query would mean everything.
-    const bool any = !query.names.empty() || !query.regex.empty() || !query.collections.empty();
-    tensors_ = any || !options_.selects_tensors() ? trial_.tensor_names(query) : std::vector<std::string>();
-    return tensors_.empty() ? no_tensor(query) : other_steps();
+    const std::optional<TensorQuery> query = tensor_query(trial_, options_);
+    tensors_ = query ? trial_.tensor_names(*query) : std::vector<std::string>();
+    return tensors_.empty() ? no_tensor(query.value_or(TensorQuery{.exclude = options_.excludes})) : other_steps();
   }
 
  private:

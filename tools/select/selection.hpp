@@ -101,6 +101,15 @@ void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status
 [[nodiscard]] std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& options,
                                                       Diagnostics& messages);
 
+/// What -n -e -c -x say, without regard to names that the trial does not have. Of collections only those that the trial
+/// defines; nullopt if nothing else was asked for, since an empty query would mean all tensors.
+[[nodiscard]] std::optional<TensorQuery> tensor_query(const Trial& trial, const SelectionOptions& options);
+
+/// The tensors that -n -e -c -x select among those saved at a step, or at any, in the mode asked for if it is one; in
+/// byte order. Reports nothing.
+[[nodiscard]] std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& options,
+                                                  const std::optional<GlobalStep>& step);
+
 /// `collection 'x' is not defined`, and which are: the nearest, else all.
 [[nodiscard]] std::string undefined_collection(std::string_view name, const std::map<std::string, Collection>& known);
 

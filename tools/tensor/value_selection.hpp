@@ -9,7 +9,7 @@
 
 #include "cli/diagnostics.hpp"
 #include "options.hpp"
-#include "select/tensor_steps.hpp"
+#include "select/select.hpp"
 
 namespace smd::tool::tensor {
 
@@ -30,6 +30,9 @@ struct ValueSelection {
 
 /// The default of `--step`: `last`, but all for `--spark`.
 [[nodiscard]] StepSpec default_steps(const TensorOptions& options);
+
+/// `first`, `last` and negative numbers count the steps at which a tensor has a value.
+[[nodiscard]] SelectionNeeds selection_needs(const TensorOptions& options);
 
 /// Resolves names, patterns and steps. What is not there is said, with status 1.
 [[nodiscard]] ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnostics& messages);
