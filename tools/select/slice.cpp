@@ -3,6 +3,7 @@
 
 #include "cli/errors.hpp"
 #include "cli/text.hpp"
+#include "text/trim.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -17,21 +18,11 @@ namespace {
 
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && text.back() == ' ') {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t at = 0;;) {
     const std::size_t end = text.find(separator, at);
-    parts.push_back(trimmed(text.substr(at, end - at)));
+    parts.push_back(text::trimmed(text.substr(at, end - at), " "));
     if (end == std::string_view::npos) {
       return parts;
     }
