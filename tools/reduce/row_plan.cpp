@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan.hpp"
+#include "row_plan.hpp"
 
 namespace smd::tool::reduce {
 
@@ -15,9 +15,9 @@ How how_of(const ReduceCommandOptions& options, const Wanted& wanted, bool saved
   return computed ? How::computed : How::missing;
 }
 
-const Plan& Plans::of(const std::vector<How>& how) {
+const RowPlan& RowPlans::of(const std::vector<How>& how) {
   const auto [place, fresh] = plans_.try_emplace(how);
-  Plan& plan = place->second;
+  RowPlan& plan = place->second;
   if (fresh) {
     plan.how = how;
     for (std::size_t i = 0; i < how.size(); ++i) {

@@ -17,27 +17,27 @@ enum class How : std::uint8_t { missing, saved, both, computed };
 
 [[nodiscard]] constexpr bool is_saved(How how) noexcept { return how == How::saved || how == How::both; }
 
-/// How a figure is come by where it is `saved`, or the values that it could be computed of are there.
+/// Where a statistic comes from, given whether it was saved, and whether there are values to compute it from.
 [[nodiscard]] How how_of(const ReduceCommandOptions& options, const Wanted& wanted, bool saved, bool has_values);
 
-/// How the figures of a row are come by; shared by all rows alike.
-struct Plan {
+/// Where the statistics of a row come from; shared by all rows that are alike.
+struct RowPlan {
   std::vector<How> how;
   std::vector<Reduction> computed;     ///< What is computed, or must be known to be computed later,
-  std::vector<std::size_t> positions;  ///< and which figure each of the first is; the others are none here.
-  bool lacks = false;                  ///< Some figure is missing.
+  std::vector<std::size_t> positions;  ///< and which statistic each of the first ones is.
+  bool lacks = false;                  ///< Some statistic is missing.
   bool needs_values = false;           ///< Some reduction is best done with all elements in place.
 };
 
-/// Plans by what they say, each once; they stay where they are.
-class Plans {
+/// Every plan once. References to plans stay valid.
+class RowPlans {
  public:
-  explicit Plans(const std::vector<Wanted>& wanted) : wanted_(wanted) {}
-  [[nodiscard]] const Plan& of(const std::vector<How>& how);
+  explicit RowPlans(const std::vector<Wanted>& wanted) : wanted_(wanted) {}
+  [[nodiscard]] const RowPlan& of(const std::vector<How>& how);
 
  private:
   const std::vector<Wanted>& wanted_;
-  std::map<std::vector<How>, Plan> plans_;
+  std::map<std::vector<How>, RowPlan> plans_;
 };
 
 }  // namespace smd::tool::reduce

@@ -58,6 +58,12 @@ struct Session {
 void say_nothing_found(std::string_view name, const Forms& forms, const ReduceCommandOptions& options, Trial* trial,
                        Diagnostics& messages);
 
+/// Reports that what was saved as a reduction is not one number.
+void report_no_number(std::string_view tensor, GlobalStep step, std::string_view reduction, Diagnostics& messages);
+
+/// Reports why --slice does not fit a tensor.
+void report_slice(std::string_view tensor, std::string_view why, Diagnostics& messages);
+
 /// Reports why a record could not be read.
 void report(const Problem& problem, std::string_view tensor, GlobalStep step, const Trial& trial,
             Diagnostics& messages);

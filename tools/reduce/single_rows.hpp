@@ -13,7 +13,7 @@ namespace smd::tool::reduce {
 
 /// As `reduce_trial`, where every row is of one entry: nothing is pooled. Then pieces of a few hundred rows depend on
 /// nothing but themselves, and each is made by one thread from the entries to the text.
-Outcome reduce_single(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
-                      ResultView& view, Diagnostics& messages);
+ReduceOutcome reduce_single(const Session& session, const ReduceCommandOptions& options,
+                            const std::vector<Wanted>& wanted, ResultView& view, Diagnostics& messages);
 
 }  // namespace smd::tool::reduce

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "figure.hpp"
+#include "statistic.hpp"
 
 #include "rows/elements.hpp"
 
@@ -7,30 +7,30 @@
 
 namespace smd::tool::reduce {
 
-Figure Figure::of(const TensorView& saved) {
+Statistic Statistic::of(const TensorView& saved) {
   if (saved.dtype() == Dtype::string || saved.size() != 1) {
     return {};
   }
-  return Figure(Elements(saved).cell(0));
+  return Statistic(Elements(saved).cell(0));
 }
 
-Figure Figure::of(const ReducedValue& computed) {
+Statistic Statistic::of(const ReducedValue& computed) {
   switch (computed.kind) {
     case ReducedValue::Kind::real:
-      return Figure(computed.real);
+      return Statistic(computed.real);
     case ReducedValue::Kind::complex:
-      return Figure(std::complex<double>(computed.real, computed.imaginary));
+      return Statistic(std::complex<double>(computed.real, computed.imaginary));
     case ReducedValue::Kind::integer:
       if (computed.high == 0) {
-        return Figure(computed.low);
+        return Statistic(computed.low);
       }
       if (computed.high == -1 && computed.low >> 63 != 0) {
-        return Figure(static_cast<std::int64_t>(computed.low));
+        return Statistic(static_cast<std::int64_t>(computed.low));
       }
       {
-        Figure figure;
-        figure.digits_ = to_string(computed);
-        return figure;
+        Statistic statistic;
+        statistic.digits_ = to_string(computed);
+        return statistic;
       }
     case ReducedValue::Kind::undefined:
       break;
@@ -38,7 +38,7 @@ Figure Figure::of(const ReducedValue& computed) {
   return {};
 }
 
-void Figure::add_to(Reducer& reducer) const {
+void Statistic::add_to(Reducer& reducer) const {
   const auto add = [&reducer](Dtype dtype, const auto& element) {
     reducer.add(dtype, std::as_bytes(std::span(&element, 1)));
   };
@@ -53,7 +53,7 @@ void Figure::add_to(Reducer& reducer) const {
   }
 }
 
-double Figure::number() const {
+double Statistic::number() const {
   if (!digits_.empty()) {
     return std::strtod(digits_.c_str(), nullptr);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "findings.hpp"
+#include "unavailable.hpp"
 
 #include "cli/text.hpp"
 
@@ -31,7 +31,7 @@ bool add_name(Names& names, std::string_view name) {
 
 }  // namespace
 
-void Findings::lacks(const TensorEntry& entry, const Plan& plan, const std::vector<Wanted>& wanted) {
+void Unavailable::lacks(const TensorEntry& entry, const RowPlan& plan, const std::vector<Wanted>& wanted) {
   for (std::size_t i = 0; i < plan.how.size(); ++i) {
     if (plan.how[i] == How::missing) {
       missing_reductions_.insert(wanted[i].name);
@@ -47,14 +47,14 @@ void Findings::lacks(const TensorEntry& entry, const Plan& plan, const std::vect
   }
 }
 
-void Findings::undefined(const std::string& reduction, std::string_view tensor) {
+void Unavailable::undefined(const std::string& reduction, std::string_view tensor) {
   undefined_.insert(reduction);
   add_name(undefined_of_, tensor);
 }
 
-void Findings::string(std::string_view tensor) { strings_.emplace(tensor); }
+void Unavailable::string(std::string_view tensor) { strings_.emplace(tensor); }
 
-void Findings::merge(const Findings& other) {
+void Unavailable::merge(const Unavailable& other) {
   missing_reductions_.insert(other.missing_reductions_.begin(), other.missing_reductions_.end());
   missing_saved_.insert(other.missing_saved_.begin(), other.missing_saved_.end());
   undefined_.insert(other.undefined_.begin(), other.undefined_.end());
@@ -67,9 +67,9 @@ void Findings::merge(const Findings& other) {
   }
 }
 
-void Findings::clear() { *this = {}; }
+void Unavailable::clear() { *this = {}; }
 
-void Findings::say(bool pooled, bool strict, Diagnostics& messages) const {
+void Unavailable::say(bool pooled, bool strict, Diagnostics& messages) const {
   const auto say_it = [&](const std::string& text) {
     if (strict) {
       messages.fail("TensorUnavailableForStep", text, ExitStatus::no);

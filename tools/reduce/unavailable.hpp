@@ -9,21 +9,21 @@
 #include <vector>
 
 #include "cli/diagnostics.hpp"
-#include "plan.hpp"
+#include "row_plan.hpp"
 
 namespace smd::tool::reduce {
 
-/// What could not be had, gathered to be said once.
-class Findings {
+/// Statistics that are not available, collected to be reported once.
+class Unavailable {
  public:
-  /// An entry that has not all that its row's plan names.
-  void lacks(const TensorEntry& entry, const Plan& plan, const std::vector<Wanted>& wanted);
+  /// An entry that lacks something that its row's plan names.
+  void lacks(const TensorEntry& entry, const RowPlan& plan, const std::vector<Wanted>& wanted);
   void undefined(const std::string& reduction, std::string_view tensor);
   void string(std::string_view tensor);
 
-  void merge(const Findings& other);
+  void merge(const Unavailable& other);
   void clear();
-  /// `pooled`: rows are of several records. `strict`: what is missing is a failure.
+  /// `pooled`: rows pool several records. `strict`: something missing is a failure.
   void say(bool pooled, bool strict, Diagnostics& messages) const;
 
  private:
