@@ -16,7 +16,7 @@ namespace {
 
 using Kind = FollowEvent::Kind;
 
-/// A typo is not to be told only when the job is over.
+/// Reports a probable typo early, not only when the job is over.
 void note_not_seen(const Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
   for (const std::string& name : options.names) {
     if (!trial.has_tensor(name)) {

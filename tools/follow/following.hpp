@@ -16,7 +16,7 @@
 
 namespace smd::tool {
 
-/// What following is done by; all outlive it.
+/// What to follow, and how. Everything referred to outlives it.
 struct FollowSetup {
   const FollowingOptions& following;
   const SelectionOptions& selection;
@@ -33,7 +33,7 @@ struct FollowSetup {
 using FollowVisit = std::function<void(std::size_t operand, Trial& trial, Selection&& selection)>;
 
 /// Follows trials, all at once, until each of their jobs has ended, no further step can be chosen, time is up (status
-/// 124), or a signal asks to stop. Everything that cannot be had is said. Returns whether a step was visited.
+/// 124), or a signal asks to stop. Reports everything that is not there. Returns whether a step was visited.
 /// @throws UsageError for bad patterns; what else the library throws costs only its trial.
 bool follow_trials(const std::vector<std::string>& operands, const FollowSetup& setup, Diagnostics& messages,
                    const FollowVisit& visit);

@@ -201,7 +201,7 @@ void compare_others(const Trial& trial, TensorFacts& row, const HeadSink& first)
     }
     HeadSink sink;
     if (other == *row.value || trial.read_blocks(other, row.summary.tensor, sink) || !sink.dtype()) {
-      continue;  // what is wrong with a record is said by whoever prints it
+      continue;  // the command that prints the record reports what is wrong with it
     }
     row.shape_varies = row.shape_varies || sink.shape() != first.shape();
     row.dtype_varies = row.dtype_varies || sink.dtype() != first.dtype();

@@ -27,9 +27,9 @@ constexpr std::array<Column, 5> collection_columns = {{{"collection"},
                                                        {"regex"},
                                                        {"reductions", Align::left, true, true, false, show_abridged}}};
 
-class CollectionsView final : public TrialView {
+class CollectionsView final : public OneTrialView {
  public:
-  using TrialView::TrialView;
+  using OneTrialView::OneTrialView;
 
   [[nodiscard]] std::span<const Column> columns() const override { return collection_columns; }
 

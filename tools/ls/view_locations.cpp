@@ -82,9 +82,9 @@ class RecordPrinter {
   std::vector<Held> held_;  // all of one step
 };
 
-class LocationsView final : public TrialView {
+class LocationsView final : public OneTrialView {
  public:
-  using TrialView::TrialView;
+  using OneTrialView::OneTrialView;
 
   [[nodiscard]] std::span<const Column> columns() const override { return location_columns; }
 

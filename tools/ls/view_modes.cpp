@@ -26,9 +26,9 @@ bool claims(const Trial& trial, const StepInfo& info, Mode mode) {
   return any;
 }
 
-class ModesView final : public TrialView {
+class ModesView final : public OneTrialView {
  public:
-  using TrialView::TrialView;
+  using OneTrialView::OneTrialView;
 
   [[nodiscard]] std::span<const Column> columns() const override { return mode_columns; }
 

@@ -13,9 +13,9 @@ namespace {
 constexpr std::string_view varies = "varies";  // over steps or workers
 
 /// The default view: tensor names; with -l, or in JSON, all about them.
-class NamesView final : public TrialView {
+class NamesView final : public OneTrialView {
  public:
-  explicit NamesView(const LsOptions& options) : TrialView(options) {
+  explicit NamesView(const LsOptions& options) : OneTrialView(options) {
     const bool all = options.details;
     columns_ = {{{"tensor"},
                  {"shape", Align::left, all},
@@ -34,7 +34,7 @@ class NamesView final : public TrialView {
   [[nodiscard]] std::span<const Column> columns() const override { return columns_; }
 
  protected:
-  [[nodiscard]] StepRange range() const override { return only_asks() ? StepRange::newest(1) : TrialView::range(); }
+  [[nodiscard]] StepRange range() const override { return only_asks() ? StepRange::newest(1) : OneTrialView::range(); }
 
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
     if (only_asks()) {

@@ -63,10 +63,10 @@ std::vector<std::optional<double>> step_times(const Trial& trial, const std::vec
   return times;
 }
 
-class StepsView final : public TrialView {
+class StepsView final : public OneTrialView {
  public:
   explicit StepsView(const LsOptions& options)
-      : TrialView(options),
+      : OneTrialView(options),
         columns_{{{"step", Align::right},
                   {"mode"},
                   {"mode_step", Align::right},

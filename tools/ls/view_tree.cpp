@@ -111,9 +111,9 @@ class Branches {
   std::vector<bool> lasts_;  // by depth, of the nodes above the next one
 };
 
-class TreeView final : public TrialView {
+class TreeView final : public OneTrialView {
  public:
-  using TrialView::TrialView;
+  using OneTrialView::OneTrialView;
 
   [[nodiscard]] std::span<const Column> columns() const override {
     return options().for_people() ? drawing_columns : tree_columns;

@@ -63,9 +63,9 @@ void note_unannounced(const Trial& trial, const WorkByName& workers, Diagnostics
   }
 }
 
-class WorkersView final : public TrialView {
+class WorkersView final : public OneTrialView {
  public:
-  using TrialView::TrialView;
+  using OneTrialView::OneTrialView;
 
   [[nodiscard]] std::span<const Column> columns() const override { return worker_columns; }
 
