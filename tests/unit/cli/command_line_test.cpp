@@ -1,41 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.hpp"
 
-#include "cli/glob.hpp"
-#include "rows/output_options.hpp"
-#include "sample_command.hpp"
-#include "select/selection.hpp"
+#include "sample_line.hpp"
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
 using smd::tool::CommandLine;
-using smd::tool::regex_of_glob;
-using smd::tool::UsageError;
-using Strings = std::vector<std::string>;
-
-namespace {
-
-CommandLine parse(const Strings& arguments) {
-  return CommandLine::parse(smd::tool::test::sample_definition(), arguments);
-}
-
-std::string usage_error(const Strings& arguments) {
-  try {
-    const CommandLine line = parse(arguments);
-    (void)smd::tool::OutputOptions::from(line);
-    (void)smd::tool::SelectionOptions::from(line);
-    (void)smd::tool::ReadingOptions::from(line);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return {};
-}
-
-}  // namespace
+using smd::tool::test::parse;
+using smd::tool::test::Strings;
+using smd::tool::test::usage_error;
 
 TEST_CASE("options and operands mix; -- ends options; - is an operand") {
   const CommandLine line = parse({"a", "-q", "b", "--json", "-", "--", "-v", "--bogus", "--name="});
@@ -103,34 +78,6 @@ TEST_CASE("of formats the last stands, in either form") {
   CHECK(OutputOptions::from(parse({"--csv", "--tsv", "t"})).format == "tsv");
 }
 
-TEST_CASE("options become values") {
-  const auto selection = smd::tool::SelectionOptions::from(
-      parse({"-m", "TRAIN,eval,train", "-w", "all", "--every=3", "-s", "first,-2:", "--incomplete", "t"}));
-  CHECK(selection.modes == std::vector<smd::Mode>{smd::Mode::train, smd::Mode::eval});
-  CHECK(selection.all_workers);
-  CHECK_FALSE(selection.worker.has_value());
-  CHECK(selection.every == 3);
-  CHECK(selection.incomplete);
-  REQUIRE(selection.steps.has_value());
-  CHECK(selection.steps->terms().size() == 2);
-  CHECK(smd::tool::SelectionOptions::from(parse({"t"})).modes == std::vector<smd::Mode>{smd::Mode::global});
-}
-
-TEST_CASE("what to read at first follows from steps and modes") {
-  using smd::Mode;
-  using smd::tool::range_to_read;
-  using smd::tool::StepSpec;
-  const std::vector<Mode> global = {Mode::global};
-  const std::vector<Mode> train = {Mode::train};
-  CHECK(range_to_read(StepSpec::parse("last"), global).newest() == 1);
-  CHECK(range_to_read(StepSpec::parse("-3:"), train).newest() == 3);
-  CHECK(range_to_read(StepSpec::parse("5000:8000"), global).first() == smd::GlobalStep(5000));
-  CHECK(range_to_read(StepSpec::parse("5000:8000"), global).end() == smd::GlobalStep(8000));
-  // Mode step 5000 may be any global step.
-  CHECK_FALSE(range_to_read(StepSpec::parse("5000:8000"), train).first().has_value());
-  CHECK_FALSE(range_to_read(std::nullopt, global).newest().has_value());
-}
-
 TEST_CASE("usage errors say what is wrong") {
   CHECK(usage_error({"--bogus-thing", "t"}) == "unknown option '--bogus-thing'");
   CHECK(usage_error({"--regx=a", "t"}) == "unknown option '--regx'; did you mean '--regex'?");
@@ -165,67 +112,8 @@ TEST_CASE("options of other programs: what there is in their place") {
   CHECK(usage_error({"-Z", "t"}) == "unknown option '-Z'");
 }
 
-TEST_CASE("a glob where a pattern is due is refused with the pattern") {
-  CHECK(usage_error({"-e", "*weight", "t"}) == "--regex: '*weight' is a regular expression, not a glob: try 'weight$'");
-  CHECK(usage_error({"-x", "*.bias", "t"}) ==
-        "--exclude: '*.bias' is a regular expression, not a glob: try '\\.bias$'");
-  CHECK(usage_error({"-e", "fc*", "t"}).empty());  // a pattern too
-}
-
-TEST_CASE("globs and the patterns that mean the same") {
-  CHECK(regex_of_glob("conv*") == "^conv");
-  CHECK(regex_of_glob("*relu*") == "relu");
-  CHECK(regex_of_glob("layer?/bias") == "^layer./bias$");
-  CHECK(regex_of_glob("fc[12].weight") == "^fc[12]\\.weight$");
-  CHECK(regex_of_glob("*").value_or("none").empty());
-  for (const char* text : {"loss", "conv.*", "a|b", "^fc*", "x+", ""}) {
-    CAPTURE(text);
-    CHECK_FALSE(regex_of_glob(text).has_value());
-  }
-}
-
 TEST_CASE("--help and --version need no operand") {
   CHECK(parse({"--help"}).has("help"));
   CHECK(parse({"-h"}).has("help"));
   CHECK(parse({"--version"}).has("version"));
-}
-
-TEST_CASE("every option has a help text, a group, and names of its own") {
-  const auto& definition = smd::tool::test::sample_definition();
-  Strings names;
-  std::string letters;
-  const std::string help = smd::tool::help_text(definition, 80);
-  for (const smd::tool::OptionSpec* spec : definition.options()) {
-    CAPTURE(spec->name);
-    CHECK_FALSE(spec->help.empty());
-    CHECK_FALSE(spec->help.ends_with("."));
-    CHECK_FALSE(spec->group.empty());
-    CHECK((spec->kind == smd::tool::ValueKind::none) == spec->metavar.empty());
-    CHECK((spec->kind == smd::tool::ValueKind::choice) == !spec->choices.empty());
-    CHECK(std::find(names.begin(), names.end(), spec->name) == names.end());
-    names.emplace_back(spec->name);
-    if (spec->short_name != '\0') {
-      CHECK(letters.find(spec->short_name) == std::string::npos);
-      letters += spec->short_name;
-    }
-    CHECK(help.find("--" + std::string(spec->name)) != std::string::npos);
-  }
-  for (const auto& example : definition.examples) {
-    CHECK(help.find(example.command) != std::string::npos);
-  }
-  CHECK(help.starts_with("Usage: smd-sample [OPTION]... TRIAL...\nShow what tests need.\n"));
-  CHECK(help.ends_with("Manual page: smd-sample(1)\n"));
-}
-
-TEST_CASE("help keeps to the width") {
-  for (const std::size_t width : {40, 45, 46, 60, 80, 120}) {
-    const std::string help = smd::tool::help_text(smd::tool::test::sample_definition(), width);
-    std::size_t begin = 0;
-    while (begin < help.size()) {
-      const std::size_t end = help.find('\n', begin);
-      REQUIRE(end != std::string::npos);
-      CHECK(end - begin <= width);
-      begin = end + 1;
-    }
-  }
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/table_layout.hpp"
+
 #include "cli/text.hpp"
-#include "draw/curve.hpp"
 
 #include <doctest/doctest.h>
 
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -125,14 +124,4 @@ TEST_CASE("curves of one table are of the same length and fill the line") {
   }
   layout.make(rows, 12);  // no room: as short as a curve may be
   CHECK(display_width(layout.line(rows[1])) == 8 + 2 + 10 + 2 + 4 + 1);
-}
-
-TEST_CASE("a curve is stretched or gathered to its width") {
-  const std::vector<double> two = {0, 1};
-  CHECK(curve_text(two, 4, true) == "__##");
-  const std::vector<double> eight = {0, 2, 0, 0, 8, 8, 4, 4};  // means of pairs: 1, 0, 8, 4
-  CHECK(curve_text(eight, 4, true) == "._#=");                 // eighths of the range: 1, 0, 8 and so the last, 4
-  const std::vector<double> with_nan = {0, std::numeric_limits<double>::quiet_NaN(), 1};
-  CHECK(curve_text(with_nan, 3, true) == "_!#");
-  CHECK(curve_text({}, 3, true).empty());
 }

@@ -2,7 +2,7 @@
 #include "select/slice.hpp"
 
 #include "cli/errors.hpp"
-#include "sample_values.hpp"
+#include "unit/tensor/sample_values.hpp"
 
 #include <doctest/doctest.h>
 
@@ -24,7 +24,7 @@ struct Case {
 
 const Case cases[] = {
 #define SMD_SLICE_CASES
-#include "numpy_cases.inc"
+#include "unit/tensor/numpy_cases.inc"
 #undef SMD_SLICE_CASES
 };
 
