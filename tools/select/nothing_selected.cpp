@@ -65,14 +65,14 @@ class Explanation {
     for (const std::string& regex : options_.regexes) {
       if (trial_.tensor_names({.regex = {regex}}).empty()) {
         const std::string glob = glob_for_regex(regex);
-        text += "; no tensor matches " + quoted(regex) +
+        text += "; no tensor matches " + tool::quoted(regex) +
                 (glob.empty() ? did_you_mean(nearest_to_pattern(regex, names_))
-                              : ", which" + glob.substr(quoted(regex).size()));
+                              : ", which" + glob.substr(tool::quoted(regex).size()));
       }
     }
     for (const std::string& name : query.collections) {
       if (trial_.tensor_names({.collections = {name}}).empty()) {
-        text += "; no tensor of collection " + quoted(name) + " was saved";
+        text += "; no tensor of collection " + tool::quoted(name) + " was saved";
       }
     }
     query.exclude.clear();
@@ -107,12 +107,12 @@ class Explanation {
       return true;
     });
     const bool one = tensors_.size() == 1;
-    const std::string subject = one ? quoted(tensors_.front()) : counted(tensors_.size(), "tensor") + " match";
+    const std::string subject = one ? tool::quoted(tensors_.front()) : counted(tensors_.size(), "tensor") + " match";
     const std::string were = one ? " was" : ", but were";
     if (steps.empty()) {
       const std::vector<std::string> names(workers.begin(), workers.end());
-      return {"InvalidWorker",
-              subject + were + " not saved by " + quoted(options_.worker.value_or("")) + "; by " + quoted_list(names)};
+      return {"InvalidWorker", subject + were + " not saved by " + tool::quoted(options_.worker.value_or("")) +
+                                   "; by " + quoted_list(names)};
     }
     if (!complete && !options_.incomplete) {
       return {"StepNotYetAvailable", subject + were + " saved at " + steps_and_modes(steps) +

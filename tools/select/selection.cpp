@@ -25,7 +25,7 @@ std::string glob_for_name(const Trial& trial, std::string_view name) {
   } catch (const Error&) {  // brackets that only a name has
     return {};
   }
-  return "; names are exact: -e " + quoted(pattern) + " selects " + counted(found, "tensor");
+  return "; names are exact: -e " + tool::quoted(pattern) + " selects " + counted(found, "tensor");
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ std::string undefined_collection(std::string_view name, const std::map<std::stri
     names.push_back(key);
   }
   const std::vector<std::string> nearest = nearest_names(name, names);
-  return "collection " + quoted(name) + " is not defined" +
+  return "collection " + tool::quoted(name) + " is not defined" +
          (names.empty()     ? "; there are none"
           : nearest.empty() ? "; there are " + quoted_list(names)
                             : did_you_mean(nearest));
@@ -107,7 +107,8 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
     if (hint.empty()) {
       hint = did_you_mean(error.nearest);
     }
-    messages.fail("TensorUnavailable", quoted(name) + " was not saved" + as_far_as_read(trial) + hint, ExitStatus::no);
+    messages.fail("TensorUnavailable", tool::quoted(name) + " was not saved" + as_far_as_read(trial) + hint,
+                  ExitStatus::no);
     return false;
   }
 }
@@ -134,7 +135,8 @@ bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnosti
   if (std::binary_search(workers.begin(), workers.end(), *options.worker)) {
     return true;
   }
-  messages.fail("InvalidWorker", "there is no worker " + quoted(*options.worker) + "; workers: " + quoted_list(workers),
+  messages.fail("InvalidWorker",
+                "there is no worker " + tool::quoted(*options.worker) + "; workers: " + quoted_list(workers),
                 ExitStatus::no);
   return false;
 }
