@@ -259,8 +259,18 @@ std::vector<std::string> select_others(Trial& trial, const TensorOptions& option
                                        Diagnostics& messages) {
   SelectionOptions others = options.selection;
   others.names.clear();
-  Selection selection = select(trial, others, selection_needs(options), messages);
   const std::vector<std::string>& names = options.selection.names;
+  if (!names.empty()) {
+    // If they select nothing beside the names, the steps were reported for the names.
+    for (const StepRange& range :
+         ranges_to_read(others.steps.value_or(default_steps(options)), options.selection.modes)) {
+      trial.cover(range);
+    }
+    if (tensors_at(trial, others, std::nullopt).empty()) {
+      return select_tensors(trial, others, messages);
+    }
+  }
+  Selection selection = select(trial, others, selection_needs(options), messages);
   std::erase_if(selection.tensors,
                 [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); });
   const bool from_end = counts_from_end(others.steps.value_or(default_steps(options)));
