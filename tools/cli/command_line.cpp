@@ -15,11 +15,21 @@ namespace smd::tool {
 
 namespace {
 
-// CLI11 takes `--name=` for an option without a value and would eat the next argument. So an empty value travels as
-// this mark, which no one types.
+// CLI11 splits the arguments into options, values and operands: bundles of letters, `-ofile`, `--name=value`, `--`. It
+// is guided by hand where the commands promise something else, or where it would make them slow to start:
+// - `--name=` is an option with an empty value. CLI11 would take the next argument as the value, so the empty value
+//   travels as `empty_mark`, which cannot be typed.
+// - Operands are what CLI11 leaves over, since as positionals they would be matched before unknown options are known.
+// - Options are added only if they may occur among the arguments (`may_be_given`): CLI11 compares the names of an
+// option
+//   with those of all others, half of the time of a short command.
+// - Values keep their order over all options (`parse_order`), as `--json -f csv` needs it: the last one counts.
+// - Unknown options, choices and missing operands are checked here: messages name what was meant instead.
+// - Help, manual pages and completions come from the same table (`OptionSpec`): CLI11 knows no groups of ours, examples
+//   or exit statuses.
 constexpr std::string_view empty_mark = "\x01=\x01";
 
-// Operands are what CLI11 leaves over; only inside an App can they be told from unknown options.
+// Gives access to what CLI11 leaves over, which only a subclass sees with its classification.
 class Parser : public CLI::App {
  public:
   [[nodiscard]] const auto& left_over() const noexcept { return missing_; }
@@ -66,8 +76,7 @@ std::string join(std::span<const std::string_view> words) {
   throw UsageError("unknown option " + tool::quoted(name) + did_you_mean(nearest_names(name, candidates, 1)));
 }
 
-/// Whether any of these could be this option. CLI11 holds each option's names against those of all others, which would
-/// be half of what a short command does by itself; so it is told of these only.
+/// Whether any of the arguments could be this option.
 bool may_be_given(const OptionSpec& spec, const std::vector<std::string>& arguments) {
   return std::any_of(arguments.begin(), arguments.end(), [&](std::string_view argument) {
     if (argument.starts_with("--")) {

@@ -70,11 +70,12 @@ class Diagnostics {
 
   /// Why a record, say `'loss' at step 3`, could not be read. Of records whose file is not there, or not whole yet, the
   /// file is said once, with their number, by `say_missing`: TensorUnavailableForStep or StepNotYetAvailable, status 1.
-  /// Where all but a detail is told without the record, `level` is `warning`, and the status stays.
+  /// With `level` `warning` the status stays: for records that only add a detail.
   void report_record(const Problem& problem, std::string_view trial, std::string_view record,
                      Level level = Level::error);
 
-  /// The same of a file that was waited for in vain, whether or not any of its records are wanted. Before them.
+  /// The same for a file that did not come in time, whether or not any of its records are wanted. Call it before those
+  /// of the records.
   void report_given_up(std::string_view trial, std::string_view file, std::string_view step);
 
   /// Says which files were missing since the last time, three of them in all; `finish` says how many more there were.

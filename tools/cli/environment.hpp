@@ -9,7 +9,7 @@
 
 namespace smd::tool {
 
-/// What the value of a variable must be to be of use. For `text` whoever reads it has the say.
+/// What the value of a variable must be. A `text` is checked where it is read.
 enum class EnvironmentForm : std::uint8_t { text, level, count, seconds };
 
 /// An environment variable that a command or the library reads.

@@ -8,7 +8,7 @@ namespace smd::tool {
 
 namespace {
 
-// NoMoreData is "no" to whoever asks for a step; smd-wait, which waits for it, has a status of its own.
+// NoMoreData is "no" for a command that asks for a step; smd-wait, which waits for it, has a status of its own.
 constexpr std::array<MessageTag, 18> tags = {{
     {"TensorUnavailable", ExitStatus::no, "no tensor of that name was saved"},
     {"TensorUnavailableForStep", ExitStatus::no, "the tensor, or its value, was not saved at that step"},

@@ -110,7 +110,7 @@ bool append_json(std::string& out, std::string_view text) {
       continue;
     }
     if (byte >= 0x80) {
-      const CodePoint point = decode_utf8(text.substr(at));
+      const DecodedCharacter point = decode_utf8(text.substr(at));
       if (point.valid) {
         at += point.size;
         continue;
@@ -141,7 +141,7 @@ bool append_json(std::string& out, std::string_view text) {
 
 void append_json_shown(std::string& out, std::string_view text) {
   while (!text.empty()) {
-    const CodePoint point = decode_utf8(text);
+    const DecodedCharacter point = decode_utf8(text);
     if (!point.valid || point.value < 0x7F || !upsets_terminal(point.value)) {
       out += text.substr(0, point.size);
     } else if (point.value < 0x10000) {

@@ -21,7 +21,7 @@ namespace {
 std::atomic<int> interrupted_by{0};
 std::atomic<std::chrono::steady_clock::rep> interrupted_at{0};  // set before interrupted_by
 
-// What whoever started us ignores stays ignored (nohup).
+// Signals that were ignored at the start stay ignored (nohup).
 sigset_t signals_to_take() {
   sigset_t set;
   sigemptyset(&set);
@@ -34,7 +34,7 @@ sigset_t signals_to_take() {
   return set;
 }
 
-// Only of pipes and sockets does the system say that nobody reads them any more.
+// Only for pipes and sockets does the system report that the reader is gone.
 bool may_lose_reader(int descriptor) {
   struct stat status = {};
   return fstat(descriptor, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));

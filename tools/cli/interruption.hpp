@@ -11,7 +11,7 @@ namespace smd::tool {
 
 /// While one lives, SIGHUP, SIGINT and SIGTERM only ask for a stop, so that what was begun is ended properly: a report
 /// closed, a file put in its place. A second one kills at once. A reader of standard output that goes away ends the
-/// process at once too (141): whoever waits for a job would not notice before the next write.
+/// process at once too (141): a command that waits for a job would not notice before the next write.
 ///
 /// `run_command` dies of the signal when the command has returned. One at a time; made before other threads are.
 class Interruption {
@@ -25,8 +25,8 @@ class Interruption {
   ~Interruption();
 
   [[nodiscard]] std::stop_token token() const noexcept { return source_.get_token(); }
-  /// Whether a signal has come, be it that nobody was told yet: for what must not pass for the end of the input, which
-  /// the same signal may have brought about.
+  /// Whether a signal has come, also before `token` says so: the same signal may have ended the input, which then must
+  /// not count as complete.
   [[nodiscard]] bool asked() const noexcept;
   /// Asks for a stop as a signal does.
   void stop() noexcept { source_.request_stop(); }

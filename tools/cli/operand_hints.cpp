@@ -135,7 +135,7 @@ std::string tensor_hint(const fs::path& path, const fs::path& trial) {
     return text + ", which has no tensor " + tool::quoted(name) +
            did_you_mean(nearest_names(name, opened.tensor_names()));
   } catch (const Error&) {
-    return text;  // what is wrong with it is said to whoever opens it
+    return text;  // opening it reports what is wrong
   }
 }
 

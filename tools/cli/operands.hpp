@@ -15,8 +15,8 @@ namespace smd::tool {
 
 /// Calls `visit` for each operand; a `-` at the end stands for those that standard input lists, one per line (or NUL,
 /// with -0), which are handed on as they come. Empty lines are skipped. Stops when `visit` returns false.
-/// If there may be several, messages name the trial that they are about. If the list is empty, and there is no other,
-/// says so: status 1, or whoever made the list would not learn that it is empty.
+/// If there may be several, messages name the trial that they are about. An empty list without any other operand is
+/// reported, with status 1, so that the maker of the list notices.
 /// @throws UsageError for a `-` elsewhere; ReadError (io) if standard input cannot be read.
 void for_each_operand(std::span<const std::string> operands, bool null_separated, Diagnostics& messages,
                       const std::function<bool(const std::string&)>& visit);

@@ -65,8 +65,8 @@ class OutputFile {
   void take_text(std::string& text);
   /// Flushes, and puts a file in its place. Standard output is closed by `run_command`, which reports failure.
   void close();
-  /// The same; but a file that is there already stays if what was asked for was wrong (status 2: what was written is a
-  /// part that nobody asked for), or if nothing was written because of a failure (3 or 4).
+  /// The same; but an existing file stays if the command line was wrong (status 2: what was written is an unwanted
+  /// part), or if nothing was written because of a failure (3 or 4).
   void close(const Diagnostics& messages);
 
   [[nodiscard]] bool is_terminal() const noexcept;

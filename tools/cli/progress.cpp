@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::atomic<bool> line_is_there = false;  // several trials may be followed at once
-std::optional<bool> shown_as_told;
+std::optional<bool> configured;
 
 void put(std::string_view text) noexcept {
   // A display only: if it cannot be written, nothing is lost.
@@ -25,12 +25,12 @@ void put(std::string_view text) noexcept {
 
 }  // namespace
 
-void Progress::configure(std::optional<bool> wanted) noexcept { shown_as_told = wanted; }
+void Progress::configure(std::optional<bool> wanted) noexcept { configured = wanted; }
 
 Progress::Progress(std::string_view what, std::uint64_t total)
     : what_(what),
       total_(total),
-      shown_(shown_as_told.value_or(is_terminal(STDERR_FILENO))),
+      shown_(configured.value_or(is_terminal(STDERR_FILENO))),
       next_(Clock::now() + std::chrono::seconds(1)) {}
 
 Progress::Progress(std::string_view what, std::function<std::uint64_t()> total) : Progress(what, 0) {

@@ -11,8 +11,8 @@
 namespace smd::tool {
 
 /// A line on standard error that says how far the work is: from one second after the start, at most ten times a
-/// second, erased at the end, before each message, and before rows on a terminal. Shown as `configure` was told.
-/// One at a time; used from one thread.
+/// second, erased at the end, before each message, and before rows on a terminal. `configure` decides whether it is
+/// shown. One at a time; used from one thread.
 class Progress {
  public:
   /// `what`: `reading`. `total` 0: unknown.

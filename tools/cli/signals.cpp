@@ -55,7 +55,7 @@ extern "C" void end_by_signal(int number) {
 void install_signal_handlers() noexcept {
   for (const int number : ending_signals) {
     struct sigaction old = {};
-    // Whoever started us with the signal ignored (nohup, a shell's background job) wants it so.
+    // A signal that was ignored at the start (nohup, a shell's background job) stays ignored.
     if (sigaction(number, nullptr, &old) == 0 && old.sa_handler != SIG_IGN) {
       struct sigaction action = {};
       action.sa_handler = end_by_signal;

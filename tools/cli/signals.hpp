@@ -11,9 +11,9 @@ namespace smd::tool {
 /// The signals by which a person, a terminal that closes or a scheduler ends a command.
 inline constexpr std::array<int, 3> ending_signals = {SIGHUP, SIGINT, SIGTERM};
 
-/// They remove what `remove_on_signal` was told, then kill the process as if unhandled (129, 130, 143).
-/// SIGPIPE too, whoever had it ignored: a reader that goes away ends us silently (141). SIGXFSZ does nothing: a file
-/// that becomes too large is an error of writing.
+/// They remove the files registered with `remove_on_signal`, then kill the process as if unhandled (129, 130, 143).
+/// So does SIGPIPE, even if it was ignored at the start: a reader that goes away ends the process silently (141).
+/// SIGXFSZ does nothing: a file that becomes too large is an error of writing.
 void install_signal_handlers() noexcept;
 
 /// Registers a temporary file to be removed should a signal end the process; returns false if there is no memory, or

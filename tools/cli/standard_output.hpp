@@ -3,7 +3,7 @@
 
 namespace smd::tool {
 
-/// Whether bytes for standard output were lost where nobody could be told at the time.
+/// Whether bytes for standard output were lost at a place that could not report it.
 [[nodiscard]] bool standard_output_failed() noexcept;
 
 }  // namespace smd::tool

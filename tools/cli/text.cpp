@@ -2,12 +2,14 @@
 #include "cli/text.hpp"
 
 #include "cli/display_width_table.hpp"
+#include "text/edit_distance.hpp"
+#include "text/escape.hpp"
 #include "text/excerpt.hpp"
+#include "text/printable.hpp"
+#include "text/utf8.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
-#include <utility>
 
 namespace smd::tool {
 
@@ -20,98 +22,15 @@ bool within(const CodePointRange (&ranges)[Size], char32_t point) noexcept {
   return range != std::begin(ranges) && point <= std::prev(range)->last;
 }
 
-// What changes how the rest of a line shows, or hides: bidirectional controls, separators, invisible marks, tags.
-bool is_deceptive(char32_t point) noexcept {
-  return point == 0x61C || point == 0x180E || (point >= 0x200B && point <= 0x200F) ||
-         (point >= 0x2028 && point <= 0x202E) || (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF ||
-         (point >= 0xFFF9 && point <= 0xFFFB) || (point >= 0xE0000 && point <= 0xE007F);
-}
-
-void append_hex(std::string& out, std::uint32_t number, int least_digits) {
-  static constexpr char digits[] = "0123456789abcdef";
-  int shift = 28;
-  while (shift > 0 && shift >= 4 * least_digits && (number >> shift) == 0) {
-    shift -= 4;
-  }
-  for (; shift >= 0; shift -= 4) {
-    out += digits[(number >> shift) & 15];
-  }
-}
-
-char folded(char letter) noexcept { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter; }
-
-// Optimal string alignment: insertions, deletions, changes and swaps of neighbours, without regard to case.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1);
-  std::vector<std::size_t> last(b.size() + 1);
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) {
-    last[j] = j;
-  }
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool same = folded(a[i - 1]) == folded(b[j - 1]);
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
-      if (i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) && folded(a[i - 2]) == folded(b[j - 1])) {
-        row[j] = std::min(row[j], before[j - 2] + 1);
-      }
-    }
-    std::swap(before, last);
-    std::swap(last, row);
-  }
-  return last[b.size()];
-}
-
 }  // namespace
 
-CodePoint decode_utf8(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) {
-    return {lead, 1, true};
-  }
-  std::size_t size = 0;
-  char32_t value = 0;
-  char32_t least = 0;
-  if (lead >= 0xC2 && lead < 0xE0) {
-    size = 2;
-    value = lead & 0x1Fu;
-    least = 0x80;
-  } else if (lead >= 0xE0 && lead < 0xF0) {
-    size = 3;
-    value = lead & 0x0Fu;
-    least = 0x800;
-  } else if (lead >= 0xF0 && lead < 0xF5) {
-    size = 4;
-    value = lead & 0x07u;
-    least = 0x10000;
-  }
-  if (size == 0 || text.size() < size) {
-    return {lead, 1, false};
-  }
-  for (std::size_t at = 1; at < size; ++at) {
-    if ((byte(at) & 0xC0u) != 0x80) {
-      return {lead, 1, false};
-    }
-    value = (value << 6) | (byte(at) & 0x3Fu);
-  }
-  if (value < least || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) {
-    return {lead, 1, false};
-  }
-  return {value, size, true};
+DecodedCharacter decode_utf8(std::string_view text) noexcept {
+  const detail::CodePoint point = detail::first_character(text);
+  return point.bytes != 0 ? DecodedCharacter{point.value, point.bytes, true}
+                          : DecodedCharacter{static_cast<unsigned char>(text.front()), 1, false};
 }
 
-bool is_utf8(std::string_view text) noexcept {
-  while (!text.empty()) {
-    const CodePoint point = decode_utf8(text);
-    if (!point.valid) {
-      return false;
-    }
-    text.remove_prefix(point.size);
-  }
-  return true;
-}
+bool is_utf8(std::string_view text) noexcept { return detail::valid_utf8(text); }
 
 void append_utf8(std::string& out, char32_t point) {
   const auto tail = [&](int shift) { out += static_cast<char>(0x80u | ((point >> shift) & 0x3Fu)); };
@@ -132,25 +51,10 @@ void append_utf8(std::string& out, char32_t point) {
   }
 }
 
-bool upsets_terminal(char32_t point) noexcept {
-  return point < 0x20 || (point >= 0x7F && point < 0xA0) || is_deceptive(point);
-}
+bool upsets_terminal(char32_t point) noexcept { return detail::upsets_terminal(point); }
 
 void append_printable(std::string& out, std::string_view text, bool ascii) {
-  while (!text.empty()) {
-    const CodePoint point = decode_utf8(text);
-    if (!point.valid || point.value < 0x20 || point.value == 0x7F) {
-      out += "\\x";
-      append_hex(out, static_cast<unsigned char>(text.front()), 2);
-    } else if (upsets_terminal(point.value) || (ascii && point.value >= 0x80)) {
-      out += "\\u{";
-      append_hex(out, point.value, 1);
-      out += '}';
-    } else {
-      out += text.substr(0, point.size);
-    }
-    text.remove_prefix(point.size);
-  }
+  detail::append_printable(out, text, ascii);
 }
 
 std::string printable(std::string_view text, bool ascii) {
@@ -162,7 +66,7 @@ std::string printable(std::string_view text, bool ascii) {
 std::size_t display_width(std::string_view text) noexcept {
   std::size_t width = 0;
   while (!text.empty()) {
-    const CodePoint point = decode_utf8(text);
+    const DecodedCharacter point = decode_utf8(text);
     text.remove_prefix(point.size);
     if (point.value < 0x300 || !point.valid) {
       ++width;
@@ -201,7 +105,8 @@ std::vector<std::string> nearest_names(std::string_view name, std::span<const st
   };
   std::vector<Scored> scored;
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(name.substr(0, longest), std::string_view(candidate).substr(0, longest));
+    const std::size_t distance =
+        text::edit_distance(name.substr(0, longest), std::string_view(candidate).substr(0, longest));
     const std::size_t size = std::min(std::max(name.size(), candidate.size()), longest);
     const bool part = name.size() >= 3 && candidate.find(name) != std::string::npos;
     if (part || distance <= std::max<std::size_t>(size / 3, 1)) {

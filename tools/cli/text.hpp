@@ -11,14 +11,14 @@
 namespace smd::tool {
 
 /// A code point read from UTF-8, and how many bytes it took. An invalid byte: `valid` is false, size 1.
-struct CodePoint {
+struct DecodedCharacter {
   char32_t value = 0;
   std::size_t size = 1;
   bool valid = false;
 };
 
 /// The first code point of non-empty text. Overlong forms, surrogates and numbers past U+10FFFF are invalid.
-[[nodiscard]] CodePoint decode_utf8(std::string_view text) noexcept;
+[[nodiscard]] DecodedCharacter decode_utf8(std::string_view text) noexcept;
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;
 void append_utf8(std::string& out, char32_t code_point);
 

@@ -20,7 +20,7 @@ bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0;
 std::string escaped(std::string_view text, bool minus) {
   std::string out;
   while (!text.empty()) {
-    const tool::CodePoint point = tool::decode_utf8(text);
+    const tool::DecodedCharacter point = tool::decode_utf8(text);
     const char c = text.front();
     if (point.size > 1) {
       char name[16];

@@ -15,13 +15,13 @@ namespace {
 constexpr std::array<std::string_view, 8> blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<std::string_view, 8> letters = {"_", ".", "-", ":", "=", "+", "*", "#"};
 
-struct Range {
+struct ValueRange {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
 };
 
-Range range_of(const std::vector<double>& numbers) {
-  Range range;
+ValueRange range_of(const std::vector<double>& numbers) {
+  ValueRange range;
   for (const double number : numbers) {
     if (std::isfinite(number)) {
       range.low = std::min(range.low, number);
@@ -51,7 +51,7 @@ std::vector<double> resampled(std::span<const double> numbers, std::size_t colum
 std::string curve_text(std::span<const double> numbers, std::size_t columns, bool ascii) {
   const std::array<std::string_view, 8>& steps = ascii ? letters : blocks;
   const std::vector<double> heights = resampled(numbers, columns);
-  const Range range = range_of(heights);
+  const ValueRange range = range_of(heights);
   std::string text;
   for (const double height : heights) {
     if (!std::isfinite(height)) {

@@ -2,7 +2,6 @@
 #include "follow/followed_steps.hpp"
 
 #include "cli/text.hpp"
-#include "follow/following.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,16 +24,15 @@ std::optional<std::int64_t> bound_of(const StepTerm& term) {
 
 }  // namespace
 
-FollowedSteps::FollowedSteps(Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
-                             const EntryFilter& counts)
+FollowedSteps::FollowedSteps(Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs)
     : trial_(trial), every_(static_cast<std::uint64_t>(options.every)) {
-  const StepSpec& spec = options.steps ? *options.steps : fallback;
+  const StepSpec& spec = options.steps ? *options.steps : needs.fallback;
   const NoRefresh as_it_stands(trial);
-  if (counts && counts_from_end(spec)) {
+  if (needs.counts && counts_from_end(spec)) {
     known_ = trial.steps();
     SelectionOptions all_steps = options;
     all_steps.every = 1;
-    own_ = own_steps_from_end(trial, all_steps, spec, tensors_at(trial, options, std::nullopt), counts);
+    own_ = own_steps_from_end(trial, all_steps, spec, tensors_at(trial, options, std::nullopt), needs.counts);
     if (own_.steps.empty()) {
       known_.clear();
     }

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "cli/diagnostics.hpp"
-#include "select/selection.hpp"
-#include "select/tensor_steps.hpp"
+#include "select/select.hpp"
 
 namespace smd::tool {
 
@@ -19,10 +18,7 @@ namespace smd::tool {
 /// when the following began: `-3:` is the last three of them and all that come, `last` the last one and all that come.
 class FollowedSteps {
  public:
-  /// `counts`: which entries make a step one of a tensor's own; then what counts from the end counts each selected
-  /// tensor's own steps. Empty: the trial's.
-  FollowedSteps(Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
-                const EntryFilter& counts = {});
+  FollowedSteps(Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs);
 
   /// No step up to this one is chosen; none: cannot be told.
   [[nodiscard]] std::optional<GlobalStep> after() const;

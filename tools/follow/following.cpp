@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "follow/following.hpp"
 
-#include "cli/errors.hpp"
-#include "cli/interruption.hpp"
-#include "cli/operands.hpp"
 #include "cli/text.hpp"
-#include "follow/awaited_trial.hpp"
 #include "follow/followed_steps.hpp"
-#include "rows/side_by_side.hpp"
+#include "follow/followed_trials.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -20,53 +16,41 @@ namespace {
 
 using Kind = FollowEvent::Kind;
 
-/// A typo is not to be told only when the job is over.
+/// Reports a probable typo early, not only when the job is over.
 void note_not_seen(const Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
   for (const std::string& name : options.names) {
     if (!trial.has_tensor(name)) {
-      messages.note(trial.name() + ": " + quoted(name) + " was not saved so far" +
+      messages.note(trial.name() + ": " + tool::quoted(name) + " was not saved so far" +
                     did_you_mean(nearest_names(name, trial.tensor_names())));
     }
   }
   for (const std::string& regex : options.regexes) {
     if (trial.tensor_names({.regex = {regex}}).empty()) {
-      messages.note(trial.name() + ": no tensor like " + quoted(regex) + " was saved so far");
+      messages.note(trial.name() + ": no tensor like " + tool::quoted(regex) + " was saved so far");
     }
   }
   for (const std::string& name : options.collections) {
     if (!trial.collection(name)) {
-      messages.note(trial.name() + ": there is no collection " + quoted(name) + " so far");
+      messages.note(trial.name() + ": there is no collection " + tool::quoted(name) + " so far");
     }
   }
 }
 
 class Following {
  public:
-  Following(const FollowSetup& setup, const WaitOptions& wait, Interruption& interruption, Diagnostics& messages,
-            const FollowVisit& visit)
-      : setup_(setup), wait_(wait), interruption_(interruption), messages_(messages), visit_(visit) {}
+  Following(const FollowSetup& setup, FollowedTrials& trials, Diagnostics& messages, const FollowVisit& visit)
+      : setup_(setup), trials_(trials), messages_(messages), visit_(visit) {}
 
   void run(const std::vector<std::string>& operands) {
-    side_by_side(operands.size(), interruption_,
-                 [&](std::size_t i) { follow(i, operands[i], setup_.listed ? "" : hint_for(operands[i], operands)); });
+    trials_.visit(operands, range(), setup_.listed, [&](std::size_t i, Trial& trial) { follow(i, trial); });
   }
 
   [[nodiscard]] bool visited() const noexcept { return visited_; }
 
  private:
-  void follow(std::size_t operand, const std::string& path, std::string_view hint) {
-    const auto open = [&](const TrialOptions& options) {
-      return open_awaited(path, options, setup_.following, wait_, messages_, Level::warning, hint);
-    };
-    TrialOptions options = setup_.reading.trial_options(range());
-    setup_.following.end_requests(options.remote, wait_);
-    with_trial(
-        path, options, messages_, open, [&](Trial& trial) { follow(operand, trial); }, hint);
-  }
-
-  // What counts from an end is told by the steps that are there. That a step was skipped is told by a later one.
+  // What counts from an end depends on the steps that are there; that a step was skipped, a later one shows.
   [[nodiscard]] StepRange range() const {
-    const StepSpec& spec = setup_.selection.steps ? *setup_.selection.steps : setup_.fallback;
+    const StepSpec& spec = setup_.selection.steps ? *setup_.selection.steps : setup_.needs.fallback;
     const std::vector<Mode>& modes = setup_.selection.modes;
     if (spec.all() || spec.need().kind != StepNeed::Kind::windows || modes != std::vector{Mode::global}) {
       return {};
@@ -79,22 +63,18 @@ class Following {
 
   void follow(std::size_t operand, Trial& trial) {
     if (setup_.opened) {
-      const std::lock_guard lock(mutex_);
+      const std::lock_guard lock(trials_.mutex());
       setup_.opened(trial);
     }
-    FollowedSteps steps(trial, setup_.selection, setup_.fallback, setup_.counts);
-    smd::FollowOptions options{.wait = wait_, .after = steps.after(), .records = setup_.records};
+    FollowedSteps steps(trial, setup_.selection, setup_.needs);
+    smd::FollowOptions options{.wait = trials_.wait(), .after = steps.after(), .records = setup_.records};
     StepFollower follower(trial, options);
     messages_.info(trial.name() + ": followed by " + follower.method());
     bool any = false;
     while (true) {
       const FollowEvent event = follower.next();
-      const std::lock_guard lock(mutex_);
-      for (const Problem& problem : trial.problems()) {
-        if (problem.kind != ProblemKind::not_yet) {
-          messages_.report_once(problem, trial.path());
-        }
-      }
+      const std::lock_guard lock(trials_.mutex());
+      report_problems(trial, messages_);
       if (event.kind != Kind::step) {
         end(trial, event.kind, any, steps);
         return;
@@ -106,18 +86,13 @@ class Following {
         messages_.note(trial.name() + ": step " + std::to_string(event.step.value) +
                        " came late, after later steps were shown");
       }
-      for (const std::string& file : event.missing) {
-        messages_.report_given_up(trial.path(), file, "step " + std::to_string(event.step.value));
-      }
+      report_missing_files(trial, event, messages_);
       if (steps.choose(event)) {
         visited_ = true;
-        const SelectedStep step{event.step, event.mode, event.mode_step};
-        std::vector<std::string> tensors;
-        if (setup_.counts) {
-          tensors = tensors_at(trial, setup_.selection, step);
-          std::erase_if(tensors, [&](const std::string& name) { return !steps.wants(name); });
-        }
-        visit_(operand, trial, step, std::move(tensors));
+        Selection selection =
+            select_at(trial, setup_.selection, setup_.needs, {event.step, event.mode, event.mode_step});
+        std::erase_if(selection.tensors, [&](const std::string& name) { return !steps.wants(name); });
+        visit_(operand, trial, std::move(selection));
       }
       messages_.say_missing();
       if (steps.over()) {
@@ -151,11 +126,9 @@ class Following {
   }
 
   const FollowSetup& setup_;
-  const WaitOptions& wait_;
-  Interruption& interruption_;
+  FollowedTrials& trials_;
   Diagnostics& messages_;
   const FollowVisit& visit_;
-  std::mutex mutex_;
   bool visited_ = false;
 };
 
@@ -163,40 +136,15 @@ class Following {
 
 bool follow_trials(const std::vector<std::string>& operands, const FollowSetup& setup, Diagnostics& messages,
                    const FollowVisit& visit) {
-  Interruption interruption;
-  const WaitOptions wait = setup.following.wait_options(interruption.token());
-  Following following(setup, wait, interruption, messages, visit);
+  FollowedTrials trials(setup.following, setup.reading, messages);
+  Following following(setup, trials, messages, visit);
   following.run(operands);
-  if (!following.visited() && messages.status() == ExitStatus::yes && !interruption.asked()) {
+  if (!following.visited() && messages.status() == ExitStatus::yes && !trials.interrupted()) {
     for (const std::string& trial : operands) {
       say_no_step_selected(trial, messages);
     }
   }
   return following.visited();
-}
-
-std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& options,
-                                    const std::optional<SelectedStep>& step) {
-  TensorQuery query;
-  if (step) {
-    query.step = step->step;
-  }
-  query.mode = only_mode(options);
-  query.names = options.names;
-  query.regex = options.regexes;
-  query.exclude = options.excludes;
-  if (!options.collections.empty()) {
-    const auto known = trial.collections();
-    for (const std::string& name : options.collections) {
-      if (known.contains(name)) {
-        query.collections.push_back(name);
-      }
-    }
-    if (query.collections.empty() && query.names.empty() && query.regex.empty()) {
-      return {};  // an empty query would mean everything
-    }
-  }
-  return trial.tensor_names(query);
 }
 
 void report_never_seen(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {

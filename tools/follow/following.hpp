@@ -12,40 +12,31 @@
 #include "cli/diagnostics.hpp"
 #include "cli/reading_options.hpp"
 #include "follow/following_options.hpp"
-#include "select/selection.hpp"
-#include "select/tensor_steps.hpp"
+#include "select/select.hpp"
 
 namespace smd::tool {
 
-/// What following is done by; all outlive it.
+/// What to follow, and how. Everything referred to outlives it.
 struct FollowSetup {
   const FollowingOptions& following;
   const SelectionOptions& selection;
   const ReadingOptions& reading;
-  StepSpec fallback = {};  ///< The steps without -s.
-  bool records = true;     ///< Values will be read.
-  bool listed = false;     ///< Standard input lists the operands: none was meant as the name of a tensor.
-  /// Which entries make a step one of a tensor's own: those are what -s counts from an end. Empty: the trial's steps.
-  EntryFilter counts = {};
+  SelectionNeeds needs = {};
+  bool records = true;  ///< Values will be read.
+  bool listed = false;  ///< Standard input lists the operands: none was meant as the name of a tensor.
   /// Called when a trial is open, before its first step.
   std::function<void(Trial& trial)> opened = {};
 };
 
-/// Called for each chosen step, when it is complete, in order; `operand` is the trial's place. `tensors`: those chosen
-/// at the step; without `FollowSetup::counts` none. One at a time, also if several trials are followed.
-using FollowVisit = std::function<void(std::size_t operand, Trial& trial, const SelectedStep& step,
-                                       std::vector<std::string>&& tensors)>;
+/// Called for each selected step, when it is complete, in order, with what is selected at it; `operand` is the trial's
+/// place. One call at a time, also if several trials are followed.
+using FollowVisit = std::function<void(std::size_t operand, Trial& trial, Selection&& selection)>;
 
 /// Follows trials, all at once, until each of their jobs has ended, no further step can be chosen, time is up (status
-/// 124), or a signal asks to stop. Everything that cannot be had is said. Returns whether a step was visited.
+/// 124), or a signal asks to stop. Reports everything that is not there. Returns whether a step was visited.
 /// @throws UsageError for bad patterns; what else the library throws costs only its trial.
 bool follow_trials(const std::vector<std::string>& operands, const FollowSetup& setup, Diagnostics& messages,
                    const FollowVisit& visit);
-
-/// The tensors that -n -e -c -x choose among those saved at a step, or at any; in byte order. Nothing is said of what
-/// is not there.
-[[nodiscard]] std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& options,
-                                                  const std::optional<SelectedStep>& step);
 
 /// Says which tensors, collections and workers that were named never came; status 1. After all steps.
 void report_never_seen(Trial& trial, const SelectionOptions& options, Diagnostics& messages);

@@ -149,26 +149,27 @@ void locate_values(const Trial& trial, std::vector<TensorFacts>& facts) {
 
 }  // namespace
 
-std::vector<TensorFacts> tensor_facts(const Trial& trial, const Choice& choice, const std::vector<std::string>& names,
-                                      const SelectionOptions& options, bool locate) {
+std::vector<TensorFacts> tensor_facts(const Trial& trial, const Selection& selection,
+                                      const std::vector<std::string>& names, const SelectionOptions& options,
+                                      bool locate) {
   if (names.empty()) {
     return {};
   }
-  if (choice.every_step && choice.every_worker) {
+  if (selection.every_step && selection.every_worker) {
     std::vector<TensorFacts> facts;
-    for (TensorSummary& summary : trial.summaries(choice.every_tensor ? std::vector<std::string>() : names)) {
+    for (TensorSummary& summary : trial.summaries(selection.every_tensor ? std::vector<std::string>() : names)) {
       facts.emplace_back().summary = std::move(summary);
     }
     if (locate) {
       locate_values(trial, facts);
       EntryQuery all;
-      all.tensors = choice.every_tensor ? std::vector<std::string>() : names;
+      all.tensors = selection.every_tensor ? std::vector<std::string>() : names;
       all.include_incomplete = true;
       find_variants(trial, all, facts);
     }
     return facts;
   }
-  EntryQuery query = query_for(choice, options);
+  EntryQuery query = query_for(selection, options);
   query.tensors = names;
   Collector collector(names, locate);
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
@@ -200,7 +201,7 @@ void compare_others(const Trial& trial, TensorFacts& row, const HeadSink& first)
     }
     HeadSink sink;
     if (other == *row.value || trial.read_blocks(other, row.summary.tensor, sink) || !sink.dtype()) {
-      continue;  // what is wrong with a record is said by whoever prints it
+      continue;  // the command that prints the record reports what is wrong with it
     }
     row.shape_varies = row.shape_varies || sink.shape() != first.shape();
     row.dtype_varies = row.dtype_varies || sink.dtype() != first.dtype();

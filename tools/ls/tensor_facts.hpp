@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "choice.hpp"
 #include "rows/cell.hpp"
+#include "selected.hpp"
 
 namespace smd::tool::ls {
 
@@ -25,7 +25,7 @@ struct TensorFacts {
 
 /// One row per name that was saved then, in the order of `names` (byte order). `locate`: find `value`
 /// and `others` too.
-[[nodiscard]] std::vector<TensorFacts> tensor_facts(const Trial& trial, const Choice& choice,
+[[nodiscard]] std::vector<TensorFacts> tensor_facts(const Trial& trial, const Selection& selection,
                                                     const std::vector<std::string>& names,
                                                     const SelectionOptions& options, bool locate);
 

@@ -36,7 +36,7 @@ std::vector<ColumnTable> column_tables() {
   return tables;
 }
 
-bool TrialView::show(const std::string& operand, RowWriter& rows, Diagnostics& messages) {
+bool OneTrialView::show(const std::string& operand, RowWriter& rows, Diagnostics& messages) {
   rows.set_trial(operand);
   bool found = false;
   with_trial(
@@ -51,6 +51,6 @@ bool TrialView::show(const std::string& operand, RowWriter& rows, Diagnostics& m
   return found;
 }
 
-StepRange TrialView::range() const { return range_to_read(options().selection.steps, options().selection.modes); }
+StepRange OneTrialView::range() const { return range_to_read(options().selection.steps, options().selection.modes); }
 
 }  // namespace smd::tool::ls

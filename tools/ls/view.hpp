@@ -48,7 +48,7 @@ class View {
 };
 
 /// A view of trials, opened before.
-class TrialView : public View {
+class OneTrialView : public View {
  public:
   using View::View;
   bool show(const std::string& operand, RowWriter& rows, Diagnostics& messages) final;

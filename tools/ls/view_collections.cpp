@@ -4,8 +4,8 @@
 #include <iterator>
 #include <optional>
 
-#include "choice.hpp"
 #include "cli/text.hpp"
+#include "selected.hpp"
 #include "text_cells.hpp"
 #include "view.hpp"
 
@@ -27,9 +27,9 @@ constexpr std::array<Column, 5> collection_columns = {{{"collection"},
                                                        {"regex"},
                                                        {"reductions", Align::left, true, true, false, show_abridged}}};
 
-class CollectionsView final : public TrialView {
+class CollectionsView final : public OneTrialView {
  public:
-  using TrialView::TrialView;
+  using OneTrialView::OneTrialView;
 
   [[nodiscard]] std::span<const Column> columns() const override { return collection_columns; }
 
@@ -73,8 +73,8 @@ class CollectionsView final : public TrialView {
     if (!narrows) {
       return std::nullopt;
     }
-    const std::optional<Choice> choice = choose(trial, rest, messages);
-    return choice ? saved_names(trial, *choice, rest, messages) : std::vector<std::string>();
+    const Selection selection = select(trial, rest, {.lists = false}, messages);
+    return !selection.empty() ? saved_names(trial, selection, rest, messages) : std::vector<std::string>();
   }
 
   void print(const Trial& trial, const Collection& collection, const std::string& name,

@@ -4,8 +4,8 @@
 #include <optional>
 #include <tuple>
 
-#include "choice.hpp"
 #include "select/selection.hpp"
+#include "selected.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -82,21 +82,21 @@ class RecordPrinter {
   std::vector<Held> held_;  // all of one step
 };
 
-class LocationsView final : public TrialView {
+class LocationsView final : public OneTrialView {
  public:
-  using TrialView::TrialView;
+  using OneTrialView::OneTrialView;
 
   [[nodiscard]] std::span<const Column> columns() const override { return location_columns; }
 
  protected:
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
-    const std::optional<Choice> choice = choose(trial, options().selection, messages);
-    if (!choice) {
+    const Selection selection = select(trial, options().selection, {.lists = false}, messages);
+    if (selection.empty()) {
       return false;
     }
     const std::size_t before = rows.rows();
     RecordPrinter printer(rows);
-    trial.for_each_entry(query_for(*choice, options().selection), [&](const TensorEntry& entry) {
+    trial.for_each_entry(query_for(selection, options().selection), [&](const TensorEntry& entry) {
       printer.add(entry);
       return !rows.full() && (!options().output.quiet || rows.rows() == before);
     });

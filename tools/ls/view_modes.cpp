@@ -3,8 +3,8 @@
 #include <map>
 #include <optional>
 
-#include "choice.hpp"
 #include "select/selection.hpp"
+#include "selected.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -26,16 +26,16 @@ bool claims(const Trial& trial, const StepInfo& info, Mode mode) {
   return any;
 }
 
-class ModesView final : public TrialView {
+class ModesView final : public OneTrialView {
  public:
-  using TrialView::TrialView;
+  using OneTrialView::OneTrialView;
 
   [[nodiscard]] std::span<const Column> columns() const override { return mode_columns; }
 
  protected:
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
-    const std::optional<Choice> choice = choose(trial, options().selection, messages);
-    if (!choice) {
+    const Selection selection = select(trial, options().selection, {.lists = false}, messages);
+    if (selection.empty()) {
       return false;
     }
     struct Count {
@@ -45,7 +45,7 @@ class ModesView final : public TrialView {
     };
     std::map<Mode, Count> modes;  // by number
     const std::vector<Mode> claimed = trial.modes();
-    for (const StepInfo& info : saved_steps(trial, *choice, options().selection)) {
+    for (const StepInfo& info : saved_steps(trial, selection, options().selection)) {
       const auto add = [&](Mode mode) {
         Count& count = modes[mode];
         count.first = count.steps == 0 ? info.step : count.first;
@@ -54,7 +54,7 @@ class ModesView final : public TrialView {
       };
       add(info.mode);
       for (const Mode mode : claimed) {  // by another worker than the first
-        if (mode != info.mode && choice->every_claim && claims(trial, info, mode)) {
+        if (mode != info.mode && selection.every_claim && claims(trial, info, mode)) {
           add(mode);
         }
       }

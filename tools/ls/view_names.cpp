@@ -13,9 +13,9 @@ namespace {
 constexpr std::string_view varies = "varies";  // over steps or workers
 
 /// The default view: tensor names; with -l, or in JSON, all about them.
-class NamesView final : public TrialView {
+class NamesView final : public OneTrialView {
  public:
-  explicit NamesView(const LsOptions& options) : TrialView(options) {
+  explicit NamesView(const LsOptions& options) : OneTrialView(options) {
     const bool all = options.details;
     columns_ = {{{"tensor"},
                  {"shape", Align::left, all},
@@ -34,7 +34,7 @@ class NamesView final : public TrialView {
   [[nodiscard]] std::span<const Column> columns() const override { return columns_; }
 
  protected:
-  [[nodiscard]] StepRange range() const override { return only_asks() ? StepRange::newest(1) : TrialView::range(); }
+  [[nodiscard]] StepRange range() const override { return only_asks() ? StepRange::newest(1) : OneTrialView::range(); }
 
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
     if (only_asks()) {
@@ -43,15 +43,15 @@ class NamesView final : public TrialView {
       }
       trial.load_range(StepRange());
     }
-    const std::optional<Choice> choice = choose(trial, options().selection, messages);
-    if (!choice) {
+    const Selection selection = select(trial, options().selection, {.lists = false}, messages);
+    if (selection.empty()) {
       return false;
     }
-    std::vector<std::string> names = saved_names(trial, *choice, options().selection, messages);
+    std::vector<std::string> names = saved_names(trial, selection, options().selection, messages);
     const bool found = !names.empty();
     names.resize(std::min(names.size(), rows.room().value_or(names.size())));
     if (!options().output.quiet) {
-      print(trial, *choice, names, rows, messages);
+      print(trial, selection, names, rows, messages);
     }
     return found;
   }
@@ -79,15 +79,10 @@ class NamesView final : public TrialView {
     if (!std::all_of(selection.collections.begin(), selection.collections.end(), defined)) {
       return false;
     }
-    TensorQuery query;
-    query.names = selection.names;
-    query.regex = selection.regexes;
-    query.collections = selection.collections;
-    query.exclude = selection.excludes;
-    return !trial.tensor_names(query).empty();
+    return !tensors_at(trial, selection, std::nullopt).empty();
   }
 
-  void print(const Trial& trial, const Choice& choice, const std::vector<std::string>& names, RowWriter& rows,
+  void print(const Trial& trial, const Selection& selection, const std::vector<std::string>& names, RowWriter& rows,
              Diagnostics& messages) const {
     constexpr std::array<std::string_view, 10> facts = {
         "shape", "steps",   "first_step", "last_step", "modes",
@@ -102,7 +97,7 @@ class NamesView final : public TrialView {
       return;
     }
     const bool wants_type = rows.wants("dtype") || rows.wants("shape");
-    std::vector<TensorFacts> all = tensor_facts(trial, choice, names, options().selection, wants_type);
+    std::vector<TensorFacts> all = tensor_facts(trial, selection, names, options().selection, wants_type);
     if (wants_type) {
       read_types(trial, all, messages);
     }

@@ -3,10 +3,10 @@
 #include <array>
 #include <optional>
 
-#include "choice.hpp"
 #include "cli/operands.hpp"
 #include "follow/following.hpp"
 #include "select/selection.hpp"
+#include "selected.hpp"
 #include "text_cells.hpp"
 #include "view.hpp"
 
@@ -63,10 +63,10 @@ std::vector<std::optional<double>> step_times(const Trial& trial, const std::vec
   return times;
 }
 
-class StepsView final : public TrialView {
+class StepsView final : public OneTrialView {
  public:
   explicit StepsView(const LsOptions& options)
-      : TrialView(options),
+      : OneTrialView(options),
         columns_{{{"step", Align::right},
                   {"mode"},
                   {"mode_step", Align::right},
@@ -84,32 +84,28 @@ class StepsView final : public TrialView {
     const FollowSetup setup{.following = options().following,
                             .selection = options().selection,
                             .reading = options().reading,
+                            .needs = {.lists = false},
                             .records = with_times,
                             .listed = lists_operands(options().operands)};
-    return follow_trials(operands, setup, messages,
-                         [&](std::size_t operand, Trial& trial, const SelectedStep& step, std::vector<std::string>&&) {
-                           Choice choice;
-                           choice.every_worker = !options().selection.worker;
-                           choice.every_tensor =
-                               !options().selection.selects_tensors() && options().selection.excludes.empty();
-                           const std::vector<StepInfo> infos = row_of(trial, step, choice);
-                           std::vector<std::optional<double>> times(infos.size());
-                           if (with_times && !infos.empty()) {
-                             times = step_times(trial, infos, query_for(choice, options().selection), messages);
-                           }
-                           rows.set_trial(operands[operand]);
-                           print(infos, times, rows);
-                           rows.end_step();
-                         });
+    return follow_trials(operands, setup, messages, [&](std::size_t operand, Trial& trial, Selection&& selection) {
+      const std::vector<StepInfo> infos = row_of(trial, selection);
+      std::vector<std::optional<double>> times(infos.size());
+      if (with_times && !infos.empty()) {
+        times = step_times(trial, infos, query_for(selection, options().selection), messages);
+      }
+      rows.set_trial(operands[operand]);
+      print(infos, times, rows);
+      rows.end_step();
+    });
   }
 
  protected:
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
-    const std::optional<Choice> choice = choose(trial, options().selection, messages);
-    if (!choice) {
+    const Selection selection = select(trial, options().selection, {.lists = false}, messages);
+    if (selection.empty()) {
       return false;
     }
-    std::vector<StepInfo> steps = saved_steps(trial, *choice, options().selection);
+    std::vector<StepInfo> steps = saved_steps(trial, selection, options().selection);
     if (options().output.quiet) {
       return !steps.empty();
     }
@@ -117,7 +113,7 @@ class StepsView final : public TrialView {
     steps.resize(std::min(steps.size(), rows.room().value_or(steps.size())));
     std::vector<std::optional<double>> times(steps.size());
     if (rows.wants("wall_time")) {
-      times = step_times(trial, steps, query_for(*choice, options().selection), messages);
+      times = step_times(trial, steps, query_for(selection, options().selection), messages);
     }
     print(steps, times, rows);
     return found;
@@ -133,18 +129,13 @@ class StepsView final : public TrialView {
     }
   }
 
-  /// The row of one step, if something chosen was saved at it.
-  [[nodiscard]] std::vector<StepInfo> row_of(const Trial& trial, const SelectedStep& step, Choice& choice) const {
-    choice.steps = {step.step};
-    if (!choice.every_tensor) {
-      choice.tensors = tensors_at(trial, options().selection, step);
-      if (choice.tensors.empty()) {
-        return {};
-      }
+  /// The row of the one step, if something selected was saved at it.
+  [[nodiscard]] std::vector<StepInfo> row_of(const Trial& trial, const Selection& selection) const {
+    if (selection.empty()) {
+      return {};
     }
-    choice.every_claim = every_claim_fits(trial, choice.steps, options().selection);
-    std::vector<StepInfo> rows = {*trial.step_info(step.step)};
-    narrow(rows, trial, choice, options().selection);
+    std::vector<StepInfo> rows = {*trial.step_info(selection.steps.steps.front().step)};
+    narrow(rows, trial, selection, options().selection);
     return rows;
   }
 

@@ -100,9 +100,9 @@ struct Summary {
 };
 
 /// A row, or, for people who did not choose columns, a sheet with a line for each key.
-class SummaryView final : public TrialView {
+class SummaryView final : public OneTrialView {
  public:
-  using TrialView::TrialView;
+  using OneTrialView::OneTrialView;
 
   [[nodiscard]] std::span<const Column> columns() const override {
     return sheet() ? std::span<const Column>(sheet_columns) : std::span<const Column>(keys);

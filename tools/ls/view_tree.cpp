@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "choice.hpp"
+#include "selected.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -111,9 +111,9 @@ class Branches {
   std::vector<bool> lasts_;  // by depth, of the nodes above the next one
 };
 
-class TreeView final : public TrialView {
+class TreeView final : public OneTrialView {
  public:
-  using TrialView::TrialView;
+  using OneTrialView::OneTrialView;
 
   [[nodiscard]] std::span<const Column> columns() const override {
     return options().for_people() ? drawing_columns : tree_columns;
@@ -121,11 +121,11 @@ class TreeView final : public TrialView {
 
  protected:
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
-    const std::optional<Choice> choice = choose(trial, options().selection, messages);
-    if (!choice) {
+    const Selection selection = select(trial, options().selection, {.lists = false}, messages);
+    if (selection.empty()) {
       return false;
     }
-    const std::vector<std::string> names = saved_names(trial, *choice, options().selection, messages);
+    const std::vector<std::string> names = saved_names(trial, selection, options().selection, messages);
     if (!options().output.quiet) {
       print(names, rows);
     }

@@ -6,8 +6,8 @@
 #include <set>
 #include <string_view>
 
-#include "choice.hpp"
 #include "cli/text.hpp"
+#include "selected.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -21,17 +21,18 @@ struct Work {
 };
 using WorkByName = std::map<std::string, Work, std::less<>>;
 
-void count_steps(const Trial& trial, const Choice& choice, const SelectionOptions& options, WorkByName& workers) {
-  for (const StepInfo& info : saved_steps(trial, choice, options)) {
+void count_steps(const Trial& trial, const Selection& selection, const SelectionOptions& options, WorkByName& workers) {
+  for (const StepInfo& info : saved_steps(trial, selection, options)) {
     for (const std::string& worker : info.workers) {
       ++workers[worker].steps;
     }
   }
 }
 
-void count_tensors(const Trial& trial, const Choice& choice, const SelectionOptions& options, WorkByName& workers) {
-  if (choice.every_step && choice.every_worker) {
-    for (const TensorSummary& summary : trial.summaries(choice.tensors)) {
+void count_tensors(const Trial& trial, const Selection& selection, const SelectionOptions& options,
+                   WorkByName& workers) {
+  if (selection.every_step && selection.every_worker) {
+    for (const TensorSummary& summary : trial.summaries(selection.tensors)) {
       for (const std::string& worker : summary.workers) {
         ++workers[worker].tensors;
       }
@@ -39,7 +40,7 @@ void count_tensors(const Trial& trial, const Choice& choice, const SelectionOpti
     return;
   }
   std::map<std::string_view, std::set<std::string_view>> tensors;  // names are borrowed from the trial
-  trial.for_each_entry(query_for(choice, options), [&](const TensorEntry& entry) {
+  trial.for_each_entry(query_for(selection, options), [&](const TensorEntry& entry) {
     tensors[entry.worker].insert(entry.tensor);
     return true;
   });
@@ -62,25 +63,25 @@ void note_unannounced(const Trial& trial, const WorkByName& workers, Diagnostics
   }
 }
 
-class WorkersView final : public TrialView {
+class WorkersView final : public OneTrialView {
  public:
-  using TrialView::TrialView;
+  using OneTrialView::OneTrialView;
 
   [[nodiscard]] std::span<const Column> columns() const override { return worker_columns; }
 
  protected:
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
     WorkByName workers;
-    const std::optional<Choice> choice = choose(trial, options().selection, messages);
-    if (!choice || choice->everything()) {
+    const Selection selection = select(trial, options().selection, {.lists = false}, messages);
+    if (selection.empty() || selection.everything()) {
       // Also those that have only announced themselves.
       for (std::string& worker : trial.workers()) {
         workers[std::move(worker)];
       }
     }
-    if (choice) {
-      count_steps(trial, *choice, options().selection, workers);
-      count_tensors(trial, *choice, options().selection, workers);
+    if (!selection.empty()) {
+      count_steps(trial, selection, options().selection, workers);
+      count_tensors(trial, selection, options().selection, workers);
     } else if (!trial.listed_steps().empty()) {
       return false;  // steps there are; those asked for are not
     }

@@ -45,10 +45,10 @@ std::vector<Column> hist_columns(By by) {
 }
 
 std::vector<ColumnTable> column_tables() {
-  std::vector<Column> figures = group_columns({});
-  figures.push_back({"source"});
-  figures.push_back(written_column);
-  ColumnTable table = column_table("", figures, "each reduction by its name; with --shard also count, partial");
+  std::vector<Column> statistics = group_columns({});
+  statistics.push_back({"source"});
+  statistics.push_back(written_column);
+  ColumnTable table = column_table("", statistics, "each reduction by its name; with --shard also count, partial");
   const std::span<const std::string_view> reductions = offered_reductions();
   std::copy_if(reductions.begin(), reductions.end(), std::back_inserter(table.offered),
                [](std::string_view name) { return name != "saved" && name != "all"; });  // these stand for others

@@ -9,7 +9,7 @@
 
 namespace smd::tool::reduce {
 
-/// Those that say of what a row's figures are.
+/// The columns that identify a row.
 [[nodiscard]] std::vector<Column> group_columns(By by);
 
 /// Whether rows may have a column of that name that is none of a reduction, whatever is asked for.

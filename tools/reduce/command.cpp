@@ -25,7 +25,7 @@ class Work {
   [[nodiscard]] virtual bool looks_ahead() const = 0;
   virtual void prepare(const Session&) {}
   virtual void start() {}
-  virtual Outcome process(const Session& session) = 0;
+  virtual ReduceOutcome process(const Session& session) = 0;
   /// Whether nothing further will be shown.
   [[nodiscard]] virtual bool full() const { return false; }
   virtual void finish() = 0;
@@ -48,7 +48,7 @@ class ReduceWork : public Work {
     }
     view_ = make_result_view(context_);
   }
-  Outcome process(const Session& session) override {
+  ReduceOutcome process(const Session& session) override {
     if (!view_) {
       const bool values = session.forms(options_).values;
       if (values) {
@@ -56,7 +56,7 @@ class ReduceWork : public Work {
                        session.name + ": no reductions were saved of what is selected; try -r without saved",
                        ExitStatus::no);
       }
-      return values ? Outcome::no_row : Outcome::nothing;
+      return values ? ReduceOutcome::no_row : ReduceOutcome::nothing;
     }
     view_->set_trial(session.name);
     return reduce_trial(session, options_, wanted_, *view_, messages_);
@@ -106,7 +106,7 @@ class HistWork : public Work {
   [[nodiscard]] bool looks_ahead() const override { return !options_.bins.low; }
   void prepare(const Session& session) override { widen(bounds_, session, options_, messages_); }
   void start() override { view_.emplace(out_, options_, bounds_, several_, messages_); }
-  Outcome process(const Session& session) override { return view_->show(session); }
+  ReduceOutcome process(const Session& session) override { return view_->show(session); }
   void finish() override { view_->finish(); }
 
  private:
@@ -133,7 +133,7 @@ class Runner {
       if (work_.full()) {
         break;
       }
-      open(name, [&](Trial& trial) { process(select(trial, name, options_, messages_)); });
+      open(name, [&](Trial& trial) { process(open_session(trial, name, options_, messages_)); });
     }
     work_.finish();
   }
@@ -165,7 +165,7 @@ class Runner {
     }
     bool went_on = false;
     open(trials[at], [&](Trial& trial) {
-      sessions_.push_back(select(trial, trials[at], options_, messages_));
+      sessions_.push_back(open_session(trial, trials[at], options_, messages_));
       work_.prepare(sessions_.back());
       went_on = true;
       open_from(trials, at + 1);
@@ -176,12 +176,12 @@ class Runner {
   }
 
   void process(const Session& session) {
-    const Outcome outcome = work_.process(session);
-    if (outcome == Outcome::no_row) {
+    const ReduceOutcome outcome = work_.process(session);
+    if (outcome == ReduceOutcome::no_row) {
       messages_.raise(ExitStatus::no);
     }
     // More shards than steps leave some with nothing to do.
-    if (outcome == Outcome::nothing && !(options_.shard && session.steps.empty())) {
+    if (outcome == ReduceOutcome::nothing && !(options_.shard && session.steps().empty())) {
       say_nothing_found(session.name, session.forms(options_), options_, &session.trial, messages_);
     }
   }
@@ -211,23 +211,22 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
     const FollowSetup setup{.following = options_.following,
                             .selection = options_.selection,
                             .reading = options_.reading,
-                            .listed = lists_operands(options_.operands),
-                            .counts = own_step_filter(options_)};
-    Outcome outcome = Outcome::nothing;
+                            .needs = selection_needs(options_),
+                            .listed = lists_operands(options_.operands)};
+    ReduceOutcome outcome = ReduceOutcome::nothing;
     Forms forms;
-    const bool visited = follow_trials(
-        operands, setup, messages,
-        [&](std::size_t operand, Trial& trial, const SelectedStep& step, std::vector<std::string>&& tensors) {
-          const Session session{trial, operands[operand], std::move(tensors), {step}};
+    const bool visited =
+        follow_trials(operands, setup, messages, [&](std::size_t operand, Trial& trial, Selection&& selection) {
+          const Session session{trial, operands[operand], std::move(selection)};
           outcome = std::max(outcome, work.process(session));
-          forms = outcome != Outcome::nothing ? forms : session.forms(options_);
+          forms = outcome != ReduceOutcome::nothing ? forms : session.forms(options_);
           work.end_step();
         });
     work.finish();
     out.close(messages);
-    if (visited && outcome == Outcome::nothing) {
+    if (visited && outcome == ReduceOutcome::nothing) {
       say_nothing_found(operands.front(), forms, options_, nullptr, messages);
-    } else if (outcome == Outcome::no_row) {
+    } else if (outcome == ReduceOutcome::no_row) {
       messages.raise(ExitStatus::no);
     }
     return ExitStatus::yes;

@@ -175,12 +175,12 @@ struct HistView::Impl {
             options.by.worker ? entry.worker : std::string_view()};
   }
 
-  Outcome show(const Session& session) {
+  ReduceOutcome show(const Session& session) {
     trial = session.name;
     if (rows) {
       rows->set_trial(trial);
     }
-    Outcome outcome = Outcome::nothing;
+    ReduceOutcome outcome = ReduceOutcome::nothing;
     std::map<Key, Group> groups;
     std::vector<TensorEntry> entries;
     std::set<std::string, std::less<>> others;
@@ -198,7 +198,7 @@ struct HistView::Impl {
             if (problem) {
               report(*problem, entry.tensor, entry.step, session.trial, messages);
             } else if (!sink.slice_error().empty()) {
-              messages.fail("Usage", "--slice: " + quoted(entry.tensor) + ": " + sink.slice_error(), ExitStatus::usage);
+              report_slice(entry.tensor, sink.slice_error(), messages);
             } else if (!countable(sink.dtype())) {
               others.emplace(entry.tensor);
             } else {
@@ -213,7 +213,7 @@ struct HistView::Impl {
       for (const auto& [key, group] : groups) {
         if (group.counted) {
           print(key, group);
-          outcome = Outcome::rows;
+          outcome = ReduceOutcome::rows;
         }
       }
       groups.clear();
@@ -222,7 +222,7 @@ struct HistView::Impl {
       if (!entry.value) {
         return true;
       }
-      outcome = std::max(outcome, Outcome::no_row);
+      outcome = std::max(outcome, ReduceOutcome::no_row);
       if (entries.size() >= histogram_chunk && (!options.by.step || entries.back().step != entry.step)) {
         work();
         if (options.by.step) {
@@ -311,7 +311,7 @@ HistView::HistView(OutputFile& out, const ReduceCommandOptions& options, const B
                    Diagnostics& messages)
     : impl_(std::make_unique<Impl>(out, options, bounds, several_trials, messages)) {}
 HistView::~HistView() = default;
-Outcome HistView::show(const Session& session) { return impl_->show(session); }
+ReduceOutcome HistView::show(const Session& session) { return impl_->show(session); }
 void HistView::finish() {
   if (impl_->rows) {
     impl_->rows->finish();

@@ -26,7 +26,7 @@ class HistView {
   HistView(OutputFile& out, const ReduceCommandOptions& options, const Bounds& bounds, bool several_trials,
            Diagnostics& messages);
   ~HistView();
-  Outcome show(const Session& session);
+  ReduceOutcome show(const Session& session);
   void finish();
 
  private:

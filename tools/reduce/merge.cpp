@@ -51,7 +51,7 @@ class Merger {
         add(line);
       } catch (const InvalidValue& error) {
         throw UsageError(path + ": line " + std::to_string(number) + ": " + error.what());
-      } catch (const ShardLine::exception&) {
+      } catch (const MalformedShardLine&) {
         throw UsageError(path + ": line " + std::to_string(number) + ": not a JSON object of a shard");
       }
     }
@@ -81,7 +81,7 @@ class Merger {
       row.mode_step = ModeStep(rows.front().mode_step);
       const ShardRow whole = rows.size() == 1 ? std::move(rows.front()) : pooled(rows, tensor);
       row.source = whole.source;
-      row.figures = whole.figures;
+      row.statistics = whole.statistics;
       view->row(row);
     }
     view->finish();
@@ -106,9 +106,9 @@ class Merger {
   }
 
   void add(const std::string& line) {
-    const ShardLine object = ShardLine::parse(line);
+    const ShardLine object(line);
     const ShardLayout layout = ShardLayout::of(object);
-    const std::optional<Partial> partial = parse_partial(object.at("partial").get<std::string>());
+    const std::optional<Partial> partial = parse_partial(object.text("partial"));
     if (!partial) {
       throw InvalidValue("`partial` is not what --shard writes");
     }
@@ -120,7 +120,7 @@ class Merger {
     if (partial->how.size() != wanted_.size()) {
       throw InvalidValue("`partial` tells of other figures than there are");
     }
-    const auto trial = object.at("trial").get<std::string>();
+    const auto trial = object.text("trial");
     std::size_t at = 0;
     while (at < trials_.size() && trials_[at].name != trial) {
       ++at;
@@ -132,21 +132,20 @@ class Merger {
     ShardRow row;
     Key key{at, 0, {}, {}};
     if (layout.by.step) {
-      std::get<1>(key) = object.at("step").get<std::int64_t>();
-      row.mode = object.at("mode").get<std::string>();
-      row.mode_step = object.at("mode_step").get<std::int64_t>();
+      std::get<1>(key) = object.number("step");
+      row.mode = object.text("mode");
+      row.mode_step = object.number("mode_step");
     }
     if (layout.by.tensor) {
-      std::get<2>(key) = object.at("tensor").get<std::string>();
+      std::get<2>(key) = object.text("tensor");
     }
     if (layout.by.worker) {
-      std::get<3>(key) = object.at("worker").get<std::string>();
+      std::get<3>(key) = object.text("worker");
     }
-    row.source = object.at("source").is_null() ? std::string() : object.at("source").get<std::string>();
+    row.source = object.text_or_null("source");
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      const ShardLine& value = object.at(wanted_[i].name);
-      row.figures.push_back(beyond_64_bits(value, *partial, i) ? exact(*partial, *wanted_[i].reduction)
-                                                               : figure_of(value));
+      const bool beyond = object.is_floating(wanted_[i].name) && beyond_64_bits(*partial, i);
+      row.statistics.push_back(beyond ? exact(*partial, *wanted_[i].reduction) : object.statistic(wanted_[i].name));
     }
     if (first_options_ &&
         (first_options_->ddof != partial->options.ddof || first_options_->nan != partial->options.nan)) {
@@ -167,7 +166,7 @@ class Merger {
     rows.insert(place, std::move(row));
   }
 
-  // What is not there is in no figure.
+  // Lost elements are part of no statistic.
   void tell_missing() {
     for (const TrialParts& trial : trials_) {
       const std::vector<std::uint64_t> missing = trial.parts.missing(files_);
@@ -209,25 +208,25 @@ class Merger {
     }
   }
 
-  // Integers that only the partial has in full.
-  [[nodiscard]] bool beyond_64_bits(const ShardLine& value, const Partial& partial, std::size_t figure) const {
-    if (!value.is_number_float() || partial.how[figure] != 'c' || !partial.data || !partial.data->integers) {
+  // Of a number that is written as floating point: whether it is an integer that only the partial has in full.
+  [[nodiscard]] bool beyond_64_bits(const Partial& partial, std::size_t statistic) const {
+    if (partial.how[statistic] != 'c' || !partial.data || !partial.data->integers) {
       return false;
     }
-    const ReductionKind kind = wanted_[figure].reduction->kind;
+    const ReductionKind kind = wanted_[statistic].reduction->kind;
     return kind == ReductionKind::sum || kind == ReductionKind::l1;
   }
 
-  static Figure exact(const Partial& partial, const Reduction& reduction) {
+  static Statistic exact(const Partial& partial, const Reduction& reduction) {
     Reducer reducer(std::span(&reduction, 1), partial.options);
     reducer.merge(*partial.data);
-    return Figure::of(reducer.result(reduction));
+    return Statistic::of(reducer.result(reduction));
   }
 
-  void begin(const ShardLayout& layout, std::size_t figures) {
+  void begin(const ShardLayout& layout, std::size_t statistics) {
     layout_ = layout;
     std::vector<std::string> names = layout.reductions;
-    if (names.size() == figures + 1 && names.back() == "count") {
+    if (names.size() == statistics + 1 && names.back() == "count") {
       names.pop_back();  // written whether asked for or not
     }
     if (options_.reductions_given && !options_.asks_for_saved()) {
@@ -257,10 +256,10 @@ class Merger {
     wanted_ = wanted_reductions(options_.reductions, options_.abs, {});
   }
 
-  // As the whole would have it: saved figures if all have them and they can be pooled, else computed ones.
+  // As the whole would have it: saved statistics if all have them and they can be pooled, else computed ones.
   [[nodiscard]] ShardRow pooled(const std::vector<ShardRow>& rows, const std::string& tensor) {
     ShardRow whole;
-    whole.figures.resize(wanted_.size());
+    whole.statistics.resize(wanted_.size());
     std::vector<Reduction> computed;
     std::vector<std::size_t> positions;
     const auto came = [&whole](std::string_view source) {
@@ -276,15 +275,15 @@ class Merger {
       if (pooling && all("sb")) {
         Reducer reducer(std::span(&*pooling, 1));
         for (const ShardRow& row : rows) {
-          row.figures[i].add_to(reducer);
+          row.statistics[i].add_to(reducer);
         }
-        whole.figures[i] = Figure::of(reducer.result(*pooling));
+        whole.statistics[i] = Statistic::of(reducer.result(*pooling));
         came("saved");
       } else if (wanted_[i].reduction && all("cb")) {
         computed.push_back(*wanted_[i].reduction);
         positions.push_back(i);
       } else if (std::any_of(rows.begin(), rows.end(),
-                             [i](const ShardRow& row) { return !row.figures[i].missing(); })) {
+                             [i](const ShardRow& row) { return !row.statistics[i].missing(); })) {
         lost_.insert(wanted_[i].name);
         if (!tensor.empty()) {
           lost_of_.insert(tensor);
@@ -302,8 +301,8 @@ class Merger {
       reducer.merge(*row.partial.data);
     }
     for (std::size_t i = 0; i < computed.size(); ++i) {
-      Figure& figure = whole.figures[positions[i]] = Figure::of(reducer.result(computed[i]));
-      if (!figure.missing()) {
+      Statistic& statistic = whole.statistics[positions[i]] = Statistic::of(reducer.result(computed[i]));
+      if (!statistic.missing()) {
         came("computed");
       }
     }
@@ -318,7 +317,7 @@ class Merger {
   std::vector<TrialParts> trials_;
   std::size_t files_ = 0;
   std::map<Key, std::vector<ShardRow>> rows_;
-  std::set<std::string> lost_;     // figures that shards have, but not what is pooled of them,
+  std::set<std::string> lost_;     // statistics that shards have, but not what is pooled of them,
   std::set<std::string> lost_of_;  // and the tensors, if rows are of tensors
 };
 

@@ -251,7 +251,7 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   options.following = FollowingOptions::from(line);
   check(options, line);
   check_following(options);
-  // Names that there are not are told before anything is read.
+  // Unknown names are refused before anything is read.
   const std::vector<Wanted> wanted = wanted_reductions(options.reductions, options.abs, {});
   if (options.view == ViewKind::pivot && wanted.size() != 1 && !options.asks_for_saved() &&
       (options.reductions_given || !options.merge)) {

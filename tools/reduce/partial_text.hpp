@@ -10,8 +10,8 @@
 
 namespace smd::tool::reduce {
 
-/// What a shard's row says beside its figures, so that rows can be pooled: which part of what it is, how each figure
-/// was come by (`c` computed, `s` saved, `b` saved but can be computed too, `-` missing), the options of those
+/// What a shard's row says beside its statistics, so that rows can be pooled: which part of what it is, where each
+/// statistic came from (`c` computed, `s` saved, `b` saved but can be computed too, `-` missing), the options of those
 /// computed, and what is known of their elements.
 struct Partial {
   Shard shard;

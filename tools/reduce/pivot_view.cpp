@@ -32,7 +32,7 @@ class PivotView : public ResultView {
     Line& line = lines_[{trials_.size(), row.step.value, workers_ ? std::string(row.worker) : std::string()}];
     line.mode = row.mode;
     line.mode_step = row.mode_step;
-    line.figures.insert_or_assign(std::string(row.tensor), row.figures.front());
+    line.statistics.insert_or_assign(std::string(row.tensor), row.statistics.front());
   }
 
   void finish() override {
@@ -54,8 +54,8 @@ class PivotView : public ResultView {
         cells.emplace_back(worker);
       }
       for (const auto& [name, unused] : tensors_) {
-        const auto found = line.figures.find(name);
-        cells.push_back(found == line.figures.end() ? Cell() : found->second.cell());
+        const auto found = line.statistics.find(name);
+        cells.push_back(found == line.statistics.end() ? Cell() : found->second.cell());
       }
       cells.emplace_back(PlaceCell{step, 0});
       rows.row(cells);
@@ -67,7 +67,7 @@ class PivotView : public ResultView {
   struct Line {
     Mode mode = Mode::global;
     ModeStep mode_step;
-    std::map<std::string, Figure, std::less<>> figures;
+    std::map<std::string, Statistic, std::less<>> statistics;
   };
 
   // Two columns of one name would hide the step. The trial's is always there in JSON.

@@ -3,12 +3,12 @@
 
 #include "cli/progress.hpp"
 #include "cli/text.hpp"
-#include "findings.hpp"
-#include "plan.hpp"
+#include "record_sink.hpp"
+#include "row_plan.hpp"
 #include "row_source.hpp"
 #include "rows/written.hpp"
 #include "single_rows.hpp"
-#include "value_sink.hpp"
+#include "unavailable.hpp"
 
 #include <algorithm>
 #include <map>
@@ -26,7 +26,7 @@ constexpr std::size_t chunk_entries = 2048;  // few enough for what is known of 
 struct Having {
   std::size_t members = 0;
   std::size_t values = 0;
-  std::vector<std::size_t> saved;  // by figure; empty if nothing is
+  std::vector<std::size_t> saved;  // by statistic; empty if nothing is
 };
 
 /// Borrowed from the trial; what rows are not by is empty or 0.
@@ -37,13 +37,13 @@ struct Group {
   Mode mode = Mode::global;
   ModeStep mode_step;
   PlaceCell written;
-  const Plan* plan = nullptr;
+  const RowPlan* plan = nullptr;
   std::size_t members = 0;
-  std::vector<Figure> figures;
+  std::vector<Statistic> statistics;
   std::optional<Reducer> pool;
   std::vector<std::optional<Reducer>> saved_pools;
   std::vector<bool> failed;  // empty if none
-  bool lost = false;         // some elements could not be had
+  bool lost = false;         // some elements could not be read
   std::optional<PartialReduction> partial;
 };
 
@@ -54,72 +54,9 @@ struct Item {
   std::string_view tensor;
   GlobalStep step;
   std::size_t group = 0;
-  std::size_t figure = value;  // of a saved reduction
+  std::size_t statistic = value;  // of a saved reduction
 
   static constexpr std::size_t value = ~std::size_t{0};
-};
-
-class ComputingSink : public ViewSink {
- public:
-  ComputingSink(const Plan& plan, const ReduceOptions& options, const SliceSpec* slice, bool mergeable)
-      : ViewSink(slice), plan_(plan), options_(options), mergeable_(mergeable) {}
-
-  const std::vector<ReducedValue>& values() {
-    if (reducer && results_.empty()) {
-      for (const Reduction& reduction : plan_.computed) {
-        results_.push_back(reducer->result(reduction));
-      }
-    }
-    return results_;
-  }
-
-  [[nodiscard]] bool prefers_whole() const noexcept override { return plan_.needs_values && !mergeable_; }
-
-  std::optional<Reducer> reducer;  ///< None if the whole value was reduced at once, or refused.
-
- protected:
-  bool start(Dtype dtype) override {
-    reducer.reset();
-    results_.clear();
-    return dtype != Dtype::string;
-  }
-  void take(const TensorView& view, bool whole) override {
-    if (whole && !mergeable_) {
-      results_ = smd::reduce(view, plan_.computed, options_);
-      return;
-    }
-    if (!reducer) {
-      reducer.emplace(plan_.computed, options_);
-    }
-    reducer->add(view);
-  }
-  bool take_repeated(std::span<const std::byte> element, std::uint64_t count) override {
-    reducer->add_repeated(dtype(), element, count);
-    return true;
-  }
-
- private:
-  const Plan& plan_;
-  const ReduceOptions& options_;
-  bool mergeable_;
-  std::vector<ReducedValue> results_;
-};
-
-class SavedSink : public ViewSink {
- public:
-  SavedSink() : ViewSink(nullptr) {}
-  TensorValue value;
-
- protected:
-  bool start(Dtype dtype) override { return dtype != Dtype::string; }
-  void take(const TensorView& view, bool whole) override {
-    if (!whole || view.size() != 1) {
-      return;
-    }
-    auto bytes = std::make_shared_for_overwrite<std::byte[]>(view.bytes().size());
-    std::copy(view.bytes().begin(), view.bytes().end(), bytes.get());
-    value = TensorValue(view.dtype(), {}, std::move(bytes), view.bytes().size());
-  }
 };
 
 class TrialReducer {
@@ -134,7 +71,7 @@ class TrialReducer {
         progress_("reducing", [&session, &options] { return session.count_entries(options); }),
         plans_(wanted) {}
 
-  Outcome run() {
+  ReduceOutcome run() {
     const bool chunks = options_.by.step;  // then a group's members stand together
     if (!chunks) {
       // What all members have decides, so they are seen twice.
@@ -160,12 +97,12 @@ class TrialReducer {
         note(entry);
       }
       entries_.push_back(entry);
-      outcome_ = std::max(outcome_, Outcome::no_row);
+      outcome_ = std::max(outcome_, ReduceOutcome::no_row);
       return true;
     });
     work();
     show();
-    findings_.say(!single(), options_.strict, messages_);
+    unavailable_.say(!single(), options_.strict, messages_);
     return outcome_;
   }
 
@@ -218,7 +155,7 @@ class TrialReducer {
 
   void plan_groups() {
     std::vector<How> how(wanted_.size());
-    const Plan* plan = nullptr;  // mostly all have the same
+    const RowPlan* plan = nullptr;  // mostly all have the same
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       const Having& having = having_[g];
       for (std::size_t i = 0; i < wanted_.size(); ++i) {
@@ -230,7 +167,7 @@ class TrialReducer {
       group.plan = plan != nullptr && plan->how == how ? plan : &plans_.of(how);
       plan = group.plan;
       group.members = having.members;
-      group.figures.resize(wanted_.size());
+      group.statistics.resize(wanted_.size());
     }
     having_.clear();
   }
@@ -249,9 +186,9 @@ class TrialReducer {
     for (TensorEntry& entry : entries_) {
       // Single rows stand in the order of the entries.
       const std::size_t g = single() ? next++ : places_.at(key_of(entry));
-      const Plan& plan = *groups_[g].plan;
+      const RowPlan& plan = *groups_[g].plan;
       if (plan.lacks) {
-        findings_.lacks(entry, plan, wanted_);
+        unavailable_.lacks(entry, plan, wanted_);
       }
       const bool has_value = entry.value.has_value();
       if (!plan.computed.empty() && has_value) {
@@ -297,11 +234,10 @@ class TrialReducer {
         [&](std::size_t i) -> std::unique_ptr<BlockSink> {
           const Item& item = items[order[i]];
           const Group& group = groups_[item.group];
-          if (item.figure != Item::value) {
-            return std::make_unique<SavedSink>();
-          }
-          return std::make_unique<ComputingSink>(*group.plan, options_.reduce, slice,
-                                                 group.members > 1 || options_.shard.has_value());
+          auto sink =
+              std::make_unique<RecordSink>(options_.reduce, slice, group.members > 1 || options_.shard.has_value());
+          sink->aim(item.statistic == Item::value ? group.plan : nullptr);
+          return sink;
         },
         [&](std::size_t i, std::unique_ptr<BlockSink>&& sink, std::optional<Problem>&& problem) {
           progress_.advance_to(entries_done_ + entries * (i + 1) / items.size());
@@ -310,10 +246,10 @@ class TrialReducer {
           if (problem) {
             report(*problem, item.tensor, item.step, session_.trial, messages_);
             fail(group, item);
-          } else if (item.figure != Item::value) {
-            take_saved(group, item, static_cast<SavedSink&>(*sink).value);
+          } else if (item.statistic != Item::value) {
+            take_saved(group, item, static_cast<RecordSink&>(*sink));
           } else {
-            take_computed(group, item, static_cast<ComputingSink&>(*sink));
+            take_computed(group, item, static_cast<RecordSink&>(*sink));
           }
           return true;
         },
@@ -321,9 +257,9 @@ class TrialReducer {
   }
 
   static void fail(Group& group, const Item& item) {
-    group.failed.resize(group.figures.size());
-    if (item.figure != Item::value) {
-      group.failed[item.figure] = true;
+    group.failed.resize(group.statistics.size());
+    if (item.statistic != Item::value) {
+      group.failed[item.statistic] = true;
       return;
     }
     group.lost = true;
@@ -332,68 +268,61 @@ class TrialReducer {
     }
   }
 
-  void take_saved(Group& group, const Item& item, const TensorValue& value) {
-    Figure figure = value.bytes().empty() ? Figure() : Figure::of(value.view());
-    if (figure.missing()) {
-      messages_.fail("Damaged",
-                     quoted(item.tensor) + " step " + std::to_string(item.step.value) + ": saved " +
-                         wanted_[item.figure].name + " is not one number",
-                     ExitStatus::damaged);
+  void take_saved(Group& group, const Item& item, const RecordSink& sink) {
+    if (sink.dtype() == Dtype::string || sink.saved().missing()) {
+      report_no_number(item.tensor, item.step, wanted_[item.statistic].name, messages_);
       fail(group, item);
       return;
     }
     if (group.members == 1) {
-      if (!options_.by.step && is_floating(value.dtype())) {
+      group.statistics[item.statistic] = sink.saved();
+      if (!options_.by.step && is_floating(sink.dtype())) {
         // Another shard may have more to pool with it, as a double: the shortest text of a float32 would not do.
-        ReducedValue number;
-        number.kind = ReducedValue::Kind::real;
-        number.real = figure.number();
-        figure = Figure::of(number);
+        group.statistics[item.statistic].set(sink.saved().number());
       }
-      group.figures[item.figure] = std::move(figure);
       return;
     }
     group.saved_pools.resize(wanted_.size());
-    std::optional<Reducer>& pool = group.saved_pools[item.figure];
+    std::optional<Reducer>& pool = group.saved_pools[item.statistic];
     if (!pool) {
-      const Reduction pooling = *pooling_of(wanted_[item.figure]);
+      const Reduction pooling = *pooling_of(wanted_[item.statistic]);
       pool.emplace(std::span(&pooling, 1));
     }
-    pool->add(value.view());
+    sink.saved().add_to(*pool);
   }
 
-  void take_computed(Group& group, const Item& item, ComputingSink& sink) {
+  void take_computed(Group& group, const Item& item, RecordSink& sink) {
     if (!sink.slice_error().empty()) {
-      messages_.fail("Usage", "--slice: " + quoted(item.tensor) + ": " + sink.slice_error(), ExitStatus::usage);
+      report_slice(item.tensor, sink.slice_error(), messages_);
       fail(group, item);
       return;
     }
     if (sink.dtype() == Dtype::string) {
-      findings_.string(item.tensor);
+      unavailable_.string(item.tensor);
       fail(group, item);
       return;
     }
     if (group.members > 1) {
       if (group.pool) {
-        group.pool->merge(std::move(*sink.reducer));
+        group.pool->merge(sink.take_reducer());
       } else {
-        group.pool = std::move(sink.reducer);
+        group.pool = sink.take_reducer();
       }
       return;
     }
     if (options_.shard && !is_complex(sink.dtype())) {
-      group.partial = sink.reducer->partial();
+      group.partial = sink.partial();
     }
     take_values(group, sink.values(), item.tensor);
   }
 
-  void take_values(Group& group, const std::vector<ReducedValue>& values, std::string_view tensor) {
+  void take_values(Group& group, std::span<const ReducedValue> values, std::string_view tensor) {
     for (std::size_t i = 0; i < group.plan->positions.size(); ++i) {
       const std::size_t position = group.plan->positions[i];
       if (values[i].kind == ReducedValue::Kind::undefined) {
-        findings_.undefined(wanted_[position].name, tensor);
+        unavailable_.undefined(wanted_[position].name, tensor);
       }
-      group.figures[position] = Figure::of(values[i]);
+      group.statistics[position] = Statistic::of(values[i]);
     }
   }
 
@@ -415,7 +344,7 @@ class TrialReducer {
     }
     for (std::size_t i = 0; i < group.saved_pools.size(); ++i) {
       if (group.saved_pools[i]) {
-        group.figures[i] = Figure::of(group.saved_pools[i]->result(*pooling_of(wanted_[i])));
+        group.statistics[i] = Statistic::of(group.saved_pools[i]->result(*pooling_of(wanted_[i])));
       }
     }
   }
@@ -441,11 +370,11 @@ class TrialReducer {
     for (std::size_t i = 0; i < group.failed.size(); ++i) {
       if (group.failed[i]) {
         // A part of the whole would be taken for the whole.
-        group.figures[i] = Figure();
+        group.statistics[i] = Statistic();
         damaged = true;
       }
     }
-    const RowSource source(group.figures, *group.plan);
+    const RowSource source(group.statistics, *group.plan);
     if (damaged && source.nothing()) {
       return;
     }
@@ -457,12 +386,12 @@ class TrialReducer {
     row.mode_step = group.mode_step;
     row.written = group.written;
     row.source = source.text();
-    row.figures = group.figures;
+    row.statistics = group.statistics;
     if (options_.shard) {
       source.tell_part(row, session_, options_, group.partial);
     }
     view_.row(row);
-    outcome_ = Outcome::rows;
+    outcome_ = ReduceOutcome::rows;
   }
 
   const Session& session_;
@@ -476,9 +405,9 @@ class TrialReducer {
   std::vector<Group> groups_;
   std::vector<Having> having_;
   std::map<Key, std::size_t> places_;  // of groups; not used for single rows
-  Plans plans_;
-  Outcome outcome_ = Outcome::nothing;
-  Findings findings_;
+  RowPlans plans_;
+  ReduceOutcome outcome_ = ReduceOutcome::nothing;
+  Unavailable unavailable_;
 };
 
 }  // namespace
@@ -492,8 +421,8 @@ void collect_saved(const Session& session, const ReduceCommandOptions& options, 
   });
 }
 
-Outcome reduce_trial(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
-                     ResultView& view, Diagnostics& messages) {
+ReduceOutcome reduce_trial(const Session& session, const ReduceCommandOptions& options,
+                           const std::vector<Wanted>& wanted, ResultView& view, Diagnostics& messages) {
   // On S3 many files must be asked for at once, which whole chunks are better at.
   if (options.by == By() && !session.trial.remote()) {
     return reduce_single(session, options, wanted, view, messages);

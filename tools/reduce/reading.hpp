@@ -16,9 +16,9 @@ namespace smd::tool::reduce {
 /// Names of the reductions that were saved of what is selected.
 void collect_saved(const Session& session, const ReduceCommandOptions& options, std::set<std::string>& names);
 
-/// Reduces what is selected of a trial, in parallel and chunk by chunk, and shows rows in the promised order. Whatever
-/// the number of threads, records are pooled in one order. Says once what was not available.
-Outcome reduce_trial(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
-                     ResultView& view, Diagnostics& messages);
+/// Reduces what is selected of a trial, in parallel and chunk by chunk, and shows rows in the promised order. Records
+/// are pooled in the same order for any number of threads. Reports once what was not available.
+ReduceOutcome reduce_trial(const Session& session, const ReduceCommandOptions& options,
+                           const std::vector<Wanted>& wanted, ResultView& view, Diagnostics& messages);
 
 }  // namespace smd::tool::reduce

@@ -9,7 +9,7 @@
 
 namespace smd::tool::reduce {
 
-/// One column of figures.
+/// One column of statistics.
 struct Wanted {
   std::string name;
   std::optional<Reduction> reduction;  ///< None: a name that only the job knew; cannot be computed.
@@ -21,8 +21,8 @@ struct Wanted {
 [[nodiscard]] std::vector<Wanted> wanted_reductions(const std::vector<std::string>& list, bool abs,
                                                     const std::set<std::string>& saved);
 
-/// How figures of several arrays give that of all of them as one: min, max, sum, prod or l2 of the figures. None: they
-/// do not.
+/// How statistics of several arrays give that of all of them as one: min, max, sum, prod or l2 of the statistics. None:
+/// they do not.
 [[nodiscard]] std::optional<Reduction> pooling_of(const Wanted& wanted) noexcept;
 
 }  // namespace smd::tool::reduce

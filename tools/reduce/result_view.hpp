@@ -11,9 +11,9 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
-#include "figure.hpp"
 #include "options.hpp"
 #include "reduction_list.hpp"
+#include "statistic.hpp"
 
 namespace smd::tool::reduce {
 
@@ -26,10 +26,10 @@ class RowText {
   virtual void take(std::string& text) = 0;
 };
 
-/// What came of what is selected of a trial. The greater says more.
-enum class Outcome : std::uint8_t {
+/// What reducing a selection gave. Of several, the greatest counts.
+enum class ReduceOutcome : std::uint8_t {
   nothing,  ///< There is nothing.
-  no_row,   ///< What there is has no figures (strings), or is damaged; said.
+  no_row,   ///< What there is has no statistics (strings), or is damaged; reported.
   rows,
 };
 

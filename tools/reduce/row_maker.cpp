@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "row_maker.hpp"
 
-#include "cli/text.hpp"
 #include "row_source.hpp"
 #include "rows/written.hpp"
 
@@ -17,63 +16,6 @@ namespace {
 constexpr std::uint32_t few_files = 8;  // that are looked through one by one
 
 }  // namespace
-
-bool RecordSink::start(Dtype dtype) {
-  if (dtype == Dtype::string) {
-    return false;
-  }
-  at_once_ = false;
-  saved_ = Figure();
-  if (plan_ == nullptr || (plan_->needs_values && !mergeable_)) {
-    return true;
-  }
-  if (reducer_of_ == plan_) {
-    reducer_->clear();
-  } else {
-    reducer_.emplace(plan_->computed, options_);
-    reducer_of_ = plan_;
-  }
-  return true;
-}
-
-void RecordSink::take(const TensorView& view, bool whole) {
-  if (plan_ == nullptr) {
-    saved_ = whole && view.size() == 1 ? Figure::of(view) : Figure();
-    return;
-  }
-  if (plan_->needs_values && !mergeable_) {
-    if (whole) {
-      values_ = smd::reduce(view, plan_->computed, options_);
-      at_once_ = true;
-      return;
-    }
-    if (reducer_of_ != plan_) {
-      reducer_.emplace(plan_->computed, options_);
-      reducer_of_ = plan_;
-    }
-  }
-  reducer_->add(view);
-}
-
-bool RecordSink::take_repeated(std::span<const std::byte> element, std::uint64_t count) {
-  if (plan_ == nullptr) {
-    return false;
-  }
-  reducer_->add_repeated(dtype(), element, count);
-  return true;
-}
-
-std::span<const ReducedValue> RecordSink::values() {
-  if (!at_once_) {
-    values_.resize(plan_->computed.size());
-    reducer_->results(values_);
-    if (plan_->needs_values) {
-      reducer_of_ = nullptr;  // frees the elements kept
-      reducer_.reset();
-    }
-  }
-  return values_;
-}
 
 RowMaker::RowMaker(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
                    const ResultView& view)
@@ -93,9 +35,9 @@ void RowMaker::clear() {
   file_count_ = last_file_ = 0;
   file_ids_.clear();
   names_.clear();
-  if (found_some_) {
-    findings_.clear();
-    found_some_ = false;
+  if (any_unavailable_) {
+    unavailable_.clear();
+    any_unavailable_ = false;
   }
   said_.clear();
 }
@@ -106,8 +48,8 @@ void RowMaker::make(const Piece& piece, BlockReader& reader) {
     take(entry);
     return true;
   });
-  figures_.resize(rows_.size() * wanted_.size());
-  std::fill(figures_.begin(), figures_.end(), Figure());
+  statistics_.resize(rows_.size() * wanted_.size());
+  std::fill(statistics_.begin(), statistics_.end(), Statistic());
   if (options_.shard) {
     partials_.resize(rows_.size());
   }
@@ -126,16 +68,16 @@ void RowMaker::make(const Piece& piece, BlockReader& reader) {
 }
 
 void RowMaker::take(const TensorEntry& entry) {
-  const Plan& plan = plan_of(entry);
+  const RowPlan& plan = plan_of(entry);
   const auto index = static_cast<std::uint32_t>(rows_.size());
   rows_.push_back({entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, place_of(entry), &plan});
   if (plan.lacks) {
-    findings_.lacks(entry, plan, wanted_);
-    found_some_ = true;
+    unavailable_.lacks(entry, plan, wanted_);
+    any_unavailable_ = true;
   }
   if (!plan.computed.empty()) {
     records_.push_back({file_of(entry.value->file), index, entry.value->offset, entry.value->length, entry.tensor,
-                        Record::value, entry.value->bare});
+                        RecordToRead::value, entry.value->bare});
   }
   if (entry.reductions.empty()) {
     return;
@@ -151,7 +93,7 @@ void RowMaker::take(const TensorEntry& entry) {
   }
 }
 
-const Plan& RowMaker::plan_of(const TensorEntry& entry) {
+const RowPlan& RowMaker::plan_of(const TensorEntry& entry) {
   const bool has_value = entry.value.has_value();
   const bool plain = entry.reductions.empty();
   if (plain && plain_[has_value ? 1 : 0] != nullptr) {
@@ -162,7 +104,7 @@ const Plan& RowMaker::plan_of(const TensorEntry& entry) {
                                    [&](const SavedReduction& one) { return one.name == wanted_[i].name; });
     how_[i] = how_of(options_, wanted_[i], saved, has_value);
   }
-  const Plan& plan = plans_.of(how_);
+  const RowPlan& plan = plans_.of(how_);
   if (plain) {
     plain_[has_value ? 1 : 0] = &plan;
   }
@@ -201,22 +143,22 @@ void RowMaker::read(BlockReader& reader) {
   std::iota(by_name.begin(), by_name.end(), 0U);
   std::sort(by_name.begin(), by_name.end(), [this](std::uint32_t a, std::uint32_t b) { return files_[a] < files_[b]; });
   std::vector<std::size_t> ends(file_count_ + 1);  // by file: first how many, then where its records end
-  for (const Record& record : records_) {
+  for (const RecordToRead& record : records_) {
     ++ends[record.file];
   }
   std::size_t end = 0;
   for (const std::uint32_t file : by_name) {
     end += std::exchange(ends[file], end);
   }
-  std::vector<Record> sorted(records_.size());
-  for (const Record& record : records_) {
+  std::vector<RecordToRead> sorted(records_.size());
+  for (const RecordToRead& record : records_) {
     sorted[ends[record.file]++] = record;
   }
   records_.swap(sorted);
   std::size_t begin = 0;
   for (const std::uint32_t file : by_name) {
-    const std::span<Record> records = std::span(records_).subspan(begin, ends[file] - begin);
-    const auto before = [](const Record& a, const Record& b) { return a.offset < b.offset; };
+    const std::span<RecordToRead> records = std::span(records_).subspan(begin, ends[file] - begin);
+    const auto before = [](const RecordToRead& a, const RecordToRead& b) { return a.offset < b.offset; };
     if (!std::is_sorted(records.begin(), records.end(), before)) {
       std::stable_sort(records.begin(), records.end(), before);
     }
@@ -225,9 +167,9 @@ void RowMaker::read(BlockReader& reader) {
   }
 }
 
-void RowMaker::read_file(const std::string& file, std::span<const Record> records, BlockReader& reader) {
+void RowMaker::read_file(const std::string& file, std::span<const RecordToRead> records, BlockReader& reader) {
   ranges_.clear();
-  for (const Record& record : records) {
+  for (const RecordToRead& record : records) {
     ranges_.push_back({record.offset, record.length, record.name, record.bare.get()});
   }
   aim(records.front());
@@ -240,52 +182,47 @@ void RowMaker::read_file(const std::string& file, std::span<const Record> record
   });
 }
 
-void RowMaker::aim(const Record& record) {
-  sink_.aim(record.figure == Record::value ? rows_[record.row].plan : nullptr);
+void RowMaker::aim(const RecordToRead& record) {
+  sink_.aim(record.statistic == RecordToRead::value ? rows_[record.row].plan : nullptr);
 }
 
-void RowMaker::finish(const Record& record, const std::optional<Problem>& problem) {
+void RowMaker::finish(const RecordToRead& record, const std::optional<Problem>& problem) {
   if (problem) {
     const Row& row = rows_[record.row];
     said_.emplace_back([this, problem = *problem, tensor = row.tensor, step = row.step](Diagnostics& messages) {
       report(problem, tensor, step, session_.trial, messages);
     });
     fail(record);
-  } else if (record.figure != Record::value) {
+  } else if (record.statistic != RecordToRead::value) {
     take_saved(record);
   } else {
     take_computed(record);
   }
 }
 
-void RowMaker::take_saved(const Record& record) {
+void RowMaker::take_saved(const RecordToRead& record) {
   if (sink_.dtype() != Dtype::string && !sink_.saved().missing()) {
-    figures_of(record.row)[record.figure] = sink_.saved();
+    statistics_of(record.row)[record.statistic] = sink_.saved();
     return;
   }
   const Row& row = rows_[record.row];
-  said_.emplace_back([tensor = row.tensor, step = row.step,
-                      name = std::string_view(wanted_[record.figure].name)](Diagnostics& messages) {
-    messages.fail(
-        "Damaged",
-        quoted(tensor) + " step " + std::to_string(step.value) + ": saved " + std::string(name) + " is not one number",
-        ExitStatus::damaged);
-  });
+  said_.emplace_back([tensor = row.tensor, step = row.step, name = std::string_view(wanted_[record.statistic].name)](
+                         Diagnostics& messages) { report_no_number(tensor, step, name, messages); });
   fail(record);
 }
 
-void RowMaker::take_computed(const Record& record) {
+void RowMaker::take_computed(const RecordToRead& record) {
   const Row& row = rows_[record.row];
   if (!sink_.slice_error().empty()) {
     said_.emplace_back([tensor = row.tensor, why = sink_.slice_error()](Diagnostics& messages) {
-      messages.fail("Usage", "--slice: " + quoted(tensor) + ": " + why, ExitStatus::usage);
+      report_slice(tensor, why, messages);
     });
     fail(record);
     return;
   }
   if (sink_.dtype() == Dtype::string) {
-    findings_.string(row.tensor);
-    found_some_ = true;
+    unavailable_.string(row.tensor);
+    any_unavailable_ = true;
     fail(record);
     return;
   }
@@ -293,26 +230,26 @@ void RowMaker::take_computed(const Record& record) {
     partials_[record.row] = sink_.partial();
   }
   const std::span<const ReducedValue> values = sink_.values();
-  const std::span<Figure> figures = figures_of(record.row);
+  const std::span<Statistic> statistics = statistics_of(record.row);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t position = row.plan->positions[i];
     if (values[i].kind == ReducedValue::Kind::undefined) {
-      findings_.undefined(wanted_[position].name, row.tensor);
-      found_some_ = true;
+      unavailable_.undefined(wanted_[position].name, row.tensor);
+      any_unavailable_ = true;
     }
     if (values[i].kind == ReducedValue::Kind::real) {
-      figures[position].set(values[i].real);
+      statistics[position].set(values[i].real);
     } else {
-      figures[position] = Figure::of(values[i]);
+      statistics[position] = Statistic::of(values[i]);
     }
   }
 }
 
-void RowMaker::fail(const Record& record) {
-  failed_.resize(figures_.size());
+void RowMaker::fail(const RecordToRead& record) {
+  failed_.resize(statistics_.size());
   const std::size_t first = record.row * wanted_.size();
-  if (record.figure != Record::value) {
-    failed_[first + record.figure] = true;
+  if (record.statistic != RecordToRead::value) {
+    failed_[first + record.statistic] = true;
     return;
   }
   for (const std::size_t position : rows_[record.row].plan->positions) {
@@ -322,12 +259,12 @@ void RowMaker::fail(const Record& record) {
 
 bool RowMaker::fill(std::size_t index, ResultRow& row) {
   const Row& from = rows_[index];
-  const std::span<const Figure> figures = figures_of(index);
+  const std::span<const Statistic> statistics = statistics_of(index);
   bool damaged = false;
-  for (std::size_t i = 0; i < figures.size() && !failed_.empty(); ++i) {
+  for (std::size_t i = 0; i < statistics.size() && !failed_.empty(); ++i) {
     damaged = damaged || failed_[index * wanted_.size() + i];
   }
-  const RowSource source(figures, *from.plan);
+  const RowSource source(statistics, *from.plan);
   if (damaged && source.nothing()) {
     return false;
   }
@@ -338,7 +275,7 @@ bool RowMaker::fill(std::size_t index, ResultRow& row) {
   row.mode_step = from.mode_step;
   row.written = from.written;
   row.source = source.text();
-  row.figures = figures;
+  row.statistics = statistics;
   if (options_.shard) {
     source.tell_part(row, session_, options_, partials_[index]);
   }

@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "cli/diagnostics.hpp"
-#include "figure.hpp"
-#include "findings.hpp"
 #include "options.hpp"
-#include "plan.hpp"
+#include "record_sink.hpp"
 #include "result_view.hpp"
+#include "row_plan.hpp"
 #include "session.hpp"
-#include "value_sink.hpp"
+#include "statistic.hpp"
+#include "unavailable.hpp"
 
 namespace smd::tool::reduce {
 
@@ -30,36 +30,6 @@ namespace smd::tool::reduce {
 struct Piece {
   std::span<const SelectedStep> steps;
   std::span<const std::string> tensors;
-};
-
-/// Reduces one record after another, or takes the one number of a saved reduction.
-class RecordSink : public ViewSink {
- public:
-  RecordSink(const ReduceOptions& options, const SliceSpec* slice, bool mergeable)
-      : ViewSink(slice), options_(options), mergeable_(mergeable) {}
-
-  /// What the next record is to be reduced to; null: it is a saved reduction.
-  void aim(const Plan* plan) { plan_ = plan; }
-
-  [[nodiscard]] std::span<const ReducedValue> values();
-  [[nodiscard]] const Figure& saved() const noexcept { return saved_; }
-  [[nodiscard]] PartialReduction partial() const { return reducer_->partial(); }
-  [[nodiscard]] bool prefers_whole() const noexcept override { return plan_ != nullptr && plan_->needs_values; }
-
- protected:
-  bool start(Dtype dtype) override;
-  void take(const TensorView& view, bool whole) override;
-  bool take_repeated(std::span<const std::byte> element, std::uint64_t count) override;
-
- private:
-  const ReduceOptions& options_;
-  bool mergeable_;
-  const Plan* plan_ = nullptr;
-  const Plan* reducer_of_ = nullptr;
-  std::optional<Reducer> reducer_;
-  bool at_once_ = false;  // values_ are there already
-  std::vector<ReducedValue> values_;
-  Figure saved_;
 };
 
 /// Makes the rows of one piece after another, each row of one entry, and keeps what is made until it is shown. Used by
@@ -75,7 +45,7 @@ class RowMaker {
   bool show(ResultView& view, Diagnostics& messages);
 
   [[nodiscard]] std::size_t entries() const noexcept { return rows_.size(); }
-  [[nodiscard]] const Findings& findings() const noexcept { return findings_; }
+  [[nodiscard]] const Unavailable& unavailable() const noexcept { return unavailable_; }
 
  private:
   struct Row {
@@ -85,15 +55,15 @@ class RowMaker {
     Mode mode = Mode::global;
     ModeStep mode_step;
     PlaceCell written;
-    const Plan* plan = nullptr;
+    const RowPlan* plan = nullptr;
   };
-  struct Record {
+  struct RecordToRead {
     std::uint32_t file = 0;
     std::uint32_t row = 0;
     std::uint64_t offset = 0;
     std::uint64_t length = 0;
-    std::string_view name;       // that it bears
-    std::size_t figure = value;  // of a saved reduction
+    std::string_view name;          // that it bears
+    std::size_t statistic = value;  // of a saved reduction
     std::shared_ptr<const BareValue> bare = {};
 
     static constexpr std::size_t value = ~std::size_t{0};
@@ -102,17 +72,17 @@ class RowMaker {
 
   void clear();
   void take(const TensorEntry& entry);
-  [[nodiscard]] const Plan& plan_of(const TensorEntry& entry);
+  [[nodiscard]] const RowPlan& plan_of(const TensorEntry& entry);
   std::uint32_t file_of(const std::string& name);
   void read(BlockReader& reader);
-  void read_file(const std::string& file, std::span<const Record> records, BlockReader& reader);
-  void aim(const Record& record);
-  void finish(const Record& record, const std::optional<Problem>& problem);
-  void take_saved(const Record& record);
-  void take_computed(const Record& record);
-  void fail(const Record& record);
-  [[nodiscard]] std::span<Figure> figures_of(std::size_t row) {
-    return std::span(figures_).subspan(row * wanted_.size(), wanted_.size());
+  void read_file(const std::string& file, std::span<const RecordToRead> records, BlockReader& reader);
+  void aim(const RecordToRead& record);
+  void finish(const RecordToRead& record, const std::optional<Problem>& problem);
+  void take_saved(const RecordToRead& record);
+  void take_computed(const RecordToRead& record);
+  void fail(const RecordToRead& record);
+  [[nodiscard]] std::span<Statistic> statistics_of(std::size_t row) {
+    return std::span(statistics_).subspan(row * wanted_.size(), wanted_.size());
   }
   /// False if there is nothing but damage.
   bool fill(std::size_t index, ResultRow& row);
@@ -122,23 +92,23 @@ class RowMaker {
   const std::vector<Wanted>& wanted_;
   std::unique_ptr<RowText> text_view_;  // null: the view has the rows themselves
   RecordSink sink_;
-  Plans plans_;
+  RowPlans plans_;
   std::vector<How> how_;
-  const Plan* plain_[2] = {};  // of entries without saved reductions: without and with a value
+  const RowPlan* plain_[2] = {};  // of entries without saved reductions: without and with a value
 
   std::vector<Row> rows_;
-  std::vector<Figure> figures_;                            // by row, then by what is wanted
+  std::vector<Statistic> statistics_;                      // by row, then by what is wanted
   std::vector<bool> failed_;                               // likewise; empty if none
   std::vector<std::optional<PartialReduction>> partials_;  // by row; for shards only
-  std::vector<Record> records_;
+  std::vector<RecordToRead> records_;
   std::vector<std::string> files_;  // `file_count_` of them; the others are room
   std::uint32_t file_count_ = 0;
   std::uint32_t last_file_ = 0;
   std::unordered_map<std::string, std::uint32_t> file_ids_;  // if there are many
   std::deque<std::string> names_;
   std::vector<RecordRange> ranges_;
-  Findings findings_;
-  bool found_some_ = false;  // in findings_
+  Unavailable unavailable_;
+  bool any_unavailable_ = false;  // in unavailable_
   std::vector<Said> said_;
   std::string text_;
   std::size_t text_rows_ = 0;

@@ -5,9 +5,10 @@
 
 namespace smd::tool::reduce {
 
-RowSource::RowSource(std::span<const Figure> figures, const Plan& plan) : figures_(figures), plan_(plan) {
-  for (std::size_t i = 0; i < figures.size(); ++i) {
-    const bool there = !figures[i].missing();
+RowSource::RowSource(std::span<const Statistic> statistics, const RowPlan& plan)
+    : statistics_(statistics), plan_(plan) {
+  for (std::size_t i = 0; i < statistics.size(); ++i) {
+    const bool there = !statistics[i].missing();
     saved_ = saved_ || (there && is_saved(plan.how[i]));
     computed_ = computed_ || (there && plan.how[i] == How::computed);
   }
@@ -22,19 +23,19 @@ void RowSource::tell_part(ResultRow& row, const Session& session, const ReduceCo
   Partial partial;
   partial.shard = *options.shard;
   partial.steps = session.sharded;
-  for (std::size_t i = 0; i < figures_.size(); ++i) {
+  for (std::size_t i = 0; i < statistics_.size(); ++i) {
     const How how = plan_.how[i];
     if (how == How::computed) {
-      // Of no elements there may be no figure, but of these and those of other shards.
-      partial.how += figures_[i].missing() && !elements ? '-' : 'c';
+      // Of no elements there may be no statistic, but of these and those of other shards.
+      partial.how += statistics_[i].missing() && !elements ? '-' : 'c';
     } else {
-      partial.how += figures_[i].missing() ? '-' : how == How::both && elements ? 'b' : 's';
+      partial.how += statistics_[i].missing() ? '-' : how == How::both && elements ? 'b' : 's';
     }
   }
   partial.options = options.reduce;
   partial.data = elements;
   if (!partial.data && !computed_) {
-    partial.data.emplace();  // nothing but saved figures
+    partial.data.emplace();  // nothing but saved statistics
   }
   row.count = partial.data ? partial.data->count : 0;
   row.partial = to_text(partial);

@@ -65,8 +65,8 @@ class RowsView : public ResultView {
       cells_.emplace_back(row.worker);
     }
     cells_.push_back(row.source.empty() ? Cell() : Cell(row.source));
-    for (const Figure& figure : row.figures) {
-      cells_.push_back(figure.cell());
+    for (const Statistic& statistic : row.statistics) {
+      cells_.push_back(statistic.cell());
     }
     if (context_.options.shard) {
       if (!counted_) {
@@ -86,7 +86,7 @@ class RowsView : public ResultView {
 
  private:
   ResultContext context_;
-  bool counted_;  // the count is among the figures
+  bool counted_;  // the count is among the statistics
   std::vector<Column> columns_;
   RowWriter rows_;
   std::string trial_;

@@ -14,15 +14,17 @@ bool counts(const TensorEntry& entry) { return entry.value || !entry.reductions.
 
 }  // namespace
 
-EntryFilter own_step_filter(const ReduceCommandOptions& options) {
+SelectionNeeds selection_needs(const ReduceCommandOptions& options) {
   const bool values_only = options.view == ViewKind::hist || options.slice || options.source == SourceChoice::computed;
-  return [values_only](const TensorEntry& entry) { return values_only ? entry.value.has_value() : counts(entry); };
+  return {.counts = [values_only](const TensorEntry& entry) {
+    return values_only ? entry.value.has_value() : counts(entry);
+  }};
 }
 
 void Session::for_each_entry(const ReduceCommandOptions& options,
                              const std::function<bool(const TensorEntry&)>& visit) const {
   if (!empty()) {
-    for_each_entry(options, tensors, steps, visit);
+    for_each_entry(options, tensors(), steps(), visit);
   }
 }
 
@@ -31,7 +33,7 @@ void Session::for_each_entry(const ReduceCommandOptions& options, std::span<cons
                              const std::function<bool(const TensorEntry&)>& visit) const {
   const EntryQuery query = entry_query(options.selection, {some_tensors.begin(), some_tensors.end()}, some_steps);
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
-    return !counts(entry) || !own.wants(entry.tensor, entry.step) || visit(entry);
+    return !counts(entry) || !selection.steps.wants(entry.tensor, entry.step) || visit(entry);
   });
 }
 
@@ -47,8 +49,8 @@ std::uint64_t Session::count_entries(const ReduceCommandOptions& options) const 
 Forms Session::forms(const ReduceCommandOptions& options) const {
   Forms forms;
   if (!empty()) {
-    trial.for_each_entry(entry_query(options.selection, tensors, steps), [&](const TensorEntry& entry) {
-      if (!own.wants(entry.tensor, entry.step)) {
+    trial.for_each_entry(entry_query(options.selection, tensors(), steps()), [&](const TensorEntry& entry) {
+      if (!selection.steps.wants(entry.tensor, entry.step)) {
         return true;
       }
       forms.values = entry.value.has_value();
@@ -77,41 +79,32 @@ void say_nothing_found(std::string_view name, const Forms& forms, const ReduceCo
   messages.fail("TensorUnavailableForStep", std::string(name) + std::string(what), ExitStatus::no);
 }
 
-Session select(Trial& trial, const std::string& name, const ReduceCommandOptions& options, Diagnostics& messages) {
-  Session session{trial, name, {}, {}};
-  if (!check_worker(trial, options.selection, messages)) {
-    return session;
-  }
-  if (options.selection.steps && counts_from_end(*options.selection.steps) && !trial.listed_steps().empty()) {
-    session.tensors = select_tensors(trial, options.selection, messages);
-    if (session.tensors.empty() && messages.status() == ExitStatus::yes) {
-      // A mode without any step says more.
-      session.steps = select_steps(trial, options.selection, StepSpec(), messages);
-      return session;
-    }
-    session.own = select_steps_of_tensors(trial, options.selection, StepSpec(), session.tensors,
-                                          own_step_filter(options), messages);
-    session.steps = std::move(session.own.steps);
-  } else {
-    session.steps = select_steps(trial, options.selection, StepSpec(), messages);
-  }
-  if (session.steps.empty()) {
-    return session;
-  }
-  if (session.tensors.empty()) {
-    session.tensors = select_tensors(trial, options.selection, messages);
-  }
-  if (options.shard) {
-    session.sharded = {session.steps.size(), session.steps.front().step.value, session.steps.back().step.value};
-    const auto [begin, end] = options.shard->range(session.steps.size());
-    session.steps = {session.steps.begin() + static_cast<std::ptrdiff_t>(begin),
-                     session.steps.begin() + static_cast<std::ptrdiff_t>(end)};
+Session open_session(Trial& trial, const std::string& name, const ReduceCommandOptions& options,
+                     Diagnostics& messages) {
+  Session session{trial, name, select(trial, options.selection, selection_needs(options), messages)};
+  std::vector<SelectedStep>& steps = session.selection.steps.steps;
+  if (options.shard && !steps.empty()) {
+    session.sharded = {steps.size(), steps.front().step.value, steps.back().step.value};
+    const auto [begin, end] = options.shard->range(steps.size());
+    steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(end), steps.end());
+    steps.erase(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(begin));
   }
   return session;
 }
 
 StepRange range_to_open(const ReduceCommandOptions& options) {
   return options.selection.steps ? range_to_read_of_tensors(options.selection, *options.selection.steps) : StepRange();
+}
+
+void report_no_number(std::string_view tensor, GlobalStep step, std::string_view reduction, Diagnostics& messages) {
+  messages.fail("Damaged",
+                quoted(tensor) + " step " + std::to_string(step.value) + ": saved " + std::string(reduction) +
+                    " is not one number",
+                ExitStatus::damaged);
+}
+
+void report_slice(std::string_view tensor, std::string_view why, Diagnostics& messages) {
+  messages.fail("Usage", "--slice: " + quoted(tensor) + ": " + std::string(why), ExitStatus::usage);
 }
 
 void report(const Problem& problem, std::string_view tensor, GlobalStep step, const Trial& trial,

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <smd/trial.hpp>
 #include <span>
 #include <string>
@@ -11,8 +10,7 @@
 
 #include "cli/diagnostics.hpp"
 #include "options.hpp"
-#include "select/selection.hpp"
-#include "select/tensor_steps.hpp"
+#include "select/select.hpp"
 
 namespace smd::tool::reduce {
 
@@ -26,13 +24,13 @@ struct Forms {
 /// One trial, and what of it is selected.
 struct Session {
   Trial& trial;
-  std::string name;  ///< As given.
-  std::vector<std::string> tensors;
-  std::vector<SelectedStep> steps;
-  TensorSteps own = {};       ///< If steps are counted from an end: those of each tensor.
-  ShardedSteps sharded = {};  ///< If `steps` are a shard's: of which they are.
+  std::string name;           ///< As given.
+  Selection selection;        ///< With its lists.
+  ShardedSteps sharded = {};  ///< If the steps are a shard's: of which they are.
 
-  [[nodiscard]] bool empty() const noexcept { return tensors.empty() || steps.empty(); }
+  [[nodiscard]] bool empty() const noexcept { return selection.empty(); }
+  [[nodiscard]] const std::vector<std::string>& tensors() const noexcept { return selection.tensors; }
+  [[nodiscard]] const std::vector<SelectedStep>& steps() const noexcept { return selection.steps.steps; }
   /// Calls `visit` for the entries of which there is more than a shape, in the promised order.
   void for_each_entry(const ReduceCommandOptions& options, const std::function<bool(const TensorEntry&)>& visit) const;
   /// The same of some tensors at some steps only.
@@ -45,12 +43,12 @@ struct Session {
   [[nodiscard]] Forms forms(const ReduceCommandOptions& options) const;
 };
 
-/// Resolves names, steps and the shard; what is not there is said.
-[[nodiscard]] Session select(Trial& trial, const std::string& name, const ReduceCommandOptions& options,
-                             Diagnostics& messages);
+/// Resolves names, steps and the shard; reports what is not there.
+[[nodiscard]] Session open_session(Trial& trial, const std::string& name, const ReduceCommandOptions& options,
+                                   Diagnostics& messages);
 
-/// Whether a step at which something was saved is one of its own that `last` may mean.
-[[nodiscard]] EntryFilter own_step_filter(const ReduceCommandOptions& options);
+/// `first`, `last` and negative numbers count each tensor's own steps at which there is what can be reduced.
+[[nodiscard]] SelectionNeeds selection_needs(const ReduceCommandOptions& options);
 
 /// What to read of a trial at first.
 [[nodiscard]] StepRange range_to_open(const ReduceCommandOptions& options);
@@ -59,6 +57,12 @@ struct Session {
 /// something was wrong before; status 1. `trial`: the one that was opened, if it is at hand.
 void say_nothing_found(std::string_view name, const Forms& forms, const ReduceCommandOptions& options, Trial* trial,
                        Diagnostics& messages);
+
+/// Reports that what was saved as a reduction is not one number.
+void report_no_number(std::string_view tensor, GlobalStep step, std::string_view reduction, Diagnostics& messages);
+
+/// Reports why --slice does not fit a tensor.
+void report_slice(std::string_view tensor, std::string_view why, Diagnostics& messages);
 
 /// Reports why a record could not be read.
 void report(const Problem& problem, std::string_view tensor, GlobalStep step, const Trial& trial,

@@ -2,18 +2,45 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "figure.hpp"
 #include "options.hpp"
 #include "partial_text.hpp"
+#include "statistic.hpp"
 
 namespace smd::tool::reduce {
 
-/// A line of a shard's file. Its keys are in the order in which they were written.
-using ShardLine = nlohmann::ordered_json;
+/// A line that is no JSON object of a shard.
+class MalformedShardLine : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A line of a shard's file. @throws MalformedShardLine in all functions, for a key that is not there or is of another
+/// type.
+class ShardLine {
+ public:
+  explicit ShardLine(const std::string& line);
+  ShardLine(const ShardLine&) = delete;
+  ShardLine& operator=(const ShardLine&) = delete;
+  ~ShardLine();
+
+  [[nodiscard]] std::string text(const std::string& key) const;
+  [[nodiscard]] std::string text_or_null(const std::string& key) const;  ///< null: empty.
+  [[nodiscard]] std::int64_t number(const std::string& key) const;
+  [[nodiscard]] bool is_floating(const std::string& key) const;
+  /// @throws InvalidValue also, if the value is no statistic.
+  [[nodiscard]] Statistic statistic(const std::string& key) const;
+  /// With its keys in the order in which they were written.
+  [[nodiscard]] const nlohmann::ordered_json& object() const noexcept { return *object_; }
+
+ private:
+  std::unique_ptr<nlohmann::ordered_json> object_;
+};
 
 /// What all rows of shards that go together have.
 struct ShardLayout {
@@ -30,12 +57,8 @@ struct ShardRow {
   std::string source;
   std::string mode;
   std::int64_t mode_step = 0;
-  std::vector<Figure> figures;
+  std::vector<Statistic> statistics;
   Partial partial;
 };
-
-/// The figure that such a value of a row stands for.
-/// @throws InvalidValue if it stands for none.
-[[nodiscard]] Figure figure_of(const ShardLine& value);
 
 }  // namespace smd::tool::reduce

@@ -14,9 +14,9 @@ class SparkView : public ResultView {
   void set_trial(std::string_view name) override { curves_.set_trial(name); }
 
   void row(const ResultRow& row) override {
-    for (std::size_t i = 0; i < row.figures.size(); ++i) {
-      if (!row.figures[i].missing()) {
-        curves_.add({row.tensor, row.worker, row.mode, i, row.step.value, row.written}, row.figures[i].number());
+    for (std::size_t i = 0; i < row.statistics.size(); ++i) {
+      if (!row.statistics[i].missing()) {
+        curves_.add({row.tensor, row.worker, row.mode, i, row.step.value, row.written}, row.statistics[i].number());
       }
     }
   }

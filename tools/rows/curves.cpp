@@ -10,7 +10,7 @@ namespace smd::tool {
 
 namespace {
 
-constexpr int default_precision = 4;
+constexpr int curve_precision = 4;
 
 constexpr std::size_t reduction_place = 3;
 constexpr std::array<Column, 10> columns = {{{.name = "tensor", .asked = true},
@@ -60,7 +60,7 @@ void Curves::print(OutputFile& out, const OutputOptions& options, bool several_t
                    std::span<const std::string> reductions, Diagnostics& messages) const {
   OutputOptions adapted = options;
   adapted.format = "table";  // a picture, in a pipe too
-  adapted.precision = options.precision != 0 ? options.precision : default_precision;
+  adapted.precision = options.precision != 0 ? options.precision : curve_precision;
   std::array<Column, columns.size()> shown = columns;
   shown[reduction_place].in_text = !reductions.empty();
   RowWriter rows(out, adapted, shown, several_trials, messages);

@@ -10,7 +10,7 @@ namespace {
 std::string repaired(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const CodePoint point = decode_utf8(text);
+    const DecodedCharacter point = decode_utf8(text);
     append_utf8(result, point.valid ? point.value : U'\uFFFD');
     text.remove_prefix(point.size);
   }

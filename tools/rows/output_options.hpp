@@ -35,7 +35,7 @@ struct OutputOptions {
   int precision = 0;  ///< 0: exact, or the format's default.
   NonFinite nonfinite = NonFinite::string;
   TerminalOptions terminal;
-  bool quiet = false;  ///< -q, and nobody takes the results: with -o they are written to the file all the same.
+  bool quiet = false;  ///< -q without -o: results are not printed. With -o they are written to the file.
 
   /// -f -o --columns --sort --limit -H -0 -T --precision --nonfinite --color --ascii, and --json --jsonl --csv --tsv.
   static std::span<const OptionSpec> table() noexcept;

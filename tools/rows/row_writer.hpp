@@ -55,7 +55,7 @@ class RowWriter {
   RowWriter& operator=(const RowWriter&) = delete;
   ~RowWriter();
 
-  /// Whether a column will be printed or sorted by: do not work out what nobody sees.
+  /// Whether a column will be printed or sorted by; otherwise its cells need not be computed.
   [[nodiscard]] bool wants(std::string_view column) const noexcept;
   /// The trial that following rows belong to.
   void set_trial(std::string_view name) { trial_ = name; }

@@ -8,7 +8,7 @@
 #include "cli/operands.hpp"
 #include "follow/awaited_trial.hpp"
 #include "other_records.hpp"
-#include "rows/side_by_side.hpp"
+#include "follow/side_by_side.hpp"
 
 #include <algorithm>
 #include <chrono>

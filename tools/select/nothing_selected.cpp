@@ -55,16 +55,9 @@ class Explanation {
   }
 
   NothingSelected make() {
-    TensorQuery query{.names = options_.names, .regex = options_.regexes, .exclude = options_.excludes};
-    for (const std::string& name : options_.collections) {
-      if (trial_.collection(name)) {
-        query.collections.push_back(name);
-      }
-    }
-    // An empty query would mean everything.
-    const bool any = !query.names.empty() || !query.regex.empty() || !query.collections.empty();
-    tensors_ = any || !options_.selects_tensors() ? trial_.tensor_names(query) : std::vector<std::string>();
-    return tensors_.empty() ? no_tensor(query) : other_steps();
+    const std::optional<TensorQuery> query = tensor_query(trial_, options_);
+    tensors_ = query ? trial_.tensor_names(*query) : std::vector<std::string>();
+    return tensors_.empty() ? no_tensor(query.value_or(TensorQuery{.exclude = options_.excludes})) : other_steps();
   }
 
  private:
@@ -73,14 +66,14 @@ class Explanation {
     for (const std::string& regex : options_.regexes) {
       if (trial_.tensor_names({.regex = {regex}}).empty()) {
         const std::string glob = glob_for_regex(regex);
-        text += "; no tensor matches " + quoted(regex) +
+        text += "; no tensor matches " + tool::quoted(regex) +
                 (glob.empty() ? did_you_mean(nearest_to_pattern(regex, names_))
-                              : ", which" + glob.substr(quoted(regex).size()));
+                              : ", which" + glob.substr(tool::quoted(regex).size()));
       }
     }
     for (const std::string& name : query.collections) {
       if (trial_.tensor_names({.collections = {name}}).empty()) {
-        text += "; no tensor of collection " + quoted(name) + " was saved";
+        text += "; no tensor of collection " + tool::quoted(name) + " was saved";
       }
     }
     query.exclude.clear();
@@ -131,12 +124,12 @@ class Explanation {
       return true;
     });
     const bool one = tensors_.size() == 1;
-    const std::string subject = one ? quoted(tensors_.front()) : counted(tensors_.size(), "tensor") + " match";
+    const std::string subject = one ? tool::quoted(tensors_.front()) : counted(tensors_.size(), "tensor") + " match";
     const std::string were = one ? " was" : ", but were";
     if (steps.empty()) {
       const std::vector<std::string> names(workers.begin(), workers.end());
-      return {"InvalidWorker",
-              subject + were + " not saved by " + quoted(options_.worker.value_or("")) + "; by " + quoted_list(names)};
+      return {"InvalidWorker", subject + were + " not saved by " + tool::quoted(options_.worker.value_or("")) +
+                                   "; by " + quoted_list(names)};
     }
     if (!at_steps_asked.empty() && !at_steps_asked.contains(*options_.worker)) {
       const std::vector<std::string> names(at_steps_asked.begin(), at_steps_asked.end());

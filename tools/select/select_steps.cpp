@@ -178,18 +178,18 @@ class StepSelector {
                      ExitStatus::no);
     } else if (!tensor_.empty() && options_.worker) {
       messages_.fail("InvalidWorker",
-                     quoted(*options_.worker) + " did not save " + quoted(tensor_) + " at any step" + where,
+                     tool::quoted(*options_.worker) + " did not save " + tool::quoted(tensor_) + " at any step" + where,
                      ExitStatus::no);
     } else if (!tensor_.empty()) {
       messages_.fail("TensorUnavailableForStep",
-                     quoted(tensor_) + not_saved_in(trial_, mode, source_(true)) + as_far_as_read(trial_),
+                     tool::quoted(tensor_) + not_saved_in(trial_, mode, source_(true)) + as_far_as_read(trial_),
                      ExitStatus::no);
     } else {
       messages_.fail("StepUnavailable", "no step" + where + " can be read", ExitStatus::no);
     }
   }
 
-  [[nodiscard]] std::string subject() const { return tensor_.empty() ? std::string() : quoted(tensor_) + ": "; }
+  [[nodiscard]] std::string subject() const { return tensor_.empty() ? std::string() : tool::quoted(tensor_) + ": "; }
 
   void tell_missing(Mode mode, const StepTerm& term) {
     trial_.load_range(StepRange());
@@ -236,7 +236,7 @@ class StepSelector {
       }
     }
     const std::string text =
-        of_tensor ? quoted(tensor_) + " was not saved at " + name : subject() + name + " was not saved";
+        of_tensor ? tool::quoted(tensor_) + " was not saved at " + name : subject() + name + " was not saved";
     messages_.fail(of_tensor ? "TensorUnavailableForStep" : "StepUnavailable",
                    text + as_far_as_read(trial_) + nearest_steps(all.numbers, term.number) + others, ExitStatus::no);
   }

@@ -5,6 +5,7 @@
 #include "cli/text.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace smd::tool {
@@ -24,44 +25,60 @@ std::string glob_for_name(const Trial& trial, std::string_view name) {
   } catch (const Error&) {  // brackets that only a name has
     return {};
   }
-  return "; names are exact: -e " + quoted(pattern) + " selects " + counted(found, "tensor");
+  return "; names are exact: -e " + tool::quoted(pattern) + " selects " + counted(found, "tensor");
 }
 
 }  // namespace
 
+std::optional<TensorQuery> tensor_query(const Trial& trial, const SelectionOptions& options) {
+  TensorQuery query{.names = options.names, .regex = options.regexes, .exclude = options.excludes};
+  std::copy_if(options.collections.begin(), options.collections.end(), std::back_inserter(query.collections),
+               [&](const std::string& name) { return trial.collection(name).has_value(); });
+  const bool any = !query.names.empty() || !query.regex.empty() || !query.collections.empty();
+  return any || !options.selects_tensors() ? std::optional(std::move(query)) : std::nullopt;
+}
+
 std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
-  TensorQuery query;
-  query.regex = options.regexes;
-  query.exclude = options.excludes;
-  for (const std::string& name : options.names) {
-    if (require_tensor(trial, name, messages)) {
-      query.names.push_back(name);
+  SelectionOptions there = options;
+  std::erase_if(there.names, [&](const std::string& name) { return !require_tensor(trial, name, messages); });
+  if (!options.collections.empty()) {
+    const std::map<std::string, Collection> known = trial.collections();
+    for (const std::string& name : options.collections) {
+      if (!known.contains(name)) {
+        messages.fail("NotFound", undefined_collection(name, known), ExitStatus::no);
+      }
     }
   }
-  const std::map<std::string, Collection> known =
-      options.collections.empty() ? std::map<std::string, Collection>() : trial.collections();
-  for (const std::string& name : options.collections) {
-    if (known.contains(name)) {
-      query.collections.push_back(name);
-      continue;
-    }
-    messages.fail("NotFound", undefined_collection(name, known), ExitStatus::no);
+  if (options.selects_tensors() && !there.selects_tensors()) {
+    return {};  // none of the names exists; without them everything would be selected
   }
-  if (options.selects_tensors() && query.names.empty() && query.regex.empty() && query.collections.empty()) {
-    return {};  // all that was asked for does not exist; an empty query would mean everything
+  std::optional<TensorQuery> query = tensor_query(trial, there);
+  if (!query) {
+    return {};
   }
   if (std::find(options.modes.begin(), options.modes.end(), Mode::global) != options.modes.end()) {
-    return trial.tensor_names(query);
+    return trial.tensor_names(*query);
   }
   std::vector<std::string> result;
   for (const Mode mode : options.modes) {
-    query.mode = mode;
-    std::vector<std::string> names = trial.tensor_names(query);
+    query->mode = mode;
+    std::vector<std::string> names = trial.tensor_names(*query);
     result.insert(result.end(), std::make_move_iterator(names.begin()), std::make_move_iterator(names.end()));
   }
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
+}
+
+std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& options,
+                                    const std::optional<GlobalStep>& step) {
+  std::optional<TensorQuery> query = tensor_query(trial, options);
+  if (!query) {
+    return {};
+  }
+  query->step = step;
+  query->mode = only_mode(options);
+  return trial.tensor_names(*query);
 }
 
 std::string undefined_collection(std::string_view name, const std::map<std::string, Collection>& known) {
@@ -71,7 +88,7 @@ std::string undefined_collection(std::string_view name, const std::map<std::stri
     names.push_back(key);
   }
   const std::vector<std::string> nearest = nearest_names(name, names);
-  return "collection " + quoted(name) + " is not defined" +
+  return "collection " + tool::quoted(name) + " is not defined" +
          (names.empty()     ? "; there are none"
           : nearest.empty() ? "; there are " + quoted_list(names)
                             : did_you_mean(nearest));
@@ -90,7 +107,8 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
     if (hint.empty()) {
       hint = did_you_mean(error.nearest);
     }
-    messages.fail("TensorUnavailable", quoted(name) + " was not saved" + as_far_as_read(trial) + hint, ExitStatus::no);
+    messages.fail("TensorUnavailable", tool::quoted(name) + " was not saved" + as_far_as_read(trial) + hint,
+                  ExitStatus::no);
     return false;
   }
 }
@@ -117,7 +135,8 @@ bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnosti
   if (std::binary_search(workers.begin(), workers.end(), *options.worker)) {
     return true;
   }
-  messages.fail("InvalidWorker", "there is no worker " + quoted(*options.worker) + "; workers: " + quoted_list(workers),
+  messages.fail("InvalidWorker",
+                "there is no worker " + tool::quoted(*options.worker) + "; workers: " + quoted_list(workers),
                 ExitStatus::no);
   return false;
 }

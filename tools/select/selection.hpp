@@ -73,13 +73,11 @@ using StepSource = std::function<std::vector<GlobalStep>(bool incomplete)>;
 
 /// The steps that the options choose: by mode, SPEC (`options.steps`, else `fallback`), then `--every`; ascending by
 /// global step, each once. Reads more of the trial where the SPEC needs it (a `last` of one mode, a tail of incomplete
-/// steps). `source`: count and choose among a tensor's own steps (`tensor` names it
-/// in messages); default: the trial's.
+/// steps). `source`: count and choose among a tensor's own steps (`tensor` names it in messages); default: the trial's.
 ///
-/// What cannot be had is said, with status 1: no step saved yet, a mode not saved (names those that were), a single
+/// Reports, with status 1, what is not there: no step saved yet, a mode not saved (names those that were), a single
 /// step that is not there (StepUnavailable, StepNotYetAvailable or NoMoreData, with the nearest saved steps and the
-/// mode in which that number does exist), that no step is among those asked for. The rest is returned. A trial without
-/// any step: message, nothing.
+/// mode in which that number does exist), no step among those asked for. Returns the rest.
 [[nodiscard]] std::vector<SelectedStep> select_steps(Trial& trial, const SelectionOptions& options,
                                                      const StepSpec& fallback, Diagnostics& messages,
                                                      const StepSource& source = {}, std::string_view tensor = {});
@@ -95,17 +93,25 @@ void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status
 
 /// The names that -n -e -c -x select among the tensors of the steps read, in byte order. Exact names that the trial
 /// does not have: TensorUnavailable with the nearest three, status 1 (the rest of the trial is read before that is
-/// said); a collection that it does not define: likewise. -m narrows to tensors
-/// saved in one of the modes.
+/// said); a collection that it does not define: likewise. -m narrows to tensors saved in one of the modes.
 /// @throws UsageError for a bad pattern.
 [[nodiscard]] std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& options,
                                                       Diagnostics& messages);
 
+/// What -n -e -c -x say, without regard to names that the trial does not have. Of collections only those that the trial
+/// defines; nullopt if nothing else was asked for, since an empty query would mean all tensors.
+[[nodiscard]] std::optional<TensorQuery> tensor_query(const Trial& trial, const SelectionOptions& options);
+
+/// The tensors that -n -e -c -x select among those saved at a step, or at any, in the mode asked for if it is one; in
+/// byte order. Reports nothing.
+[[nodiscard]] std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& options,
+                                                  const std::optional<GlobalStep>& step);
+
 /// `collection 'x' is not defined`, and which are: the nearest, else all.
 [[nodiscard]] std::string undefined_collection(std::string_view name, const std::map<std::string, Collection>& known);
 
-/// What helps whoever asks for a step that is not there: `; nearest: 5 and 10` of ascending numbers, and `; there is a
-/// step 7 in mode train` for modes of the trial other than the one asked for. Empty if there is nothing to say.
+/// Ends of messages about a step that is not there: `; nearest: 5 and 10` of ascending numbers, and `; there is a step
+/// 7 in mode train` for modes of the trial other than the one asked for. Empty if there is nothing to add.
 [[nodiscard]] std::string nearest_steps(std::span<const std::int64_t> numbers, std::int64_t wanted);
 [[nodiscard]] std::string modes_that_have(const Trial& trial, Mode asked, std::int64_t number);
 

@@ -3,6 +3,7 @@
 
 #include "cli/errors.hpp"
 #include "cli/text.hpp"
+#include "text/trim.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -17,21 +18,11 @@ namespace {
 
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && text.back() == ' ') {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t at = 0;;) {
     const std::size_t end = text.find(separator, at);
-    parts.push_back(trimmed(text.substr(at, end - at)));
+    parts.push_back(text::trimmed(text.substr(at, end - at), " "));
     if (end == std::string_view::npos) {
       return parts;
     }
@@ -45,7 +36,7 @@ std::int64_t parse_number(std::string_view text) {
   const char* const begin = text.data() + (plus ? 1 : 0);
   const auto [end, error] = std::from_chars(begin, text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw InvalidValue(quoted(text) + " is not an index: use integers, START:STOP:STEP, or ... between commas");
+    throw InvalidValue(tool::quoted(text) + " is not an index: use integers, START:STOP:STEP, or ... between commas");
   }
   return number;
 }
@@ -67,7 +58,7 @@ SliceTerm parse_term(std::string_view text) {
     return term;
   }
   if (parts.size() > 3) {
-    throw InvalidValue(quoted(text) + " has more than START:STOP:STEP");
+    throw InvalidValue(tool::quoted(text) + " has more than START:STOP:STEP");
   }
   term.start = parse_bound(parts[0]);
   term.stop = parse_bound(parts[1]);

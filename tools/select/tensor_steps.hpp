@@ -39,15 +39,15 @@ using EntryFilter = std::function<bool(const TensorEntry&)>;
 [[nodiscard]] StepRange range_to_read_of_tensors(const SelectionOptions& options, const StepSpec& spec);
 
 /// The steps of `tensors` that the options choose (`options.steps`, else `fallback`), where the SPEC counts from an
-/// end: each tensor's own in each mode asked for, of the worker asked for. Reads more of the trial by need. What is not
-/// there is said, with status 1: a step given by its number as `select_steps` does; a count that goes beyond the steps
-/// of some tensors once for all of them. Tensors that `counts` finds at no step have none, and nothing is said of them.
+/// end: each tensor's own in each mode asked for, of the worker asked for. Reads more of the trial by need. Reports
+/// what is not there, with status 1: a step given by its number as `select_steps` does; a count that goes beyond the
+/// steps of some tensors once for all of them. Tensors that `counts` finds at no step have none, and are not reported.
 /// @pre counts_from_end of the SPEC; `tensors` in byte order.
 [[nodiscard]] TensorSteps select_steps_of_tensors(Trial& trial, const SelectionOptions& options,
                                                   const StepSpec& fallback, std::span<const std::string> tensors,
                                                   const EntryFilter& counts, Diagnostics& messages);
 
-/// The same of the terms of a SPEC that count from an end alone, and nothing is said.
+/// The same for only those terms of a SPEC that count from an end. Reports nothing.
 [[nodiscard]] TensorSteps own_steps_from_end(Trial& trial, const SelectionOptions& options, const StepSpec& spec,
                                              std::span<const std::string> tensors, const EntryFilter& counts);
 

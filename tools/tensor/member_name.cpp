@@ -73,7 +73,7 @@ class Marks {
  private:
   void mark_characters() {
     for (std::size_t at = 0; at < name_.size();) {
-      const CodePoint point = decode_utf8(name_.substr(at));
+      const DecodedCharacter point = decode_utf8(name_.substr(at));
       const bool control = point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0);
       const bool special =
           point.value < 0x80 && std::string_view("%\\\"*<>?|").find(name_[at]) != std::string_view::npos;

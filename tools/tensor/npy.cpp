@@ -81,7 +81,7 @@ bool write_strings(std::size_t width, std::span<const std::byte> bytes, const By
     bytes = bytes.subspan(4 + std::size_t{size});
     std::size_t filled = 0;
     for (; !text.empty(); filled += 4) {
-      const CodePoint point = decode_utf8(text);
+      const DecodedCharacter point = decode_utf8(text);
       utf8 = utf8 && point.valid;
       const char32_t value = point.valid ? point.value : replacement;
       out.add(reinterpret_cast<const std::byte*>(&value), 4);

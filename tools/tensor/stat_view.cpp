@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --stat: one row of figures per value.
+// --stat: one row of statistics for each value.
 #include <smd/reduction.hpp>
 
 #include "rows/elements.hpp"
@@ -33,12 +33,12 @@ constexpr std::array<Column, 16> stat_columns = {{{"tensor"},
                                                   {"zero", Align::right},
                                                   written_column}};
 
-struct Figures {
+struct StatCells {
   Cell min, max, mean, std, nan, inf, zero;
 };
 
 template <class Integer>
-void exact_extremes(const TensorView& view, Figures& figures) {
+void exact_extremes(const TensorView& view, StatCells& cells) {
   Integer least = load<Integer>(view.bytes().data());
   Integer greatest = least;
   for (std::size_t at = 0; at < view.bytes().size(); at += sizeof(Integer)) {
@@ -46,8 +46,8 @@ void exact_extremes(const TensorView& view, Figures& figures) {
     least = std::min(least, number);
     greatest = std::max(greatest, number);
   }
-  figures.min = least;
-  figures.max = greatest;
+  cells.min = least;
+  cells.max = greatest;
 }
 
 Cell cell_of(const ReducedValue& value) {
@@ -65,7 +65,7 @@ Cell cell_of(const ReducedValue& value) {
 }
 
 // Complex numbers have no order, so neither least nor greatest.
-Figures complex_figures(const TensorView& view) {
+StatCells complex_cells(const TensorView& view) {
   constexpr std::array<Reduction, 5> wanted = {
       {{ReductionKind::mean}, {ReductionKind::std}, {ReductionKind::nan}, {ReductionKind::inf}, {ReductionKind::zero}}};
   const std::vector<ReducedValue> of = reduce(view, wanted);
@@ -106,9 +106,9 @@ Cell in_own_type(double number, const TensorView& view) {
   }
 }
 
-Figures figures_of(const TensorView& view) {
+StatCells cells_of(const TensorView& view) {
   if (view.dtype() == Dtype::complex64 || view.dtype() == Dtype::complex128) {
-    return complex_figures(view);
+    return complex_cells(view);
   }
   if (!is_real(view.dtype())) {
     return {};
@@ -116,7 +116,7 @@ Figures figures_of(const TensorView& view) {
   const Statistics of = statistics(view);
   // 64-bit integers may not fit a double, nor the double them.
   const bool wide = of.size != 0 && (view.dtype() == Dtype::int64 || view.dtype() == Dtype::uint64);
-  Figures figures = {.min = wide ? Cell() : in_own_type(of.min, view),
+  StatCells cells = {.min = wide ? Cell() : in_own_type(of.min, view),
                      .max = wide ? Cell() : in_own_type(of.max, view),
                      .mean = of.mean,
                      .std = of.std,
@@ -124,11 +124,11 @@ Figures figures_of(const TensorView& view) {
                      .inf = of.inf,
                      .zero = of.zero};
   if (wide && view.dtype() == Dtype::int64) {
-    exact_extremes<std::int64_t>(view, figures);
+    exact_extremes<std::int64_t>(view, cells);
   } else if (wide) {
-    exact_extremes<std::uint64_t>(view, figures);
+    exact_extremes<std::uint64_t>(view, cells);
   }
-  return figures;
+  return cells;
 }
 
 class StatView : public ValueView {
@@ -139,7 +139,7 @@ class StatView : public ValueView {
   }
 
   void show(const ValueKey& key, const TensorValue& value) override {
-    const Figures of = figures_of(value.view());
+    const StatCells of = cells_of(value.view());
     rows_.row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker,
                to_string(value.dtype()), ShapeCell{value.shape()}, value.view().size(), of.min, of.max, of.mean, of.std,
                of.nan, of.inf, of.zero, key.written});

@@ -2,7 +2,7 @@
 #include "value_selection.hpp"
 
 #include "cli/text.hpp"
-#include "select/tensor_steps.hpp"
+#include "select/select.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -226,82 +226,99 @@ StepSpec default_steps(const TensorOptions& options) {
   return options.view == ViewKind::spark ? StepSpec() : StepSpec::parse("last");
 }
 
-ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnostics& messages) {
-  ValueSelection selection;
-  if (!check_worker(trial, options.selection, messages)) {
-    return selection;
+SelectionNeeds selection_needs(const TensorOptions& options) {
+  return {.fallback = default_steps(options),
+          .counts = [](const TensorEntry& entry) { return entry.value.has_value(); }};
+}
+
+namespace {
+
+// Tensors that were named: each by itself, with its own steps. Reports what is not there of each.
+std::vector<std::string> select_named(Trial& trial, const TensorOptions& options, ValueSelection& result,
+                                      Diagnostics& messages) {
+  const std::vector<std::string>& names = options.selection.names;
+  read_back_until(trial, [&] {
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return trial.has_tensor(name); });
+  });
+  SelectionOptions of_names = options.selection;
+  of_names.modes = {Mode::global};  // a mode in which a named tensor was not saved is an answer, not a filter
+  of_names.regexes.clear();
+  of_names.collections.clear();
+  std::vector<std::string> tensors = select_tensors(trial, of_names, messages);
+  for (const std::string& name : tensors) {
+    const std::vector<SelectedStep> chosen = steps_of(trial, options, name, messages);
+    result.steps.add(name, chosen);
+    result.named[name].chosen = chosen;
   }
-  if (trial.listed_steps().empty()) {
-    (void)select_steps(trial, options.selection, default_steps(options), messages);  // says so
-    return selection;
-  }
+  return tensors;
+}
+
+// Tensors that patterns, collections or nothing at all select; those that were named as well are left to
+// `select_named`.
+std::vector<std::string> select_others(Trial& trial, const TensorOptions& options, ValueSelection& result,
+                                       Diagnostics& messages) {
+  SelectionOptions others = options.selection;
+  others.names.clear();
   const std::vector<std::string>& names = options.selection.names;
   if (!names.empty()) {
-    read_back_until(trial, [&] {
-      return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return trial.has_tensor(name); });
-    });
-  }
-  const StepSpec spec = options.selection.steps.value_or(default_steps(options));
-  const bool by_name_only =
-      options.selection.regexes.empty() && options.selection.collections.empty() && !names.empty();
-  if (!by_name_only) {
-    // Patterns choose among the tensors of all steps asked for; the trial was opened with the first range of them.
-    const std::vector<StepRange> ranges = ranges_to_read(spec, options.selection.modes);
-    std::for_each(ranges.begin() + 1, ranges.end(), [&](const StepRange& range) { trial.load_range(range); });
-  }
-  // A mode in which a named tensor was not saved is an answer, not a filter.
-  SelectionOptions of_names = options.selection;
-  of_names.modes = {Mode::global};
-  std::vector<std::string> tensors;
-  if (by_name_only) {
-    tensors = select_tensors(trial, of_names, messages);
-  } else {
-    tensors = select_tensors(trial, options.selection, messages);
-    if (!names.empty()) {
-      of_names.regexes.clear();
-      of_names.collections.clear();
-      for (std::string& name : select_tensors(trial, of_names, messages)) {
-        tensors.push_back(std::move(name));
-      }
-      std::sort(tensors.begin(), tensors.end());
-      tensors.erase(std::unique(tensors.begin(), tensors.end()), tensors.end());
+    // If they select nothing beside the names, the steps were reported for the names.
+    for (const StepRange& range :
+         ranges_to_read(others.steps.value_or(default_steps(options)), options.selection.modes)) {
+      trial.load_range(range);
+    }
+    if (tensors_at(trial, others, std::nullopt).empty()) {
+      return select_tensors(trial, others, messages);
     }
   }
-  const std::set<std::string_view> all_named(names.begin(), names.end());
-  std::vector<std::string> others;
-  std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(others),
-               [&](const std::string& name) { return !all_named.contains(name); });
-  if (tensors.empty() && messages.status() == ExitStatus::yes) {
-    (void)select_steps(trial, options.selection, spec, messages);  // a mode or a step that is not there says more
-  } else if (counts_from_end(spec) && !others.empty()) {
-    selection.steps = select_steps_of_tensors(
-        trial, options.selection, spec, others, [](const TensorEntry& entry) { return entry.value.has_value(); },
-        messages);
-    for (const std::string& name : others) {
-      if (!selection.steps.own.contains(name) && !has_own_steps(trial, options, name, Having::value)) {
-        selection.without_values.emplace(name, has_reductions(trial, name));
-      }
-    }
-  } else if (!others.empty()) {
-    const std::vector<SelectedStep> steps = select_steps(trial, options.selection, spec, messages);
-    if (all_named.empty()) {
-      selection.steps.steps = steps;
-    } else {
-      for (const std::string& name : others) {
-        selection.steps.add(name, steps);
-      }
+  Selection selection = select(trial, others, selection_needs(options), messages);
+  std::erase_if(selection.tensors,
+                [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); });
+  const bool from_end = counts_from_end(others.steps.value_or(default_steps(options)));
+  for (const std::string& name : selection.tensors) {
+    if (from_end && !selection.steps.own.contains(name) && !has_own_steps(trial, options, name, Having::value)) {
+      result.without_values.emplace(name, has_reductions(trial, name));
     }
   }
-  for (const std::string& name : tensors) {
-    if (all_named.contains(name)) {
-      const std::vector<SelectedStep> chosen = steps_of(trial, options, name, messages);
-      selection.steps.add(name, chosen);
-      selection.named[name].chosen = chosen;
-    }
+  if (names.empty()) {
+    result.steps = std::move(selection.steps);
+    return std::move(selection.tensors);
   }
-  selection.steps.sort();
-  selection.tensors = std::move(tensors);
-  return selection;
+  for (const std::string& name : selection.tensors) {
+    std::vector<SelectedStep> steps = selection.steps.steps;
+    std::erase_if(steps, [&](const SelectedStep& step) { return !selection.steps.wants(name, step.step); });
+    result.steps.add(name, steps);
+  }
+  return std::move(selection.tensors);
+}
+
+}  // namespace
+
+ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnostics& messages) {
+  ValueSelection result;
+  const SelectionOptions& selection = options.selection;
+  if (selection.names.empty()) {
+    result.tensors = select_others(trial, options, result, messages);
+    return result;
+  }
+  if (trial.listed_steps().empty()) {
+    report_no_step(trial, messages);
+    return result;
+  }
+  if (!check_worker(trial, selection, messages)) {
+    return result;
+  }
+  result.tensors = select_named(trial, options, result, messages);
+  if (!selection.regexes.empty() || !selection.collections.empty()) {
+    std::vector<std::string> others = select_others(trial, options, result, messages);
+    result.tensors.insert(result.tensors.end(), std::make_move_iterator(others.begin()),
+                          std::make_move_iterator(others.end()));
+    std::sort(result.tensors.begin(), result.tensors.end());
+  }
+  if (result.tensors.empty() && messages.status() == ExitStatus::yes) {
+    (void)select_steps(trial, selection, default_steps(options), messages);  // a mode or a step not there says more
+  }
+  result.steps.sort();
+  return result;
 }
 
 void report_missing(const Trial& trial, const TensorOptions& options, const ValueSelection& selection,

@@ -9,11 +9,11 @@
 
 #include "cli/diagnostics.hpp"
 #include "options.hpp"
-#include "select/tensor_steps.hpp"
+#include "select/select.hpp"
 
 namespace smd::tool::tensor {
 
-/// What is to be shown of a tensor that was named on the command line, so that what is missing can be said.
+/// The steps of a tensor that was named on the command line; what is missing of them is reported.
 struct NamedTensor {
   std::vector<SelectedStep> chosen;
   std::vector<GlobalStep> found;  ///< Those of them at which there is a value.
@@ -24,14 +24,17 @@ struct ValueSelection {
   std::vector<std::string> tensors;  ///< In byte order.
   TensorSteps steps;
   std::map<std::string, NamedTensor, std::less<>> named;
-  /// Selected by patterns, but there are only shapes of them, or reductions too: then true.
+  /// Selected by patterns, but saved without values: true if there are reductions, false if only shapes.
   std::map<std::string, bool, std::less<>> without_values;
 };
 
 /// The default of `--step`: `last`, but all for `--spark`.
 [[nodiscard]] StepSpec default_steps(const TensorOptions& options);
 
-/// Resolves names, patterns and steps. What is not there is said, with status 1.
+/// `first`, `last` and negative numbers count the steps at which a tensor has a value.
+[[nodiscard]] SelectionNeeds selection_needs(const TensorOptions& options);
+
+/// Resolves names, patterns and steps. Reports what is not there, with status 1.
 [[nodiscard]] ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnostics& messages);
 
 /// After all entries were seen: says what of the named tensors was not found, and why.

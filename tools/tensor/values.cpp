@@ -278,24 +278,21 @@ bool follow_values(const TensorOptions& options, OutputFile& out, Diagnostics& m
   const FollowSetup setup{.following = options.following,
                           .selection = options.selection,
                           .reading = options.reading,
-                          .fallback = default_steps(options),
-                          .counts = [](const TensorEntry& entry) { return entry.value.has_value(); },
-                          .opened =
-                              [&](Trial& trial) {
-                                view = make_view({out, options, messages, trial});
-                              }};
+                          .needs = selection_needs(options),
+                          .opened = [&](Trial& trial) {
+                            view = make_view({out, options, messages, trial});
+                          }};
   const bool visited =
-      follow_trials({options.trial}, setup, messages,
-                    [&](std::size_t, Trial& trial, const SelectedStep& step, std::vector<std::string>&& tensors) {
-                      selection.tensors = std::move(tensors);
-                      selection.steps.steps = {step};
-                      if (!selection.tensors.empty()) {
-                        ValueReader reader(trial, options, selection, *view, messages);
-                        shown = reader.run() || shown;
-                        found = reader.found() || found;
-                      }
-                      view->end_step();
-                    });
+      follow_trials({options.trial}, setup, messages, [&](std::size_t, Trial& trial, Selection&& at_step) {
+        selection.tensors = std::move(at_step.tensors);
+        selection.steps = std::move(at_step.steps);
+        if (!selection.tensors.empty()) {
+          ValueReader reader(trial, options, selection, *view, messages);
+          shown = reader.run() || shown;
+          found = reader.found() || found;
+        }
+        view->end_step();
+      });
   if (!view) {
     return false;
   }

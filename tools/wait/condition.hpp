@@ -36,8 +36,8 @@ struct Standing {
 /// By what is known of the trial. @throws InvalidArgument, MatchLimit.
 [[nodiscard]] Standing standing_of(const Condition& condition, const Trial& trial);
 
-/// What helps whoever waited in vain, to follow a message: the nearest steps, other modes, names alike. Reads all of
-/// the trial. Empty if there is nothing to say.
+/// The end of a message about a wait that failed: the nearest steps, other modes, similar names. Reads all of the
+/// trial. Empty if there is nothing to add.
 [[nodiscard]] std::string advice_for(const Condition& condition, const Standing& standing, Trial& trial);
 
 /// What must be read to tell.

@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/escape.hpp"
 
+#include "text/printable.hpp"
 #include "text/utf8.hpp"
 
-#include <fmt/format.h>
-
 #include <cstddef>
-#include <iterator>
+#include <cstdint>
 
 namespace smd::detail {
 namespace {
 
-/// Harmful outside ASCII: C1 controls, marks and overrides of direction, line separators, the byte order mark.
-bool is_hidden(char32_t c) noexcept {
-  return (c >= 0x80 && c <= 0x9F) || c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
-         (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+bool is_deceptive(char32_t point) noexcept {
+  return point == 0x61C || point == 0x180E || (point >= 0x200B && point <= 0x200F) ||
+         (point >= 0x2028 && point <= 0x202E) || (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF ||
+         (point >= 0xFFF9 && point <= 0xFFFB) || (point >= 0xE0000 && point <= 0xE007F);
+}
+
+void append_hex(std::string& out, std::uint32_t number, int least_digits) {
+  static constexpr char digits[] = "0123456789abcdef";
+  int shift = 28;
+  while (shift >= 4 * least_digits && (number >> shift) == 0) {
+    shift -= 4;
+  }
+  for (; shift >= 0; shift -= 4) {
+    out += digits[(number >> shift) & 15];
+  }
 }
 
 }  // namespace
@@ -30,26 +40,33 @@ bool valid_utf8(std::string_view text) noexcept {
   return true;
 }
 
-std::string printable(std::string_view text, std::size_t most) {
-  if (text.size() > most) {
-    return printable(text::excerpt(text, most), std::string_view::npos);
-  }
-  std::string out;
-  out.reserve(text.size());
+bool upsets_terminal(char32_t point) noexcept {
+  return point < 0x20 || (point >= 0x7F && point < 0xA0) || is_deceptive(point);
+}
+
+void append_printable(std::string& out, std::string_view text, bool ascii) {
   while (!text.empty()) {
     const CodePoint c = first_character(text);
     if (c.bytes == 0 || c.value < 0x20 || c.value == 0x7F) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(text.front()));
+      out += "\\x";
+      append_hex(out, static_cast<unsigned char>(text.front()), 2);
       text.remove_prefix(1);
       continue;
     }
-    if (is_hidden(c.value)) {
-      fmt::format_to(std::back_inserter(out), "\\u{{{:x}}}", static_cast<std::uint32_t>(c.value));
+    if (upsets_terminal(c.value) || (ascii && c.value >= 0x80)) {
+      out += "\\u{";
+      append_hex(out, c.value, 1);
+      out += '}';
     } else {
-      out.append(text.substr(0, c.bytes));
+      out += text.substr(0, c.bytes);
     }
     text.remove_prefix(c.bytes);
   }
+}
+
+std::string printable(std::string_view text, std::size_t most) {
+  std::string out;
+  append_printable(out, text::excerpt(text, most));
   return out;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/nearest.hpp"
 
+#include "text/edit_distance.hpp"
+
 #include <algorithm>
-#include <cstdint>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -16,24 +16,15 @@ constexpr std::size_t longest = 256;
 /// Of comparisons of characters: past this only parts of names are looked for. A hint is not worth minutes.
 constexpr std::size_t most_work = 200'000'000;
 
-std::string folded(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') {
-      c = static_cast<char>(c - 'A' + 'a');
-    }
-  }
+std::string folded(std::string_view name) {
+  std::string result(name);
+  std::transform(result.begin(), result.end(), result.begin(), text::folded);
   return result;
 }
 
-enum class Where : std::uint8_t { whole, anywhere };
-
-/// Levenshtein's distance of `a` to all of `b`, or to the part of `b` that is nearest.
-std::size_t distance(std::string_view a, std::string_view b, Where where = Where::whole) {
+/// Levenshtein's distance of `a` to the part of `b` that is nearest.
+std::size_t distance_to_part(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
-  if (where == Where::whole) {
-    std::iota(row.begin(), row.end(), std::size_t{0});
-  }
   for (std::size_t i = 0; i < a.size(); ++i) {
     std::size_t diagonal = row[0];
     row[0] = i + 1;
@@ -43,7 +34,7 @@ std::size_t distance(std::string_view a, std::string_view b, Where where = Where
       row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
     }
   }
-  return where == Where::whole ? row[b.size()] : *std::min_element(row.begin(), row.end());
+  return *std::min_element(row.begin(), row.end());
 }
 
 /// How far away a name is, what decides between equals, and the name.
@@ -77,7 +68,7 @@ std::vector<std::string> nearest(std::string_view typed, std::span<const std::st
       const std::size_t cost = wanted.size() * candidate.size();
       const bool compare = gap <= allowed && work + cost <= most_work;
       work += compare ? cost : 0;
-      const std::size_t away = compare ? distance(wanted, candidate) : allowed + 1;
+      const std::size_t away = compare ? text::edit_distance(wanted, candidate) : allowed + 1;
       if (away <= allowed && away < candidate.size()) {
         found.emplace_back(away, 0, name);
       } else if (part) {
@@ -101,7 +92,7 @@ std::vector<std::string> nearest_holding(std::string_view part, std::span<const 
       if (name.size() > longest || work > most_work) {
         continue;
       }
-      if (const std::size_t away = distance(wanted, folded(name), Where::anywhere); away <= allowed) {
+      if (const std::size_t away = distance_to_part(wanted, folded(name)); away <= allowed) {
         found.emplace_back(away, name.size(), name);
       }
     }

@@ -2,7 +2,6 @@
 #include "tensor/histogram.hpp"
 
 #include "sample_values.hpp"
-#include "tensor/grey.hpp"
 
 #include <doctest/doctest.h>
 
@@ -77,31 +76,6 @@ TEST_CASE("bounds whose distance is no double") {
   const Histogram result = of({-largest, -1, 0, 1, largest}, {.count = 2, .low = {}, .high = {}});
   CHECK(result.edges == std::vector<double>{-largest, 0, largest});
   CHECK(result.counts == std::vector<std::uint64_t>{2, 3});
-}
-
-TEST_CASE("grey levels run from the least to the greatest finite element") {
-  const std::vector<double> numbers = {-1, 3, NAN, infinity, 0, -infinity};
-  const TensorValue value = value_of(Dtype::float64, {6}, numbers);
-  const GreyScale scale{Elements(value.view())};
-  CHECK(scale.low() == -1);
-  CHECK(scale.high() == 3);
-  CHECK(scale.level(-1) == 0);
-  CHECK(scale.level(3) == 1);
-  CHECK(scale.level(0) == 0.25);  // (0 - -1) / (3 - -1)
-  CHECK(scale.level(infinity) == 1);
-  CHECK(scale.level(-infinity) == 0);
-  CHECK(std::isnan(scale.level(NAN)));
-}
-
-TEST_CASE("--bins") {
-  CHECK(BinSpec::parse("3").count == 3);
-  CHECK(BinSpec::parse("3:-1:2.5").low == -1);
-  CHECK(BinSpec::parse("3:-1:2.5").high == 2.5);
-  for (const char* const text :
-       {"", "0", "-1", "x", "3:1", "3:1:", "3:2:1", "3:nan:1", "3:0:inf", "1000001", "3:0:1:2"}) {
-    CAPTURE(text);
-    CHECK_THROWS_AS((void)BinSpec::parse(text), InvalidValue);
-  }
 }
 
 }  // namespace smd::tool::tensor

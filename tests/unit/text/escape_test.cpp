@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/escape.hpp"
 
+#include "text/printable.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -56,4 +58,8 @@ TEST_CASE("what a terminal must not see is escaped, all else stays") {
   CHECK(printable("a\u202Eb\u2066c\u200Fd\u061C\uFEFF\u2028") ==
         "a\\u{202e}b\\u{2066}c\\u{200f}d\\u{61c}\\u{feff}\\u{2028}");
   CHECK(printable("") == "");
+  CHECK(printable("zero\u200Bwidth\u2060") == "zero\\u{200b}width\\u{2060}");
+  std::string out = "x";
+  append_printable(out, "caf\u00E9 \U000E0041", true);
+  CHECK(out == "xcaf\\u{e9} \\u{e0041}");
 }

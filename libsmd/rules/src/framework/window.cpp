@@ -328,7 +328,7 @@ void Window::read_of(const EvaluatedTrial& trial, const std::vector<std::uint32_
   if (first < slots.size()) {
     parts.push_back(std::span(slots).subspan(first));
   }
-  trial.trial().do_parts(
+  trial.trial().parallel_for_each(
       parts.size(), [&](std::size_t i) { return std::make_unique<Part>(*this, trial, parts[i]); },
       [](std::size_t, std::unique_ptr<TrialPart>&&) { return true; }, {.jobs = jobs});
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "follow/side_by_side.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+namespace smd::tool {
+
+TEST_CASE("side by side: each once, at once; a single one in the caller's thread") {
+  Interruption interruption;
+  std::mutex mutex;
+  std::condition_variable came;
+  std::set<std::size_t> here;
+  side_by_side(4, interruption, [&](std::size_t i) {
+    std::unique_lock lock(mutex);
+    here.insert(i);
+    came.notify_all();
+    came.wait(lock, [&] { return here.size() == 4; });  // none could wait for another if they came one by one
+  });
+  CHECK(here == std::set<std::size_t>{0, 1, 2, 3});
+  side_by_side(0, interruption, [](std::size_t) { FAIL("there is none"); });
+  std::thread::id where;
+  side_by_side(1, interruption, [&](std::size_t) { where = std::this_thread::get_id(); });
+  CHECK(where == std::this_thread::get_id());
+  CHECK_FALSE(interruption.token().stop_requested());
+}
+
+TEST_CASE("side by side: the first exception stops the others, and is thrown when they are done") {
+  Interruption interruption;
+  std::atomic<int> ended = 0;
+  const auto visit = [&](std::size_t i) {
+    if (i == 1) {
+      throw std::runtime_error("bad pattern");
+    }
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    never.wait(lock, interruption.token(), [] { return false; });
+    ++ended;
+  };
+  CHECK_THROWS_WITH_AS(side_by_side(3, interruption, visit), "bad pattern", std::runtime_error);
+  CHECK(ended == 2);
+}
+
+}  // namespace smd::tool

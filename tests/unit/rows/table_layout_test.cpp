@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rows/table_layout.hpp"
+
+#include "cli/text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace smd::tool;  // NOLINT: a test of most of the header
+
+namespace {
+
+struct Given {
+  std::string_view name;
+  Align align = Align::left;
+  bool asked = false;
+  bool curve = false;
+};
+
+TableLayout layout_of(const std::vector<Given>& columns, bool header = true) {
+  TableShape shape;
+  for (const Given& column : columns) {
+    shape.names.push_back(column.name);
+    shape.aligns.push_back(column.align);
+    shape.shows.push_back(nullptr);
+    shape.asked.push_back(column.asked);
+    shape.curves.push_back(column.curve);
+  }
+  return {shape, header, false};
+}
+
+std::vector<TableRow> rows_of(const std::vector<std::vector<std::string>>& cells) {
+  std::vector<TableRow> rows;
+  for (const std::vector<std::string>& row : cells) {
+    rows.push_back({row, {}});
+  }
+  return rows;
+}
+
+const std::vector<Given> usual = {{"tensor"}, {"step", Align::right}, {"mode"}, {"worker"}, {"mean", Align::right}};
+
+}  // namespace
+
+TEST_CASE("a table that fits is whole") {
+  TableLayout layout = layout_of(usual);
+  const auto rows = rows_of({{"w", "0", "TRAIN", "worker_0", "0.5"}, {"w", "10", "TRAIN", "worker_0", "0.25"}});
+  layout.make(rows, 37);  // 6 + 4 + 5 + 8 + 4, and four gaps of 2: 35
+  CHECK(layout.same_in_all("all rows: ").empty());
+  CHECK(layout.header() == "tensor  step  mode   worker    mean");
+  CHECK(layout.line(rows[0]) == "w          0  TRAIN  worker_0   0.5\n");
+  CHECK(layout.line(rows[1]) == "w         10  TRAIN  worker_0  0.25\n");
+}
+
+TEST_CASE("a table too wide says once what is the same in all rows") {
+  TableLayout layout = layout_of(usual);
+  const auto rows = rows_of({{"w", "0", "TRAIN", "worker_0", "0.5"}, {"b", "10", "TRAIN", "worker_0", "0.123456789"}});
+  layout.make(rows, 41);  // one column less than it takes
+  CHECK(layout.same_in_all("all rows: ") == "all rows: mode TRAIN, worker worker_0\n");
+  CHECK(layout.header() == "tensor  step         mean");
+  CHECK(layout.line(rows[1]) == "b         10  0.123456789\n");
+  SUBCASE("with no terminal it does not") {
+    layout.make(rows, std::nullopt);
+    CHECK(layout.same_in_all("all rows: ").empty());
+  }
+  SUBCASE("the line above fits too, where it can") {
+    layout.make(rows, 20);
+    CHECK(layout.same_in_all("all rows: ") == "all rows: mode TRAIN,\nworker worker_0\n");
+  }
+}
+
+TEST_CASE("what was asked for stays") {
+  std::vector<Given> columns = usual;
+  columns[3].asked = true;
+  TableLayout layout = layout_of(columns);
+  const auto rows = rows_of({{"w", "0", "TRAIN", "worker_0", "0.5"}, {"w", "10", "TRAIN", "worker_0", "0.25"}});
+  layout.make(rows, 34);
+  CHECK(layout.same_in_all("all rows: ") == "all rows: tensor w, mode TRAIN\n");
+  CHECK(layout.header() == "step  worker    mean");
+}
+
+TEST_CASE("one row alone keeps its name and its numbers; equal rows keep a column") {
+  TableLayout one = layout_of(usual);
+  one.make(rows_of({{"w", "0", "TRAIN", "worker_0", "0.5"}}), 20);
+  CHECK(one.header() == "tensor  step  mean");
+  TableLayout equal = layout_of({{"a"}, {"b"}});
+  equal.make(rows_of({{"long text", "x"}, {"long text", "x"}}), 5);
+  CHECK(equal.header() == "b");
+}
+
+TEST_CASE("a value that differs later brings its column back") {
+  TableLayout layout = layout_of(usual);
+  const auto rows = rows_of({{"w", "0", "TRAIN", "worker_0", "0.5"}, {"b", "0", "TRAIN", "worker_0", "0.25"}});
+  layout.make(rows, 20);
+  const auto later = rows_of({{"w", "1", "EVAL", "worker_0", "1"}, {"b", "2", "EVAL", "worker_0", "2"}});
+  CHECK(layout.fits(rows[1]));
+  CHECK_FALSE(layout.fits(later[0]));
+  layout.make(later, 20);
+  CHECK(layout.same_in_all("rows below: ") == "rows below: worker worker_0\n");
+  CHECK(layout.header() == "tensor  step  mode  mean");
+  CHECK(layout.line(later[1]) == "b          2  EVAL     2\n");
+}
+
+TEST_CASE("a later cell that does not fit shifts only its own row, and no more than it must") {
+  TableLayout layout = layout_of({{"a", Align::right}, {"b"}, {"c", Align::right}});
+  const auto rows = rows_of({{"1", "xxxxxx", "1"}, {"12345", "x", "2"}, {"12", "xxxxxx", "3"}});
+  layout.make(std::span(rows).first(1), std::nullopt);
+  CHECK(layout.line(rows[0]) == "1  xxxxxx  1\n");
+  CHECK(layout.line(rows[1]) == "12345  x   2\n");  // b begins 4 further right, c stands where it stood
+  CHECK(layout.line(rows[2]) == "12  xxxxxx  3\n");
+}
+
+TEST_CASE("curves of one table are of the same length and fill the line") {
+  TableLayout layout = layout_of(
+      {{"tensor", Align::left, true}, {"mode"}, {"curve", Align::left, false, true}, {"last", Align::right, true}});
+  std::vector<TableRow> rows = rows_of({{"loss", "EVAL", "", "3"}, {"accuracy", "EVAL", "", "0.25"}});
+  rows[0].curve = {1, 2, 3};
+  rows[1].curve = std::vector<double>(1000, 0.25);
+  layout.make(rows, 30);  // 8 and 4 and two gaps: 14 columns are left
+  CHECK(layout.same_in_all("all rows: ") == "all rows: mode EVAL\n");
+  for (const TableRow& row : rows) {
+    CHECK(display_width(layout.line(row)) == 30 + 1);  // with the line's end
+  }
+  layout.make(rows, 12);  // no room: as short as a curve may be
+  CHECK(display_width(layout.line(rows[1])) == 8 + 2 + 10 + 2 + 4 + 1);
+}

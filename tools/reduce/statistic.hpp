@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <smd/reduction.hpp>
+#include <smd/step.hpp>
+#include <smd/tensor_view.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "rows/cell.hpp"
+
+namespace smd::tool::reduce {
+
+/// One statistic of a row: nothing, a number in its own type, or an integer beyond 64 bits by its digits.
+class Statistic {
+ public:
+  Statistic() = default;
+  explicit Statistic(Cell number) : number_(number) {}
+  /// Of a saved reduction: its one element, in the type in which it was saved. Nothing if it has none.
+  static Statistic of(const TensorView& saved);
+  static Statistic of(const ReducedValue& computed);
+
+  /// Replaces the number. @pre It is not an integer beyond 64 bits.
+  void set(double number) noexcept { number_ = number; }
+
+  [[nodiscard]] bool missing() const noexcept { return digits_.empty() && number_.missing(); }
+  /// For the row writer. Borrows from this.
+  [[nodiscard]] Cell cell() const { return digits_.empty() ? number_ : Cell(NumeralCell{digits_}); }
+  /// As one element, in a type that holds it. @pre !missing().
+  void add_to(Reducer& reducer) const;
+  /// As a double; NaN if missing or complex.
+  [[nodiscard]] double number() const;
+
+ private:
+  Cell number_;         // never text
+  std::string digits_;  // if not empty, in place of it
+};
+
+/// One row of results. Names and statistics are borrowed until the view's `row` returns; what rows are not `by` is not
+/// set.
+struct ResultRow {
+  std::string_view tensor;
+  std::string_view worker;
+  GlobalStep step;
+  Mode mode = Mode::global;
+  ModeStep mode_step;
+  std::string_view source;  ///< Empty: of nothing.
+  std::span<const Statistic> statistics;
+  PlaceCell written;        ///< Of what a row pools, the first; not set in rows of shards.
+  std::uint64_t count = 0;  ///< These two for shards only.
+  std::string partial;
+};
+
+}  // namespace smd::tool::reduce

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "select/select.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace smd::tool {
+
+namespace {
+
+/// Whether the options leave out steps that are complete.
+bool narrows_steps(const SelectionOptions& options) {
+  const bool all_modes = std::find(options.modes.begin(), options.modes.end(), Mode::global) != options.modes.end();
+  return !all_modes || (options.steps && !options.steps->all()) || options.every > 1;
+}
+
+/// Whether select_steps, which works step by step, would return all steps there are.
+bool takes_every_step(const Trial& trial, const SelectionOptions& options) {
+  if (narrows_steps(options)) {
+    return false;
+  }
+  const std::size_t known = trial.steps(true).size();
+  return known != 0 && (options.incomplete || trial.steps(false).size() == known);
+}
+
+/// Whether all workers that wrote these steps claim the mode asked for, if it is one.
+bool every_claim_fits(const Trial& trial, std::span<const SelectedStep> steps, const SelectionOptions& options) {
+  const std::optional<Mode> mode = only_mode(options);
+  if (!mode) {
+    return true;
+  }
+  const std::vector<Mode> modes = trial.modes();
+  return std::all_of(steps.begin(), steps.end(), [&](const SelectedStep& step) {
+    return std::none_of(modes.begin(), modes.end(),
+                        [&](Mode other) { return other != *mode && trial.mode_step(step.step, other); });
+  });
+}
+
+bool narrows_tensors(const SelectionOptions& options) { return options.selects_tensors() || !options.excludes.empty(); }
+
+}  // namespace
+
+Selection select(Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs, Diagnostics& messages) {
+  Selection selection;
+  selection.every_worker = !options.worker;
+  const StepSpec& spec = options.steps ? *options.steps : needs.fallback;
+  const bool of_tensors = needs.counts && counts_from_end(spec) && !trial.listed_steps().empty();
+  if (of_tensors) {
+    // Which steps there are depends on the tensors, and on the worker that saved them.
+    if (!check_worker(trial, options, messages)) {
+      return selection;
+    }
+    selection.tensors = select_tensors(trial, options, messages);
+    if (!selection.tensors.empty()) {
+      selection.steps = select_steps_of_tensors(trial, options, spec, selection.tensors, needs.counts, messages);
+    } else if (messages.status() == ExitStatus::yes) {
+      selection.steps.steps = select_steps(trial, options, spec, messages);  // a mode without any step says more
+    }
+    return selection;
+  }
+  selection.every_step = !needs.lists && takes_every_step(trial, options);
+  if (!selection.every_step) {
+    selection.steps.steps = select_steps(trial, options, spec, messages);
+    if (selection.steps.steps.empty()) {
+      return selection;
+    }
+    selection.every_claim = every_claim_fits(trial, selection.steps.steps, options);
+  }
+  // Now that the steps were read, all who wrote them are known.
+  if (!check_worker(trial, options, messages)) {
+    selection.steps.steps.clear();
+    selection.every_step = false;
+    return selection;
+  }
+  selection.every_tensor = !needs.lists && !narrows_tensors(options);
+  if (!selection.every_tensor) {
+    selection.tensors = select_tensors(trial, options, messages);
+  }
+  return selection;
+}
+
+Selection select_at(const Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs,
+                    const SelectedStep& step) {
+  Selection selection;
+  selection.every_worker = !options.worker;
+  selection.every_tensor = !needs.lists && !narrows_tensors(options);
+  selection.steps.steps = {step};
+  selection.every_claim = every_claim_fits(trial, selection.steps.steps, options);
+  if (!selection.every_tensor) {
+    selection.tensors = tensors_at(trial, options, step.step);
+  }
+  return selection;
+}
+
+EntryQuery query_for(const Selection& selection, const SelectionOptions& options) {
+  EntryQuery query = entry_query(options, selection.tensors, selection.steps.steps);
+  query.first_worker_only = false;
+  if (selection.every_step) {
+    query.steps.reset();
+  }
+  return query;
+}
+
+}  // namespace smd::tool

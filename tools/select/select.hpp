@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/trial.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/diagnostics.hpp"
+#include "select/selection.hpp"
+#include "select/tensor_steps.hpp"
+
+namespace smd::tool {
+
+/// What a command asks of a selection beside the options.
+struct SelectionNeeds {
+  /// The steps without -s.
+  StepSpec fallback = {};
+  /// Which entries make a step one of a tensor's own: `first`, `last` and negative numbers then count each tensor's
+  /// own steps. Empty: they count the steps of the trial.
+  EntryFilter counts = {};
+  /// False: a list that would hold everything may stay empty, which `Selection::every_step` and `every_tensor` say.
+  bool lists = true;
+};
+
+/// What the selection options select of one trial.
+struct Selection {
+  std::vector<std::string> tensors;  ///< In byte order. Not all of them need have been saved at the steps.
+  TensorSteps steps;
+  bool every_tensor = false;  ///< Nothing narrows the tensors; `tensors` is empty.
+  bool every_step = false;    ///< No known step is left out; `steps` is empty.
+  bool every_worker = true;   ///< No worker was named.
+  bool every_claim = true;    ///< At no selected step does a worker claim another mode than the one asked for.
+
+  [[nodiscard]] bool empty() const noexcept {
+    return (tensors.empty() && !every_tensor) || (steps.steps.empty() && !every_step);
+  }
+  /// Whether some entries of the selected steps are left out.
+  [[nodiscard]] bool narrows_entries() const noexcept { return !every_tensor || !every_worker || !every_claim; }
+  [[nodiscard]] bool everything() const noexcept { return every_step && !narrows_entries(); }
+};
+
+/// Resolves the options against a trial, and reads more of the trial where that needs it. Reports what is not there,
+/// with status 1; the selection then holds the rest, and is empty if there is none.
+/// @throws UsageError for a bad pattern.
+[[nodiscard]] Selection select(Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs,
+                               Diagnostics& messages);
+
+/// What is selected at one step of a followed trial. Reports nothing.
+[[nodiscard]] Selection select_at(const Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs,
+                                  const SelectedStep& step);
+
+/// The entries of a selection, of all workers unless one was named. @pre The selection is not empty.
+[[nodiscard]] EntryQuery query_for(const Selection& selection, const SelectionOptions& options);
+
+}  // namespace smd::tool
