@@ -65,7 +65,7 @@ struct FloatRange {
     }
     *this = state;
   }
-  // `least` as in `add`; without it `smallest` is 0, which is always a lower bound.
+  // `least` as in `take_four`; without it `smallest` is 0, which is always a lower bound.
   template <bool least>
   HWY_INLINE void finish(BlockRange& range) const {
     range.min = smallest_of(Floats(), min);
