@@ -83,8 +83,8 @@ enum class NanPolicy : std::uint8_t {
 
 struct ReduceOptions {
   NanPolicy nan = NanPolicy::propagate;
-  std::uint64_t ddof =
-      0;  ///< Subtracted from the divisor of std and variance, at most down to 0: then NaN or infinity.
+  /// Subtracted from the divisor of std and variance, which becomes no less than 0: then they are NaN or infinity.
+  std::uint64_t ddof = 0;
 };
 
 /// The result of a reduction.

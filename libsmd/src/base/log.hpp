@@ -7,7 +7,7 @@
 
 namespace smd::detail {
 
-/// Hands a message to the program's sink, or writes it to standard error. Thread-safe.
+/// Passes a message to the program's sink, or writes it to standard error. Thread-safe.
 void log(LogLevel level, std::string_view message);
 
 }  // namespace smd::detail

@@ -11,7 +11,7 @@
 namespace smd::detail {
 namespace {
 
-/// Harmful outside ASCII: C1 controls, marks and overrides of direction, line separators, the byte order mark.
+/// Harmful characters outside ASCII: C1 controls, direction marks and overrides, line separators, the byte order mark.
 bool is_hidden(char32_t c) noexcept {
   return (c >= 0x80 && c <= 0x9F) || c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
          (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
