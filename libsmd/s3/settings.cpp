@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned default_in_flight = 32;
 constexpr unsigned most_attempts = 100;
 
-/// The first that is there.
+/// Returns the first value that is set.
 std::optional<std::string> first_of(std::initializer_list<std::optional<std::string>> values) {
   const auto found =
       std::find_if(values.begin(), values.end(), [](const auto& value) { return value && !value->empty(); });
@@ -28,12 +28,12 @@ std::optional<std::string> setting(const std::optional<Profile>& profile, std::s
 Problem wrong(std::string text) { return {ProblemKind::io, {}, {}, std::move(text)}; }
 
 Problem no_endpoint(std::string_view url) {
-  const std::size_t at = url.rfind('@');  // before it may stand a password
+  const std::size_t at = url.rfind('@');  // a password may precede it
   return wrong("the endpoint '" + (at == url.npos ? printable(url) : "***" + printable(url.substr(at))) +
                "' is no http:// or https:// URL of a host");
 }
 
-/// Nothing: neither true nor false.
+/// Returns nullopt if the text is neither true nor false.
 std::optional<bool> truth(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
@@ -94,7 +94,7 @@ Outcome<Settings> Settings::make(const RemoteOptions& options, unsigned in_fligh
   }
   const auto fips = first_of({environment("AWS_USE_FIPS_ENDPOINT"), setting(profile, "use_fips_endpoint")});
   const auto wants_fips = truth(fips.value_or("false"));
-  if (!wants_fips) {  // not to be guessed: who asks for it must not get the other by a slip
+  if (!wants_fips) {  // never guessed: a typing error must not select the other endpoint
     return wrong("AWS_USE_FIPS_ENDPOINT '" + printable(*fips) + "' is neither true nor false");
   }
   settings.fips = *wants_fips;
