@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of parts: kernels, rules, following, writing. Each function is a section of the page."""
+"""The measurements of parts: kernels, rules, following, writing. Each function is a section of the page."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from bench import PYTHON
 
 def kernels(bench):
     """Kernels, in memory"""
-    # By the micro benchmark, which prints GB/s: ours, memcpy's, a reading loop's, measured by turns.
+    # From the micro benchmark, which prints GB/s of ours, memcpy and a reading loop, measured in turns.
     numpy = json.loads(bench.output(bench.peer('six_numpy.py')))
     row = re.compile(r'^  (\w+) +([\d.]+) GB/s +\S+ of memcpy \(([\d.]+)\) +\S+ of reading \(([\d.]+)\)')
     for target in ('', 'AVX2', 'SSE4'):
@@ -70,7 +70,7 @@ def writing(bench):
     """Writing"""
     quick = bench.options.quick
     folder = os.path.join(bench.work, 'hook')
-    # Half a second a loop. Limits of a hundredth want many turns, however little time there is.
+    # Half a second per loop. Limits of a hundredth require many turns, whatever --seconds says.
     loops = bench.ways_in_turns([bench.program('bench_hook'), 'train', '2' if quick else '30', folder])
     without = loops['without']
     for interval, limit in (('10', 1.05), ('200', 1.01)):
@@ -88,7 +88,7 @@ def writing(bench):
 
 
 def save(bench):
-    """A large array by smd-save; each of its runs makes a trial that is removed first."""
+    """A large array saved by smd-save; each run first removes the trial of the last one."""
     size = 1 << (24 if bench.options.quick else 28)
     array = os.path.join(bench.work, f'array-{size}.npy')
     if not os.path.exists(array):
@@ -123,4 +123,4 @@ def following(bench):
         bench.report(what.format(total) + ' : first third', late, early, 'us', late / early, 1.25)
 
 
-FIGURES = (kernels, rules, writing, following)  # following removes thousands of files, see hook.cpp
+MEASUREMENTS = (kernels, rules, writing, following)  # following is last because it removes thousands of files, see hook.cpp
