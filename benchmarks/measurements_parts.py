@@ -51,17 +51,17 @@ def kernels(bench):
 def rules(bench):
     """Rules"""
     trial = bench.trial('rules')
-    judge = bench.program('bench_rules')
-    listing = bench.output([judge, trial, 'all']).splitlines()
+    evaluate = bench.program('bench_rules')
+    listing = bench.output([evaluate, trial, 'all']).splitlines()
     read, there = map(int, re.search(r'bytes read (\d+) of (\d+)', listing[-1]).groups())
     bench.report('all rules at once, bytes read : the sum of the records', read, there, 'B', read / there, 1)
     names = [line.split()[0] for line in listing[:-1]]
     together, *single = bench.in_turns(
-        [[judge, trial, 'all']] + [[judge, trial, f'all={name}'] for name in names], least=2)
+        [[evaluate, trial, 'all']] + [[evaluate, trial, f'all={name}'] for name in names], least=2)
     alone = {key: sum(one[key] for one in single) for key in ('best', 'median')}
     bench.ratio('all rules at once : one by one', together, alone, 1)
     for name, what, elements in (('rules', '4 KiB', 1 << 10), ('mebibytes', '1 MiB', 1 << 18)):
-        ours, numpy = bench.in_turns([[judge, bench.trial(name), 'VanishingGradient'],
+        ours, numpy = bench.in_turns([[evaluate, bench.trial(name), 'VanishingGradient'],
                                       bench.peer('rule_numpy.py', bench.trial(name), str(elements))], least=2)
         bench.times_as_fast(f'VanishingGradient, gradients of {what} : NumPy', ours, numpy, 20)
 

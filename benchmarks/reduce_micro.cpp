@@ -116,17 +116,17 @@ std::vector<std::byte> numbers(Dtype type, std::size_t size) {
   return bytes;
 }
 
-struct Figures {
+struct Speeds {
   double work = 1e9;
   double copy = 1e9;
   double read = 1e9;
 };
 
-Figures measure(Dtype type, const std::vector<std::byte>& bytes, std::vector<std::byte>& target,
+Speeds measure(Dtype type, const std::vector<std::byte>& bytes, std::vector<std::byte>& target,
                 const std::vector<smd::Reduction>& wanted, int rounds) {
   const auto count = static_cast<std::int64_t>(bytes.size() / smd::item_size(type));
   const smd::TensorView view(type, {&count, 1}, bytes);
-  Figures best;
+  Speeds best;
   for (int round = 0; round < rounds; ++round) {
     best.work = std::min(best.work, seconds([&] {
                            for (const smd::ReducedValue& value : smd::reduce(view, wanted)) {
@@ -163,7 +163,7 @@ void table(std::size_t size, int rounds) {
   std::printf("%zu MiB: six reductions (%s)\n", size >> 20, std::string(six).c_str());
   for (const Type& type : types) {
     const std::vector<std::byte> bytes = numbers(type.type, size);
-    const Figures six_cost = measure(type.type, bytes, target, parse(six), rounds);
+    const Speeds six_cost = measure(type.type, bytes, target, parse(six), rounds);
     const auto gigabytes = static_cast<double>(size) * 1e-9;
     std::printf("  %-9s %6.1f GB/s  %5.2f of memcpy (%.1f)  %5.2f of reading (%.1f)\n", type.name,
                 gigabytes / six_cost.work, six_cost.copy / six_cost.work, gigabytes / six_cost.copy,
