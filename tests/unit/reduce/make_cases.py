@@ -114,7 +114,7 @@ for dtype in DTYPES:
         limits = numpy.iinfo(dtype)
         values = random.integers(limits.min, limits.max, 9, dtype=dtype, endpoint=True)
         values[:3] = limits.min, limits.max, 0
-    # Integers beyond 2^53 go into a product rounded.
+    # Integers beyond 2^53 are rounded before they enter a product.
     skip = ("prod", "abs_prod") if "64" in dtype and "int" in dtype else ()
     case(values, skip=skip)
     case(values, ddof=1, repeat=1000)

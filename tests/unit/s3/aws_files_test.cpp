@@ -26,7 +26,7 @@ TEST_CASE("s3: the AWS files") {
   CHECK(files.profile("only")->at("aws_access_key_id") == "A");
 }
 
-TEST_CASE("s3: where the AWS files are") {
+TEST_CASE("s3: the paths of the AWS files") {
   const smd::test::AwsEnvironment environment;
   const smd::test::TempDir home;
   environment.set("HOME", home.path());

@@ -54,7 +54,7 @@ struct Said {
 
 }  // namespace
 
-TEST_CASE("s3 cache: what was kept is found") {
+TEST_CASE("s3 cache: entries are found") {
   const TempDir dir;
   Said said;
   const auto cache = Cache::open(dir / "deep/cache", 1 << 20, said.say());
@@ -79,7 +79,7 @@ TEST_CASE("s3 cache: what was kept is found") {
   CHECK((status.st_mode & 0777) == 0700);
 }
 
-TEST_CASE("s3 cache: each flipped bit and each cut is noticed") {
+TEST_CASE("s3 cache: each flipped bit and each truncation is detected") {
   const TempDir dir;
   Said said;
   const auto cache = Cache::open(dir / "cache", 1 << 20, said.say());
@@ -105,7 +105,7 @@ TEST_CASE("s3 cache: each flipped bit and each cut is noticed") {
   CHECK(said.texts.size() == 1);
 }
 
-TEST_CASE("s3 cache: it stays within its bound") {
+TEST_CASE("s3 cache: its size is bounded") {
   const TempDir dir;
   Said said;
   constexpr std::uint64_t most = 100'000;
@@ -120,7 +120,7 @@ TEST_CASE("s3 cache: it stays within its bound") {
   CHECK_FALSE(cache->find("name0"));
 }
 
-TEST_CASE("s3 cache: where nothing can be kept") {
+TEST_CASE("s3 cache: folders that cannot be used") {
   const TempDir dir;
   Said said;
   const auto no_folder = Cache::open(dir.write("file", "") + "/cache", 1 << 20, said.say());
@@ -138,7 +138,7 @@ TEST_CASE("s3 cache: where nothing can be kept") {
   }
 }
 
-TEST_CASE("s3 cache: a process killed at any byte leaves what was there before") {
+TEST_CASE("s3 cache: a process killed at any byte leaves the earlier entry") {
   const TempDir dir;
   Said said;
   const auto cache = Cache::open(dir / "cache", 1 << 20, said.say());
@@ -180,7 +180,7 @@ TEST_CASE("s3 cache: a process killed at any byte leaves what was there before")
   CHECK(said.texts.empty());
 }
 
-TEST_CASE("s3 cache: many at once") {
+TEST_CASE("s3 cache: many threads and processes at once") {
   const TempDir dir;
   Said said;
   std::vector<std::thread> threads;
@@ -206,7 +206,7 @@ TEST_CASE("s3 cache: many at once") {
   }
 }
 
-TEST_CASE("s3 cache: a folder that no cache made is refused, and nothing in it changes") {
+TEST_CASE("s3 cache: a folder that is not a cache is refused and not changed") {
   const TempDir dir;
   const std::string home = dir / "home";
   dir.write("home/go/main.go", std::string(3000, 'g'));
@@ -234,7 +234,7 @@ TEST_CASE("s3 cache: a folder that no cache made is refused, and nothing in it c
   CHECK(open_cache_folder(dir / "tricky").foreign);
 }
 
-TEST_CASE("s3 cache: an empty folder and a new one become caches, and are known again") {
+TEST_CASE("s3 cache: an empty folder and a new one become caches, and are recognised") {
   const TempDir dir;
   dir.make_dir("empty");
   for (const std::string& path : {dir / "empty", dir / "new", dir / "new-too/"}) {
@@ -248,7 +248,7 @@ TEST_CASE("s3 cache: an empty folder and a new one become caches, and are known 
   CHECK(open_cache_folder(dir / "begun").trouble.empty());
 }
 
-TEST_CASE("s3 cache: only what has a name of the cache's own is removed, and no link is followed") {
+TEST_CASE("s3 cache: only files with names of the cache are removed, and no link is followed") {
   const TempDir dir;
   Said said;
   constexpr std::uint64_t most = 50'000;
@@ -288,7 +288,7 @@ TEST_CASE("s3 cache: only what has a name of the cache's own is removed, and no 
   CHECK(files_in(dir / "cache").size() < others + kept);  // room was made
 }
 
-TEST_CASE("s3 cache: begun by several processes at once") {
+TEST_CASE("s3 cache: several processes create it at once") {
   const TempDir dir;
   constexpr int processes = 6;
   for (int round = 0; round < 40; ++round) {

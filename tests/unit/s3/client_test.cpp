@@ -54,7 +54,7 @@ void check_no_secret(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("s3: an object, by a signature that a strict server accepts") {
+TEST_CASE("s3: a strict server accepts the signature") {
   const AwsEnvironment environment;
   S3Server server;
   const std::string odd = "a b/+%&=?#~!'()*,;:@$\xC3\xA9";
@@ -70,7 +70,7 @@ TEST_CASE("s3: an object, by a signature that a strict server accepts") {
   CHECK(authorization.find("SignedHeaders=host;x-amz-content-sha256;x-amz-date,") != authorization.npos);
 }
 
-TEST_CASE("s3: failures that pass are tried again, with a bound") {
+TEST_CASE("s3: temporary failures are retried, with a bound") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("key", std::string(5000, 'x'));
@@ -168,7 +168,7 @@ TEST_CASE("s3: answers without an end") {
   CHECK(client.ask(ask).problem().kind == ProblemKind::damaged);  // longer than may be
 }
 
-TEST_CASE("s3: refusals are told apart, and not repeated") {
+TEST_CASE("s3: refusals are distinguished and not retried") {
   const AwsEnvironment environment;
   environment.set("AWS_SESSION_TOKEN", "THE-TOKEN");
   S3Server server({"--key", std::string(key_id) + ":" + secret_key + ":THE-TOKEN"});
@@ -219,7 +219,7 @@ TEST_CASE("s3: refusals are told apart, and not repeated") {
   CHECK(client.ask(get("no/such/key"))->status == 404);
 }
 
-TEST_CASE("s3: what was sent is never told back, however a server repeats it") {
+TEST_CASE("s3: messages never contain secrets that a server repeats") {
   const AwsEnvironment environment;
   const std::string token = "IQoJb3JpZ2luX2Vj+/" + std::string(400, 't') + "==";
   environment.set("AWS_SESSION_TOKEN", token);
@@ -261,7 +261,7 @@ TEST_CASE("s3: what was sent is never told back, however a server repeats it") {
   }
 }
 
-TEST_CASE("s3: wrong keys, as a strict server tells them") {
+TEST_CASE("s3: wrong keys, as a strict server reports them") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("key", "content");
@@ -276,7 +276,7 @@ TEST_CASE("s3: wrong keys, as a strict server tells them") {
   CHECK(unknown.problem().text.find("the access key of the environment is not known") == 0);
 }
 
-TEST_CASE("s3: the bucket's region is found out once") {
+TEST_CASE("s3: the bucket's region is determined once") {
   const AwsEnvironment environment;
   S3Server server({"--bucket-region", "bucket=eu-west-3"});
   server.put("key", "content");
@@ -300,7 +300,7 @@ TEST_CASE("s3: the bucket's region is found out once") {
   CHECK(server.log().size() == 2);
 }
 
-TEST_CASE("s3: a clock that is off is set right once") {
+TEST_CASE("s3: a wrong clock is corrected once") {
   const AwsEnvironment environment;
   for (const char* const offset : {"-86400", "86400"}) {
     S3Server server({"--clock-offset", offset});
@@ -364,7 +364,7 @@ TEST_CASE("s3: ranges") {
   CHECK(client.ask(ask)->status == 416);
 }
 
-TEST_CASE("s3: what is longer than allowed is not taken") {
+TEST_CASE("s3: a body that is too long is refused") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("key", std::string(3000, 'x'));
@@ -379,7 +379,7 @@ TEST_CASE("s3: what is longer than allowed is not taken") {
   CHECK(client.ask(ask)->body.size() == 3000);
 }
 
-TEST_CASE("s3: nobody there") {
+TEST_CASE("s3: no server") {
   const AwsEnvironment environment;
   RemoteOptions options;
   options.endpoint_url = "http://127.0.0.1:1";
@@ -392,7 +392,7 @@ TEST_CASE("s3: nobody there") {
   CHECK(refused.problem().text.find("no connection to the server") == 0);
 }
 
-TEST_CASE("s3: retries stop when too much fails") {
+TEST_CASE("s3: retries stop when too many requests fail") {
   const AwsEnvironment environment;
   S3Server server;
   server.faults(R"([{"act": "error", "status": 500, "code": "InternalError", "text": "x", "times": -1}])");
@@ -465,7 +465,7 @@ TEST_CASE("s3 settings: FIPS endpoints") {
   CHECK(Settings::make({}, 0).problem().text == "AWS_USE_FIPS_ENDPOINT: the region cn-north-1 has no FIPS endpoints");
 }
 
-TEST_CASE("s3: Requester Pays is said with each request, signed, where it is asked for") {
+TEST_CASE("s3: Requester Pays is a signed header of each request, if requested") {
   const AwsEnvironment environment;
   S3Server server({"--requester-pays", "bucket"});
   server.put("key", "content");

@@ -82,7 +82,7 @@ TEST_CASE("s3 credentials: the environment, then the profile") {
   CHECK(key_of(options) == "OTHER/S2/");  // options beat the environment
 }
 
-TEST_CASE("s3 credentials: profiles that hold none, or of a kind that is not supported") {
+TEST_CASE("s3 credentials: profiles without credentials, or of an unsupported kind") {
   const Bare environment;
   environment.config(
       "[profile half]\naws_access_key_id = A\n[profile sso]\nsso_start_url = https://x\n"
@@ -125,7 +125,7 @@ TEST_CASE("s3 credentials: a chain of profiles has a bound") {
   CHECK(problem_of(options) == "the profiles' source_profile lead back to 'p3'");
 }
 
-TEST_CASE("s3 credentials: each role of a chain is asked for with what the one before it gave") {
+TEST_CASE("s3 credentials: each role of a chain is assumed with the credentials of the previous one") {
   const Bare environment;
   S3Server server({"--key", std::string(key_id) + ":" + secret_key, "--key", "ASIAROLE:role-secret:role-token",
                    "--serve-key", "ASIAROLE"});
@@ -148,7 +148,7 @@ TEST_CASE("s3 credentials: each role of a chain is asked for with what the one b
   CHECK(problem_of() == "cannot take on the role 'inner': status 403 ***");
 }
 
-TEST_CASE("s3 credentials: control characters are refused in words") {
+TEST_CASE("s3 credentials: control characters are refused with a message") {
   const Bare environment;
   const std::string odd = " holds a line break or another control character; give it as it was issued";
   environment.set("AWS_ACCESS_KEY_ID", "AKID\r");
@@ -253,7 +253,7 @@ TEST_CASE("s3 credentials: a web identity") {
   CHECK(key_of() == "KEY/SECRET/");
 }
 
-TEST_CASE("s3 credentials: a web identity that does not work, without a word of its token") {
+TEST_CASE("s3 credentials: messages about a refused web identity do not contain its token") {
   const Bare environment;
   const std::string token = "THE-TOKEN-OF-THE-POD";
   S3Server server({"--key", "ASIAROLE:role-secret:role-token", "--serve-key", "ASIAROLE", "--web-identity", token});
@@ -376,7 +376,7 @@ TEST_CASE("s3 credentials: renewed before they expire, and when they are refused
   CHECK((*chain.chain.other_than(*first))->credentials.key_id == "K2");  // another thread's were enough
 }
 
-TEST_CASE("s3 credentials: fresh ones after a refusal") {
+TEST_CASE("s3 credentials: new ones after a refusal") {
   const Bare environment;
   S3Server server({"--key", "K1:S:old:expired", "--key", "K2:S:new"});
   server.put("key", "content");

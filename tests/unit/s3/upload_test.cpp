@@ -89,7 +89,7 @@ TEST_CASE("s3 writing: an object up to 64 MiB is one request") {
   }
 }
 
-TEST_CASE("s3 writing: a larger one goes in parts") {
+TEST_CASE("s3 writing: a larger object is uploaded in parts") {
   const AwsEnvironment environment;
   S3Server server;
   const auto writer = open(server);
@@ -100,7 +100,7 @@ TEST_CASE("s3 writing: a larger one goes in parts") {
         std::vector<std::string>{"POST begin", "PUT part", "PUT part", "PUT part", "PUT part", "PUT part", "POST end"});
 }
 
-TEST_CASE("s3 writing: nothing is seen of an object before it is whole") {
+TEST_CASE("s3 writing: an object appears only when it is complete") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("trial/old", "as it was");
@@ -124,7 +124,7 @@ TEST_CASE("s3 writing: nothing is seen of an object before it is whole") {
   }
 }
 
-TEST_CASE("s3 writing: failures that pass are tried again") {
+TEST_CASE("s3 writing: temporary failures are retried") {
   const AwsEnvironment environment;
   S3Server server;
   const auto writer = open(server);
@@ -165,7 +165,7 @@ TEST_CASE("s3 writing: each request of an upload in parts may fail once") {
   CHECK((stored(server, "trial/x") == content));
 }
 
-TEST_CASE("s3 writing: what fails for good leaves nothing") {
+TEST_CASE("s3 writing: permanent failures leave nothing") {
   const AwsEnvironment environment;
   S3Server server;
   const auto writer = open(server, "s3://bucket/trial", small_parts);
@@ -198,7 +198,7 @@ TEST_CASE("s3 writing: what fails for good leaves nothing") {
   }
 }
 
-TEST_CASE("s3 writing: whether something is there costs one listing for all that follows") {
+TEST_CASE("s3 writing: one listing answers all later checks for existing files") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("trial/index/000000000/000000000003_worker_0.json", "{}");
@@ -225,7 +225,7 @@ TEST_CASE("s3 writing: whether something is there costs one listing for all that
   CHECK(unknown.problem().kind == ProblemKind::access_denied);
 }
 
-TEST_CASE("s3 writing: more names than a page holds") {
+TEST_CASE("s3 writing: more names than fit a page") {
   const AwsEnvironment environment;
   S3Server server;
   const auto index = [](int step) { return "index/" + std::to_string(10'000 + step); };
@@ -239,7 +239,7 @@ TEST_CASE("s3 writing: more names than a page holds") {
   CHECK(asked(server).size() == 2);
 }
 
-TEST_CASE("s3 writing: no bucket, no such place") {
+TEST_CASE("s3 writing: no bucket, or an invalid URL") {
   const AwsEnvironment environment;
   S3Server server;
   const auto nowhere = open(server, "s3://nowhere/trial");

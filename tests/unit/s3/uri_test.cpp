@@ -5,7 +5,7 @@
 
 using namespace smd::detail::storage::s3;
 
-TEST_CASE("s3: what is encoded") {
+TEST_CASE("s3: percent encoding") {
   CHECK(uri_encode("AZaz09-._~", false) == "AZaz09-._~");
   CHECK(uri_encode("a/b c+d%", true) == "a/b%20c%2Bd%25");
   CHECK(uri_encode("a/b", false) == "a%2Fb");
@@ -48,7 +48,7 @@ TEST_CASE("s3: endpoints") {
   }
 }
 
-TEST_CASE("s3: where a bucket is") {
+TEST_CASE("s3: addresses of buckets") {
   const Address plain = aws_address("bucket", "eu-west-1", false);
   CHECK(plain.host == "bucket.s3.eu-west-1.amazonaws.com");
   CHECK(plain.path == "/");

@@ -42,7 +42,7 @@ std::chrono::steady_clock::time_point soon() { return std::chrono::steady_clock:
 
 }  // namespace
 
-TEST_CASE("waiting on S3: a deadline, an idle time and a stop end a look that is never answered") {
+TEST_CASE("waiting on S3: a deadline, an idle time and a stop end a request that is never answered") {
   Running job;
   const Trial trial = Trial::open("s3://bucket/job", job.options());
   job.server.faults(R"([{"times": -1, "act": "hang"}])");
@@ -58,7 +58,7 @@ TEST_CASE("waiting on S3: a deadline, an idle time and a stop end a look that is
   CHECK(trial.steps().size() == 1);  // what was known is known
 }
 
-TEST_CASE("waiting on S3: following ends in a look that is never answered") {
+TEST_CASE("waiting on S3: following ends during a request that is never answered") {
   Running job;
   const Trial trial = Trial::open("s3://bucket/job", job.options());
   StepFollower follower(trial, {.wait = {.deadline = soon()}, .records = false});
@@ -70,7 +70,7 @@ TEST_CASE("waiting on S3: following ends in a look that is never answered") {
   CHECK(event.kind == FollowEvent::Kind::timed_out);
 }
 
-TEST_CASE("waiting on S3: a trial's own stop ends its opening, and what is no wait says so") {
+TEST_CASE("waiting on S3: a trial's stop ends its opening, and calls that do not wait report it") {
   Running job;
   job.server.faults(R"([{"times": -1, "act": "hang"}])");
   TrialOptions options = job.options();
