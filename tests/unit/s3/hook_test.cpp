@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job that saves straight to S3, through libsmd as it is installed.
+// A job that saves to S3, with libsmd as installed.
 #include <doctest/doctest.h>
 
 #include <smd/hook.hpp>
@@ -63,7 +63,7 @@ TEST_CASE("hook on S3: uploads run in the background") {
     hook.save_scalar("loss", step);
     hook.next_step();
   }
-  CHECK_FALSE(job.has(first_event));  // and yet the job has gone on: the server takes nothing so far
+  CHECK_FALSE(job.has(first_event));  // the job continues although the server accepts nothing so far
   job.server.dir().write("gate", "");
   hook.close();
   CHECK(job.steps().size() == 5);

@@ -68,7 +68,7 @@ TEST_CASE("s3 replies: errors") {
   CHECK(error.request_id == "r");
   response.headers = {{"x-amz-bucket-region", "eu-west-2"}};
   CHECK(parse_error(response).region == "eu-west-2");
-  // A region becomes part of a host's name.
+  // A region becomes part of a host name.
   response.headers = {{"x-amz-bucket-region", "evil.example.com/"}};
   CHECK(parse_error(response).region.empty());
   response.headers.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Through libsmd as it is installed, which loads libsmd-s3 from beside it.
+// Uses libsmd as installed, which loads libsmd-s3 from the same folder.
 #include <doctest/doctest.h>
 
 #include <smd/error.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RemoteOptions::stop ends a request wherever it is; and a request has an end without it too.
+// RemoteOptions::stop ends a request at any point; and without it a request has an end too.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -29,7 +29,7 @@ Ask get(std::string key, const Stop& stop) {
   return ask;
 }
 
-/// Until the server has that many requests.
+/// Waits until the server has this many requests.
 void await_requests(S3Server& server, std::size_t count) {
   for (std::size_t seen = 0; seen < count;) {
     seen += server.log().size();
@@ -133,7 +133,7 @@ TEST_CASE("s3: a stopped request does not mean that a file is missing") {
   CHECK((*storage)->list("index").problem().kind == ProblemKind::stopped);
   CHECK((*storage)->open("index/x.json").problem().kind == ProblemKind::stopped);
   CHECK_FALSE((*storage)->exists("index/x.json"));
-  CHECK(warnings == 0);  // nobody wants to know it any more
+  CHECK(warnings == 0);  // a stopped request is not reported
 }
 
 TEST_CASE("s3: the size in a listing applies only to the listed version") {

@@ -34,7 +34,7 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// What lies below a folder, in order; its parts come in any.
+/// Returns everything below a folder, sorted; the parts come in any order.
 smd::detail::Outcome<std::vector<std::string>> below(Storage& storage, std::string_view folder,
                                                      std::string_view after = {}) {
   std::vector<std::string> names;
@@ -121,7 +121,7 @@ TEST_CASE("s3: which files exist") {
   server.put("trial/file", "{}");
   const auto storage = open(server);
   (void)server.log();
-  // The listing that opened it answers the first time; whoever asks again wants to know what is new.
+  // The listing that opened the trial answers the first query; a repeated query wants new information.
   CHECK(storage->exists("index"));
   CHECK_FALSE(storage->exists("collections"));
   CHECK_FALSE(storage->exists("training_job_end.ts"));
@@ -271,14 +271,14 @@ TEST_CASE("s3: a value is one request") {
   REQUIRE(log.size() == 1);
   CHECK(log[0]["headers"]["range"] == "bytes=1000-300999");
   CHECK(log[0]["bytes"] == 300'000);
-  // What comes next is read ahead; it must be of the same object.
+  // The following bytes are read ahead; they must be of the same object.
   CHECK(*(*file)->read_at(301'000, std::span(into).first(100)) == 100);
   CHECK(*(*file)->read_at(301'100, std::span(into).first(100)) == 100);
   CHECK(text_of(std::span(into).first(100)) == content.substr(301'100, 100));
   log = server.log();
   REQUIRE(log.size() == 1);
   CHECK(log[0]["headers"].contains("if-match"));
-  // Elsewhere: exactly what is asked for.
+  // Elsewhere, exactly the requested bytes are read.
   CHECK(*(*file)->read_at(5, std::span(into).first(10)) == 10);
   log = server.log();
   REQUIRE(log.size() == 1);
@@ -321,7 +321,7 @@ TEST_CASE("s3: names that are not files") {
   auto empty = storage->open_at("events/empty", 100, 100);
   REQUIRE(empty);
   CHECK((*empty)->size() == 0);
-  // Nothing is allocated because an index file says so.
+  // No allocation depends only on a number in an index file.
   CHECK(storage->open_at("events/empty", std::uint64_t{1} << 40, std::uint64_t{1} << 63));
   auto folder = storage->open_folder("events");
   Buffer buffer;
@@ -340,7 +340,7 @@ TEST_CASE("s3: an object that is replaced while it is read") {
   std::vector<std::byte> into(10);
   const auto refused = (*file)->read_at(500, into);
   REQUIRE_FALSE(refused);
-  CHECK(refused.problem().kind == ProblemKind::io);  // whoever reads opens it once more
+  CHECK(refused.problem().kind == ProblemKind::io);  // the caller opens it again
   CHECK(refused.problem().text == "was replaced while it was read; try again");
 }
 
@@ -371,7 +371,8 @@ TEST_CASE("s3: the cache identifies objects by their ETag") {
   CHECK(read(index, event).size() == 2);
   CHECK(index == "first");
   CHECK(event == "2345");
-  // The listing told the index object's ETag: no request. The event object's is asked for: no bytes.
+  // The ETag of the index object is known from the listing: no request. That of the event object is requested: no
+  // bytes.
   auto log = read(index, event);
   REQUIRE(log.size() == 1);
   CHECK(log[0]["status"] == 304);

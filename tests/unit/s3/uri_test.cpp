@@ -56,7 +56,7 @@ TEST_CASE("s3: addresses of buckets") {
   const Address dotted = aws_address("my.bucket", "us-east-1", false);
   CHECK(dotted.host == "s3.us-east-1.amazonaws.com");
   CHECK(dotted.path == "/my.bucket/");
-  CHECK(aws_address("OldBucket", "us-east-1", false).path == "/OldBucket/");  // names of hosts have no case
+  CHECK(aws_address("OldBucket", "us-east-1", false).path == "/OldBucket/");  // host names have no case
   CHECK(aws_address("bucket", "cn-north-1", false).host == "bucket.s3.cn-north-1.amazonaws.com.cn");
   // As botocore 1.43 resolves them.
   CHECK(aws_address("bucket", "us-east-1", true).host == "bucket.s3-fips.us-east-1.amazonaws.com");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wait ends in the middle of a request, through libsmd as it is installed.
+// A wait ends during a request, with libsmd as installed.
 #include <doctest/doctest.h>
 
 #include <smd/follow.hpp>
@@ -19,7 +19,7 @@ using namespace smd::test;
 
 namespace {
 
-/// A job with one step that still runs.
+/// A job with one step that is still running.
 struct Running : AwsEnvironment {
   Running() {
     HookConfig config{.out_dir = "s3://bucket/job", .save_config = SaveConfigMode{.save_interval = 1}};
@@ -55,7 +55,7 @@ TEST_CASE("waiting on S3: a deadline, an idle time and a stop end a request that
   }
   source.request_stop();
   CHECK(waiting.get() == WaitOutcome::stopped);
-  CHECK(trial.steps().size() == 1);  // what was known is known
+  CHECK(trial.steps().size() == 1);  // known steps remain
 }
 
 TEST_CASE("waiting on S3: following ends during a request that is never answered") {
