@@ -60,7 +60,7 @@ while its job still writes, from a disk or from S3.
 Manual pages, completions for bash, zsh and fish, and a small trial to look at
 are included.")
 
-# What Debian's policy asks of each package.
+# Requirements of Debian's policy for each package.
 foreach(component library development tools)
   string(TOUPPER "${component}" upper)
   set(documents "${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME}")

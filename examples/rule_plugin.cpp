@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plug-in with one rule: fires when too many elements of a tensor are above a threshold.
+// A plug-in with one rule: it triggers if too many elements of a tensor are above a threshold.
 //   c++ -std=c++20 -shared -fPIC -o my_rules.so rule_plugin.cpp $(pkg-config --cflags --libs smd)
 //   smd-rule --plugin ./my_rules.so TRIAL -r MyRule -p threshold=2
 #include <smd/rule.hpp>

@@ -7,7 +7,7 @@ import pathlib
 import re
 import sys
 
-# Kinds of problems that are no failure, so that their names are no tags; what is stopped is told as Timeout.
+# Kinds of problems that are not failures, so that their names are not tags; a stopped request is reported as Timeout.
 NO_FAILURE = {"NotYet", "Absent", "Warning", "Note", "Stopped"}
 
 

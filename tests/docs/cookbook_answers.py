@@ -83,7 +83,7 @@ def loss_picture(outcome):
 def validation(outcome):
     for row in json.loads(outcome.output):
         losses = sorted(float(value) for value in series(LOSS, row["mode"]).values())
-        # Miller's p50 is an element: the one at n/2 in order.
+        # Miller's p50 is an element: the one at index n/2.
         close({key: row["mean_" + key] for key in ("count", "min", "p50", "max")},
               {"count": len(losses), "min": losses[0], "p50": losses[len(losses) // 2], "max": losses[-1]})
     equal(sorted(row["mode"] for row in json.loads(outcome.output)), ["EVAL", "TRAIN"])
@@ -91,7 +91,7 @@ def validation(outcome):
 
 @answers(6)
 def overfit(outcome):
-    # Validation losses of this trial are below the training losses before them: healthy.
+    # The trial is healthy: its validation losses are below the preceding training losses.
     train, validation = (np.mean([*series(LOSS, mode).values()]) for mode in ("TRAIN", "EVAL"))
     assert validation < train * 1.1
     equal(outcome.output, "")
@@ -108,7 +108,7 @@ def watched(outcome):
 
 @answers(8)
 def gradient_norm(outcome):
-    # Drawn in the terminal here: the axes reach from the first step to beyond the last, and around the norms.
+    # Drawn in the terminal: the axes extend from the first step to beyond the last, and around the norms.
     norms = [l2(*(trial(DIGITS)[step][1][name] for name in GRADIENTS)) for step in series(GRADIENTS[0])]
     ticks = [float(tick) for tick in re.findall(r"^ *([\d.]+) [|+]", outcome.output, re.MULTILINE)]
     assert len(ticks) > 2 and min(ticks) <= min(norms) and max(norms) <= max(ticks), outcome.output
@@ -184,7 +184,7 @@ def names(outcome):
 
 @answers(18)
 def differing(outcome):
-    # The loss is the only tensor that both have.
+    # The loss is the only tensor that both trials have.
     rows = [line.split() for line in outcome.output.splitlines()]
     equal([row[0] for row in rows], [LOSS])
     close({"good": rows[0][1], "bad": rows[0][2]},
@@ -257,7 +257,7 @@ def stopped(outcome):
 def browsed(outcome):
     offered = only(outcome, "fzf")["stdin"].splitlines()
     equal(offered, sorted({name for _, values in trial(DIGITS).values() for name in values}))
-    # The preview of the first: its shape at the newest step.
+    # The preview of the first tensor: its shape at the newest step.
     shape = "x".join(map(str, trial(DIGITS)[38][1][offered[0]].shape))
     assert shape in outcome.output.split(), outcome.output
 

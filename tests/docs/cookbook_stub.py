@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 
-# Programs that read no standard input: it is the caller's own.
+# Programs that do not read standard input, which is the caller's.
 SILENT = ("aws",)
 
 

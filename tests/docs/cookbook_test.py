@@ -18,7 +18,7 @@ import cookbook_answers
 TRIALS = {"run": "good-pytorch-digits", "good": "good-pytorch-digits", "bad": "good-pytorch-exploding",
          "ddp": "good-pytorch-two-workers", "live": "good-running", "copied": "bad-flipped-bit",
          "runs/a": "good-pytorch-digits", "runs/b": "good-pytorch-exploding", "out/job-1/debug-output": "good-pytorch-digits"}
-# Always stubs: nothing leaves this machine, and nothing waits for a person.
+# Always stubs: no network access, and no waiting for a person.
 STUBS = ("aws", "curl", "mail", "fzf", "feedgnuplot")
 NEEDED = ("gnuplot", "jq", "mlr")
 

@@ -20,7 +20,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 TURN = 5 * 60
-# A target that fails so often in one call is broken: it would never come to its minutes.
+# A target that fails this often in one call is broken and would never use up its minutes.
 MOST_FAILURES = 20
 BEGIN, END = "<!-- executions -->\n", "<!-- end of executions -->\n"
 

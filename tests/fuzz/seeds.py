@@ -63,7 +63,7 @@ def records(events):
 
 
 def from_trials(seeds):
-    # What trial.cpp does by its second byte: checks, queries, reading, rules, and each of its 29 command lines.
+    # The actions of trial.cpp by its second byte: checks, queries, reading, rules, and each of its 29 command lines.
     works = itertools.cycle([0, 10, 30, *range(40, 46), *range(87, 116)])
     flags = itertools.cycle([1, 0, 2, 1])
     few = {}
@@ -72,7 +72,7 @@ def from_trials(seeds):
         size = 2
         for name, content in sorted(files.items()):
             kind = name.split("/")[0]
-            # Of sound trials a few files of each kind tell all there is.
+            # A few files of each kind are enough for valid trials.
             few[trial, kind] = few.get((trial, kind), 0) + 1
             if few[trial, kind] <= (1 if trial.startswith("rules/") else 2):
                 if kind == "index":

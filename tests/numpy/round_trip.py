@@ -17,7 +17,7 @@ import urllib.parse
 
 import numpy as np
 
-# What the trials hold: every element type, specials, strings, empty and 0-dimensional tensors.
+# These trials have every element type, special values, strings, empty and 0-dimensional tensors.
 TRIALS = ["dtypes", "special_floats", "strings", "names_odd", "names_empty", "large_tensors", "xgb_cancer",
           "mw4_complete_ended", "pt_two_workers", "shapes_mixed"]
 QUANTISED = {"qint8": "int8", "quint8": "uint8", "qint16": "int16", "quint16": "uint16", "qint32": "int32"}
@@ -96,7 +96,7 @@ class Check:
             print(what)
 
     def run(self, *arguments):
-        # A name with NUL can be no argument.
+        # An argument cannot contain NUL.
         names = arguments[-1].encode() if "\0" in arguments[-1] else b""
         if names:
             arguments = [*arguments[:-1], "-"]
@@ -233,7 +233,7 @@ def main():
         with open(path + ".expected.json", encoding="utf-8") as file:
             answers = json.load(file)
         for name, tensor in answers["tensors"].items():
-            # Of long series the ends will do: whole ones are compared elsewhere.
+            # Of long series only the ends: other tests compare whole ones.
             records = tensor["records"]
             for record in records if len(records) <= 2 else [records[0], records[-1]]:
                 check.value(path, name, record)

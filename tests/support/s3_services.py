@@ -62,7 +62,7 @@ def assume_role_with_web_identity(server, request):
     if not form.get("RoleArn") or not form.get("RoleSessionName") or form.get("Version") != "2011-06-15":
         return 400, {}, b"<ErrorResponse><Error><Code>ValidationError</Code></Error></ErrorResponse>"
     if server.web_identity is None or form.get("WebIdentityToken") != server.web_identity:
-        # With the token echoed, which clients must not show.
+        # Echoes the token, which clients must not show.
         return 400, {"Content-Type": "text/xml"}, (
             "<ErrorResponse><Error><Type>Sender</Type><Code>InvalidIdentityToken</Code>"
             f"<Message>{escape(form.get('WebIdentityToken', ''))} is no token of the provider</Message></Error>"
