@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rule of the program's own, registered with the library: fires when a gradient is far larger than it was at the step
-// before.   own_rule TRIAL [PARAMETER=VALUE]...
+// A custom rule in a program, registered with the library: it triggers if a gradient is far larger than at the previous
+// step.   own_rule TRIAL [PARAMETER=VALUE]...
 #include <smd/smd.hpp>
 
 #include <cstdio>

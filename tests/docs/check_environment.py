@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_environment.py ROOT: each environment variable that the sources read is in the table of the manual pages
-(tools/cli/environment.cpp), and each one there is read."""
+"""check_environment.py ROOT: checks that each environment variable that the sources read is in the table of the
+manual pages (tools/cli/environment.cpp), and that each one in the table is read."""
 import pathlib
 import re
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_examples.py ROOT BIN_DIR: every command of ours in the EXAMPLES of the manual pages is one that the commands
-understand: run on a trial by the name that the examples use, it ends neither with a usage error nor without a trial."""
+"""check_examples.py ROOT BIN_DIR: checks every smd command in the EXAMPLES of the manual pages: run on a trial with
+the name that the examples use, it does not end with a usage error, and finds the trial."""
 import os
 import pathlib
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_tags.py ROOT: each tag of a message that the sources make is in the table (tools/cli/error_status.cpp), and
-each one there is made."""
+"""check_tags.py ROOT: checks that each message tag in the sources is in the table (tools/cli/error_status.cpp), and that
+each one in the table is used."""
 
 import pathlib
 import re

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each recipe of the cookbook must answer, by question. Numbers are NumPy's, of values that a reader of our own takes from
-the same files; names and statuses are those that tests/fixtures/README.md and docs/exit-statuses.md give."""
+"""The expected result of each recipe of the cookbook, by question. Numbers are computed by NumPy from values that an
+independent reader takes from the same files; names and statuses come from tests/fixtures/README.md and
+docs/exit-statuses.md."""
 import json
 import re
 import xml.etree.ElementTree
@@ -21,7 +22,7 @@ def equal(got, expected):
 
 
 def close(got, expected):
-    """Keys are equal, numbers as close as double precision sums are."""
+    """Compares keys exactly, and numbers within the accuracy of sums in double precision."""
     equal(sorted(got), sorted(expected))
     for key, value in expected.items():
         assert np.isclose(float(got[key]), value, rtol=1e-9, atol=0), f"{key}: {got[key]} is not {value}"
@@ -42,7 +43,7 @@ def check(question, outcome):
 
 
 def only(outcome, program):
-    """The one call of a program that stands in."""
+    """Returns the only call of a stub."""
     calls = [call for call in outcome.stubs if call["program"] == program]
     assert len(calls) == 1, f"{program} was called {len(calls)} times"
     return calls[0]
@@ -218,7 +219,7 @@ def each_step(outcome):
 
 
 def finding(text):
-    """The record of the finding: what --on-trigger gives its command."""
+    """Checks the record of the finding, which --on-trigger passes to its command."""
     record = json.loads(text)
     equal([record["record"], record["rule"], record["step"], record["tensor"]],
           ["finding", "ExplodingTensor", *first_not_finite()])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for a program that need not be here (the name it is called by): records its arguments and its standard input in
-$STUB_LOG, and answers what a recipe of the cookbook needs."""
+"""Replaces a program that may not be installed (selected by the name of the call): records its arguments and its standard
+input in $STUB_LOG, and prints what a recipe of the cookbook needs."""
 import json
 import os
 import shlex

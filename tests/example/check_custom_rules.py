@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the documentation's custom rules over a PyTorch job's trial, and one over two trials.
+"""Runs the documentation's custom rules on a PyTorch job's trial, and one on two trials.
 
 check_custom_rules.py CUSTOM_RULES LOGISTIC_REGRESSION FOLDER_OF_COMMANDS FOLDER_OF_FIXTURES
 """

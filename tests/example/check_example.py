@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the example, healthy and sick, and asks the commands about its trials.
+"""Runs the example, healthy and sick, and checks its trials with the commands.
 
 check_example.py trial|rule PROGRAM FOLDER_OF_COMMANDS HOOK_JSON
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""seeds.py FOLDER: makes FOLDER/TARGET/* for every fuzz target, from the recorded trials, the commands' tests and short
-lists below. The same each time."""
+"""seeds.py FOLDER: makes FOLDER/TARGET/* for every fuzz target, from the recorded trials, the commands' tests and the
+short lists below. The output is always the same."""
 import gzip
 import hashlib
 import io
@@ -26,7 +26,7 @@ class Seeds:
         self.root = root
 
     def clear(self):
-        """Of what an earlier version of this made."""
+        """Removes the output of earlier versions of this script."""
         for folder, _, files in os.walk(self.root):
             for name in files:
                 if re.fullmatch("[0-9a-f]{16}", name):
@@ -43,7 +43,7 @@ class Seeds:
 
 
 def recorded_trials():
-    """By trial: its files by name."""
+    """Returns for each trial its files by name."""
     trials = {}
     with tarfile.open(ARCHIVE) as archive:
         for member in archive:

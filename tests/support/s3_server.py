@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""s3_server.py ROOT: serves ROOT/bucket/key as S3 does, on 127.0.0.1, to those who sign their requests.
+"""s3_server.py ROOT: serves ROOT/bucket/key as S3 does, on 127.0.0.1, for signed requests.
 
 GET, HEAD, Range, If-Match, If-None-Match, ListObjectsV2, PUT, uploads in parts; also what s3_services.py answers.
 Faults: a JSON array of {"match": regular expression searched in "METHOD /path?query", "skip": n, "times": n,
@@ -76,7 +76,7 @@ class Faults:
 
 
 class Objects:
-    """Keys and contents of the buckets below a folder."""
+    """The keys and contents of the buckets below a folder."""
 
     def __init__(self, root, frozen=False):
         self.root, self.etags, self.frozen = os.fsencode(root), {}, {} if frozen else None
@@ -88,7 +88,7 @@ class Objects:
         return bool(bucket) and os.path.isdir(self.path(bucket, b""))
 
     def etag(self, path, file=None):
-        """Of the object; `file`: of that very one, which may have been replaced since it was opened."""
+        """The ETag of an object, or of an open `file`, which may have been replaced since it was opened."""
         status = os.fstat(file.fileno()) if file else os.stat(path)
         stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
         known = self.etags.get(path)
