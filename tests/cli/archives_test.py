@@ -66,7 +66,7 @@ def archive(members, method=zipfile.ZIP_STORED):
 
 
 def directory_entries(data):
-    """Where each entry of the directory begins."""
+    """Returns the offset of each entry of the directory."""
     at = data.find(b"PK\x01\x02")
     while at >= 0:
         yield at
@@ -83,7 +83,7 @@ class Archives(unittest.TestCase):
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def save(self, values):
-        """Tensors by name; texts are string tensors."""
+        """Saves tensors by name; texts become string tensors."""
         lines = "".join(json.dumps({"step": 0, "tensor": name, "value": value,
                                     **({"dtype": "string"} if isinstance(value, list) else {})}) + "\n"
                         for name, value in values)
@@ -166,7 +166,7 @@ class Archives(unittest.TestCase):
         self.refused(data, "member 'a.npy' reaches into the directory")
 
     def test_members_that_unpack_to_gigabytes(self):
-        """As their directory says, which is not tried."""
+        """Sizes larger than their data, according to the directory; they are not unpacked."""
         data = archive([(f"{i}.npy", npy(bytes(8000), "<f8", "(1000,)")) for i in range(2)], zipfile.ZIP_DEFLATED)
         for entry in directory_entries(data):
             data[entry + 24:entry + 28] = struct.pack("<I", 700 << 20)

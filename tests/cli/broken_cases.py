@@ -27,7 +27,7 @@ NOTE = None  # as messages: there may be notes
 
 @dataclass
 class Case:
-    """What the commands should do about one trial; the defaults are those of the sound one."""
+    """The expected behaviour for one trial; the defaults are those of the undamaged one."""
 
     names: list = field(default_factory=lambda: ["a", "b"])
     # global step: (mode step, number of tensors)
@@ -60,7 +60,7 @@ def row_about(file, text=""):
 
 
 def read(values=None):
-    """Harmless or legal: everything is printed; `values` are those of `a` in step 1 if the trial has its own."""
+    """Harmless or valid: everything is printed; `values` are those of `a` in step 1 if they differ."""
     return Case(values={("a", 1): values} if values else {})
 
 
@@ -72,7 +72,7 @@ def index_file_lost():
 
 
 def entry_refused(**changes):
-    """One entry of the index file; seen without reading any event file."""
+    """One entry of the index file; detected without reading an event file."""
     case = Case(
         steps={0: (0, 2), 1: (1, 1), 2: (2, 2)}, values={("a", 1): None}, ls=4, ls_messages=[damaged(INDEX)], check=4,
         check_rows=[row_about(INDEX)], tensor=4, tensor_messages=[damaged(INDEX)], one=4,
@@ -83,7 +83,7 @@ def entry_refused(**changes):
 
 
 def values_refused(lost, message, check_rows):
-    """Only reading the values of step 1 shows it."""
+    """Detected only by reading the values of step 1."""
     messages = [message] * len(lost)
     return Case(
         values={(name, 1): None for name in lost}, check=4, check_rows=check_rows, tensor=4, tensor_messages=messages,
@@ -95,12 +95,12 @@ def record_refused(lost="a"):
 
 
 def path_refused(path):
-    """The index file names a path that is not to be opened: it is to blame."""
+    """The index file names a path that must not be opened: the index file is damaged."""
     return values_refused("ab", damaged(f"{INDEX}*{path}"), [row_about(INDEX, path)])
 
 
 def value_absent(*steps):
-    """A missing file is told once, with the number of its records."""
+    """A missing file is reported once, with the number of its records."""
     steps = steps or (1,)
     gone = [(name, step) for step in steps for name in ("a", "b")]
     message = "TensorUnavailableForStep: 'a' at step {}{}: *: the event file is missing"
@@ -118,7 +118,7 @@ def step_does_not_exist():
 
 
 def ignored(file):
-    """As if the file were not there, a note at most; --check lists it."""
+    """Treated as if the file did not exist, with a note at most; --check lists it."""
     return Case(ls_messages=NOTE, check_rows=[row_about(file)], tensor_messages=NOTE, one_messages=NOTE)
 
 
@@ -130,14 +130,14 @@ def collections_lost():
 
 
 def collection_is(name, listed, saved, **changes):
-    """Read, and --collections shows it: name, tensors listed, tensors saved."""
+    """The file is read, and --collections shows it: name, tensors listed, tensors saved."""
     more = ("smd-ls --collections -H --columns collection,tensors,tensors_saved", [f"{name}\t{listed}\t{saved}"], 0,
             changes.get("ls_messages", []))
     return Case(more=[more], **changes)
 
 
 def bad_pattern(pattern, found, **changes):
-    """The pattern is named when it is used, and costs only what it alone would have found."""
+    """The pattern is reported when it is used, and affects only the tensors that it alone would have selected."""
     row = row_about("", f"default*{pattern}")
     return Case(check=4, check_rows=[row, *changes.pop("check_rows", [])],
                 more=[("smd-ls -c default", found, 4, [f"Damaged: *default*{pattern}*"])], **changes)
@@ -295,7 +295,7 @@ def table():
 
 
 def shortest(number, dtype):
-    """The shortest text that reads back equal in the type."""
+    """Returns the shortest text that reads back equal in the type."""
     if dtype == "float64":
         text = repr(number)
         return text[:-2] if text.endswith(".0") else text
@@ -319,7 +319,7 @@ def recorded_values(answers):
 
 
 def reduced(name, step, mode_step, value):
-    """The row of smd-reduce: count, min, max, and the exact sum, rounded once."""
+    """Returns the row of smd-reduce: count, min, max, and the exact sum, rounded once."""
     _, texts = value
     if "false" in texts or "true" in texts:
         numbers = [int(text == "true") for text in texts]

@@ -37,7 +37,7 @@ def require(condition, text):
 
 
 def wait_until(holds, text):
-    """For what comes soon, or never."""
+    """For events that come soon, or never."""
     deadline = time.monotonic() + 60
     while not holds():
         require(time.monotonic() < deadline, text)
@@ -45,7 +45,7 @@ def wait_until(holds, text):
 
 
 class Bench:
-    """A trial in the making, and what follows it."""
+    """A trial that is being written, and its followers."""
 
     def __init__(self, tools, steps, workers):
         self.environment = dict(os.environ, PATH=os.pathsep.join(tools + [os.environ["PATH"]]), LC_ALL="C.UTF-8",
@@ -73,7 +73,7 @@ class Bench:
         live_writer.put(f"{self.trial}/training_job_end.ts", b"")
 
     def complete(self):
-        """Steps that all workers wrote, and, the job being over, those that some did."""
+        """Steps that all workers wrote, or, after the end of the job, that some wrote."""
         found = set()
         for folder in os.listdir(f"{self.trial}/index"):
             for leaf in os.listdir(f"{self.trial}/index/{folder}"):
@@ -114,8 +114,8 @@ def follow_once(tools, seed, steps, workers, *options, command="smd-tensor", ext
 
 
 class Renames:
-    """Index files of steps that saved a shape only, written and not yet in their places. Links to a few files: making
-    so many takes longer than the test."""
+    """Index files of steps that saved only a shape, written but not yet in place. They are links to a few files,
+    because writing so many takes longer than the test."""
 
     CONTENT = {"meta": {"mode": "GLOBAL", "mode_step": 0},
                "shape_payload": [{"tensorname": "value", "originalname": "value", "shape": [1]}]}
@@ -174,7 +174,7 @@ def renames_at_full_speed(tools, count, sanitized):
 
 
 def inotify_refused(tools, limit, reason):
-    """In a user namespace of its own, where there may be no inotify instance, or no watch."""
+    """In a user namespace of its own, in which inotify instances or watches can be forbidden."""
     prefix = ("unshare", "-U", "-r", "sh", "-c", f'echo 0 >/proc/sys/user/{limit} && exec "$@"', "sh")
     if subprocess.run([*prefix, "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
         print(f"{limit}: left out, there are no user namespaces to be had")
@@ -187,8 +187,8 @@ def inotify_refused(tools, limit, reason):
 
 
 def queue_overflow(tools):
-    """More happens than the kernel notes down while a follower is held up. It looks again at once: the next regular look
-    would be in an hour."""
+    """More events than the kernel queues while a follower is stopped. The follower must look again at once: its next
+    regular look is in an hour."""
     with open("/proc/sys/fs/inotify/max_queued_events") as file:
         queued = int(file.read())
     if queued > 100_000:
@@ -244,7 +244,7 @@ def typo_while_followed(tools):
 
 
 def saver_interrupted(tools, number):
-    """What had come is put in place; no temporary file stays, and the job is not said to have ended."""
+    """Complete steps are saved; no temporary file remains, and the end of the job is not recorded."""
     with Bench(tools, 1, 1) as bench:
         trial = os.path.join(bench.trial, "saved")
         saver = subprocess.Popen(["smd-save", trial, "--jsonl", "--end"], stdin=subprocess.PIPE, env=bench.environment)
@@ -289,8 +289,8 @@ def saver_interrupted_at_the_end(tools):
 
 
 def saver_interrupted_twice(tools):
-    """The second signal ends it at once: another process holds the trial's lock. Of a dozen workers, each of which has
-    a file in the making, no temporary stays."""
+    """The second signal ends it at once, although another process holds the trial's lock. No temporary file of a dozen
+    workers remains."""
     for number in ENDING:
         with Bench(tools, 1, 1) as bench:
             trial = os.path.join(bench.trial, "saved")
@@ -372,7 +372,7 @@ def interrupted(tools, number):
 
 
 def hangup_ignored(tools):
-    """As nohup starts it."""
+    """Starts the command as nohup does."""
     with Bench(tools, 1, 1) as bench:
         live_writer.write_step(bench.trial, 0, 0)
         usual = signal.signal(signal.SIGHUP, signal.SIG_IGN)

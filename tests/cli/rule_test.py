@@ -49,8 +49,8 @@ def same(found, expected):
         abs(found - expected) <= 1e-6 * abs(expected))
 
 
-class RecordedVerdicts(unittest.TestCase):
-    """By the conventions of docs/rules.md."""
+class RecordedResults(unittest.TestCase):
+    """Compares with the conventions of docs/rules.md."""
 
     @classmethod
     def setUpClass(cls):
@@ -79,7 +79,7 @@ class RecordedVerdicts(unittest.TestCase):
         self.assertTrue(found['message'])
 
     def compare(self, records, expected):
-        """The records of one rule; gives the status that it alone would have."""
+        """Checks the records of one rule; returns the status for this rule alone."""
         result = records[-1]
         self.assertEqual(result['record'], 'result')
         self.assertEqual(result['rule'], expected.get('name', expected['rule']))
@@ -131,7 +131,7 @@ class RecordedVerdicts(unittest.TestCase):
                 at_first = [one for one in expected if one['step'] == expected[0]['step']]
                 self.assertGreaterEqual(result['findings'], len(at_first))
 
-    def test_rules_together_judge_as_alone(self):
+    def test_rules_together_give_the_results_of_each_alone(self):
         alone = {}
         wanted = [case for case in self.cases if case['trial'] == 'pt-healthy' and 'rule' in case
                   and not case['params'] and set(case) == {'id', 'trial', 'rule', 'params', 'why', 'expected'}
@@ -147,7 +147,7 @@ class RecordedVerdicts(unittest.TestCase):
 
 
 class Unread(unittest.TestCase):
-    """What a rule asked for and could not read never passes for healthy."""
+    """A rule that could not read what it needs is never healthy."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix='smd-rule-')
@@ -189,7 +189,7 @@ class Unread(unittest.TestCase):
 
 
 def sample(*more):
-    """Results of every status, with names that hurt."""
+    """Results of every status, with difficult names."""
     return (trial('pt-vanishing'), trial('no:such,trial'), os.path.join(TRIALS, 'names_odd'), '-C', more[0], *more[1:])
 
 
@@ -219,7 +219,7 @@ class Reports(unittest.TestCase):
             return file.read()
 
     def test_junit_of_any_text(self):
-        """Names are any bytes; a report is XML all the same, and shows what XML has no way to write."""
+        """Names may contain any bytes; a report is still XML, and shows what XML cannot represent."""
         odd = ['\uffff', '\ufffe', '\x01', '\x1f', '\x7f', '\ud800', '\U0001ffff', '\u0085', ']]>', '\\u{FFFF}', '\U0010ffff']
         with open(os.path.join(self.folder, 'odd.json'), 'w', encoding='ascii') as file:
             json.dump([{'RuleConfigurationName': f'n{i}{text}', 'RuleParameters': {
@@ -359,7 +359,7 @@ class Reports(unittest.TestCase):
 
 class Steps(unittest.TestCase):
     def test_they_win_over_parameters(self):
-        """-s A:B, open or not, single steps, strides and steps of a mode: start_step and end_step do not count."""
+        """With -s A:B, open ranges, single steps, strides and steps of a mode, start_step and end_step are ignored."""
         with tempfile.TemporaryDirectory() as folder:
             lines = ''.join(json.dumps({'step': step, 'mode': 'train', 'mode_step': step, 'tensor': 'x', 'value': 0}) + '\n'
                             for step in range(6))
@@ -380,7 +380,7 @@ class ThrowingRules(unittest.TestCase):
         place = trial('pt-healthy')
         first = int(subprocess.run(['smd-ls', place, '--summary', '--get', 'first_step'], check=True, env=ENVIRONMENT,
                                    stdout=subprocess.PIPE).stdout)
-        for later in (0, 1):  # at the first step, and after one that was judged
+        for later in (0, 1):  # at the first step, and after one that was evaluated
             done = rule(place, '--plugin', THROWING_RULE, '-r', 'ThrowingRule', '-r', 'ExplodingTensor', '-p',
                         f'ThrowingRule.at={first + later}', '--jsonl', status=5)
             thrown, other = (json.loads(line) for line in done.stdout.splitlines())
@@ -397,7 +397,7 @@ class ThrowingRules(unittest.TestCase):
 
 class Plugins(unittest.TestCase):
     def test_only_regular_files(self):
-        """A FIFO, which nobody writes, and a device do not hold the loader."""
+        """A FIFO without a writer and a device do not block the loader."""
         with tempfile.TemporaryDirectory() as folder:
             fifo = os.path.join(folder, 'fifo')
             os.mkfifo(fifo)
@@ -451,7 +451,7 @@ class Triggers(unittest.TestCase):
         self.assertIn(b'ended by signal 9', self.run_with('kill -9 $$').stderr)
 
     def test_a_command_that_hangs(self):
-        """It is ended, and with it what it had started: here a process whose own child ignores SIGTERM."""
+        """It is ended together with its child processes: here a process whose own child ignores SIGTERM."""
         stubborn = 'echo $$ >pid; trap "" TERM; sleep 1000 & sleep 1000'
         for command, how in (('echo $$ >pid; sleep 1000', b'SIGTERM'), (stubborn, b'SIGKILL, after SIGTERM'),
                              ('echo $$ >pid; (trap "" TERM; sleep 1000)', b'SIGKILL, after SIGTERM')):
@@ -462,7 +462,7 @@ class Triggers(unittest.TestCase):
             self.check_group_is_gone()
 
     def check_group_is_gone(self):
-        """What was killed may still wait for its new parent to see it."""
+        """A killed process may still wait until its new parent reaps it."""
         group = int(self.read('pid'))
         for entry in os.listdir('/proc'):
             try:
@@ -622,7 +622,7 @@ class Following(unittest.TestCase):
                 self.assertEqual(live, after)
 
     def test_event_files_are_waited_for(self):
-        """An index file ahead of its event file; without the latter the rule is not said to have found nothing."""
+        """An index file before its event file: without the latter the rule does not report that it found nothing."""
         job = self.job('pt-healthy')
         process = self.start(job.place, '-r', 'VanishingGradient', '--jsonl')
         for _, paths in job.steps:
@@ -639,7 +639,8 @@ class Following(unittest.TestCase):
         self.assertEqual((result['status'], result['kind']), ('Error', 'unread'), err)
 
     def test_event_files_of_the_other_trial_are_waited_for(self):
-        """While its job runs they may still come, and nothing is said of steps from there on; after that they are missing."""
+        """While the job is running they may still come, and later steps are not evaluated; after that they are
+        missing."""
         base, other = self.job('runs-base'), self.job('runs-other')
         *before, (_, paths) = [one for one in other.steps if one[0] <= 4]
         for _, some in base.steps:

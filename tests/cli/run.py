@@ -88,7 +88,7 @@ class Case:
         return environment
 
     def run(self):
-        """Gives (status, stdout, stderr); status None if it took too long."""
+        """Returns (status, stdout, stderr); status None if it took too long."""
         # Resolved: what the commands print must be what is replaced below.
         work = os.path.realpath(tempfile.mkdtemp(prefix="smd-cli-"))
         try:
@@ -113,7 +113,7 @@ class Case:
             shutil.rmtree(work, ignore_errors=True)
 
     def check(self):
-        """Gives the list of what differs; empty if all is as expected."""
+        """Returns the list of differences; empty if there are none."""
         if not re.match(rb"# \S", read(os.path.join(self.folder, "cmd"))):
             return ["cmd does not open with a comment that says what the case is for"]
         status, out, err = self.run()

@@ -33,7 +33,7 @@ class Stopped(Case):
         process.communicate()
 
     def reach(self, process, match="", act="hang"):
-        """Until a request is in the server's hands."""
+        """Waits until the server has received a request."""
         self.until(process, lambda entries: any(entry["act"] == act and match in entry["target"] for entry in entries))
 
     def check_ends(self, process, status):
@@ -49,7 +49,7 @@ class Stopped(Case):
         return self.check_ends(process, -number)
 
     def listener(self):
-        """A port that takes connections and says nothing, not even to begin TLS."""
+        """A port that accepts connections and sends nothing, not even to begin TLS."""
         listener = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)
         listener.settimeout(HANG)
@@ -57,7 +57,7 @@ class Stopped(Case):
 
 
 class Deadlines(Stopped):
-    """--timeout is over: 124, whatever is being waited for."""
+    """After --timeout: 124, whatever the command is waiting for."""
 
     def test_requests(self):
         for match in REQUESTS:
@@ -81,7 +81,7 @@ class Deadlines(Stopped):
                 self.assertIn(b"Timeout: " + TRIAL.encode(), err)
 
     def test_two_trials(self):
-        """The second is not asked for longer than the first has left."""
+        """The second request may take only the remaining time."""
         self.server.faults({"act": "hang", **FOREVER})
         self.check_ends(self.start("smd-wait", "--timeout", "0.5", TRIAL, "s3://recorded/dtypes"), 124)
         self.check_ends(self.start("smd-tensor", "-F", "--timeout", "0.5", TRIAL, "s3://recorded/dtypes", "-n", "x"), 124)
@@ -119,12 +119,12 @@ class Deadlines(Stopped):
                 self.assertNotIn(b"AccessDenied", err)
 
     def test_asked_once(self):
-        """A timeout of 0 asks once, for as long as an answer takes."""
+        """A timeout of 0 checks once, for as long as an answer takes."""
         self.server.faults({"match": "list-type", "act": "delay", "seconds": 0.3, **FOREVER})
         self.check_ends(self.start("smd-wait", "--timeout", "0", "--end", TRIAL), 0)
 
     def test_job_that_has_ended(self):
-        """There is no time left to see whether more comes: its end marker is believed."""
+        """No time is left to check for further steps: the end marker counts."""
         command = ("smd-tensor", "-c", "losses", "-s", ":", "--columns", "step,value")
         expected = self.run_command(*command, TRIAL)
         followed = self.run_command(*command, "-F", "--timeout", "10", TRIAL, SMDEBUG_TRAINING_END_DELAY_REFRESH="1000")
@@ -133,7 +133,7 @@ class Deadlines(Stopped):
 
 class Idle(Stopped):
     def test_no_step_comes(self):
-        """A look that lasts longer than --idle has seen no step."""
+        """A listing that lasts longer than --idle has seen no step."""
         process = self.start("smd-tensor", "-F", "--idle", "0.5", "--interval", "0.02", "-c", "losses", "-s", ":",
                              "s3://recorded/mw2_one_writer_running")
         self.until(process, lambda entries: sum("list-type" in entry["target"] for entry in entries) >= 4)
@@ -174,7 +174,7 @@ class Signals(Stopped):
                     self.check_signal(process)
 
     def test_reports_are_closed(self):
-        """A rule that was interrupted in a request has come to no verdict, and says so in a whole report."""
+        """A rule that was interrupted during a request has no result, and the complete report says so."""
         report = os.path.join(self.folder, "report.xml")
         self.server.faults({"match": "GET .*/events/", "skip": 3, "act": "hang", **FOREVER})
         for follow in ((), ("-F",)):
@@ -240,7 +240,7 @@ class Saving(Stopped):
         self.check_signal(process)
 
     def test_what_had_come_is_put(self):
-        """A server that answers gets what had come, although the signal came first."""
+        """What had arrived is saved to a server that answers, although the signal came first."""
         gate = os.path.join(self.folder, "gate")
         self.server.faults({"match": "PUT .*events", "act": "gate", "file": gate, **FOREVER})
         process = subprocess.Popen(("smd-save", "s3://bucket/job", "--jsonl", "--end"), stdin=subprocess.PIPE,

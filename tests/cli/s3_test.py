@@ -98,7 +98,7 @@ class Failures(Case):
         self.server.faults({"times": -1, **fault})
 
     def test_echo(self):
-        """A server that repeats what it was sent, in an error of any kind."""
+        """A server that repeats parts of the request, in an error of any kind."""
         token = "IQoJb3JpZ2luX2Vj+/" + "t" * 300 + "=="
         for status, code in ((400, "Odd"), (403, "AccessDenied"), (500, "InternalError"), (400, KEY)):
             self.fault(act="echo", status=status, code=code)
@@ -140,7 +140,7 @@ class Failures(Case):
         self.assertGreater(len(done.stdout), 0)
 
     def test_rules_say_what_they_could_not_read(self):
-        """One event object is missing, or short: no rule finds nothing in it."""
+        """One event object is missing, or short: no rule may report that it found nothing."""
         source = os.path.join(OPTIONS.trials, "pt_two_workers")
         for name, spoil in (("gone", os.remove), ("short", lambda path: os.truncate(path, 20))):
             shutil.copytree(source, os.path.join(self.root, "bucket", name))
@@ -202,7 +202,7 @@ class Cached(Case):
 
 
     def test_cache_of_another(self):
-        """A folder with a user's own files is no cache: SMD_CACHE_DIR=$HOME must cost nobody a file."""
+        """A folder with a user's own files is not a cache: SMD_CACHE_DIR=$HOME must not remove any file."""
         home = os.path.join(self.folder, "home")
         files = {"go/main.go": b"package main", "ab/thesis.tex": b"text", "notes": b"n"}
         for name, content in files.items():
@@ -226,7 +226,7 @@ class Cached(Case):
 
 
 class Configurations(Case):
-    """What a file of rules may ask for."""
+    """What a file of rules may request."""
 
     def test_configuration_names_no_bucket(self):
         for bucket in ("mine", "evil"):
@@ -252,7 +252,7 @@ class Configurations(Case):
             results = {result["rule"]: result for result in map(json.loads, done.stdout.splitlines())}
             self.assertEqual(results["similar"]["status"], "Error")
             self.assertEqual((results["similar"]["kind"], results["similar"]["parameter"]), ("bad_trial", "other_trial"))
-            self.assertNotEqual(results["nan"]["status"], "Error")  # the others are judged
+            self.assertNotEqual(results["nan"]["status"], "Error")  # the others are evaluated
             self.assertNotIn("evil", hosts())
         # Named by the user, in any of the ways there are.
         for words in (("--other", "s3://evil/job"), ("-p", "similar.other_trial=s3://evil/job"), ("s3://evil/job",)):
@@ -271,7 +271,8 @@ class Strays(Case):
     server_arguments = ("--frozen",)
 
     def test_stray_keys(self):
-        """More keys that do not belong in a trial than are described: in the order of their names, whichever comes first."""
+        """More keys that do not belong in a trial than are described: in order of their names, whichever comes
+        first."""
         shutil.copytree(os.path.join(self.root, "recorded", "dtypes"), os.path.join(self.root, "strays", "job"))
         for i in range(12_000):
             folder = os.path.join(self.root, "strays", "job", "index", f"{i % 4:09}")
@@ -291,7 +292,7 @@ class Strays(Case):
 
 
 class SecondOpinion(Case):
-    """What botocore makes of the server: else client and server might share a mistake."""
+    """botocore's results with the test server: otherwise client and server might share a mistake."""
 
     def test_botocore(self):
         try:
@@ -330,7 +331,7 @@ class SecondOpinion(Case):
 
 
 class Following(Case):
-    """A trial that grows: in its bucket an object appears whole, its index file perhaps before its event file."""
+    """A growing trial: in its bucket an object appears complete, its index file perhaps before its event file."""
 
     def setUp(self):
         super().setUp()
@@ -422,7 +423,7 @@ class Following(Case):
                              wanted.count(b"\n"), command)
 
     def test_replaced_between_index_and_value(self):
-        """Another run writes the trial anew after a command has read its index files."""
+        """Another run rewrites the trial after a command has read its index files."""
         source, files = self.files("pt_digits_train_eval")
         self.add(source, files)
         command = ("smd-tensor", "-s", ":", "--columns", "tensor,step,value", "-f", "jsonl", "s3://live/trial")
@@ -465,7 +466,7 @@ class Following(Case):
 
 
 class StopTraining(Case):
-    """smd-rule stops a SageMaker job: the only one that it can be, only when asked to, by --profile and --region."""
+    """smd-rule stops a SageMaker job: only if there is exactly one, only on request, with --profile and --region."""
     server_arguments = ("--region", "eu-west-3", "--key", "AKIDLAB:lab-secret-of-forty-characters-0123456789")
 
     def setUp(self):
@@ -504,7 +505,7 @@ class StopTraining(Case):
         jobs = {"a-train-1": "InProgress", "train-1": "Completed", "train-2": "InProgress"}
         for trial in ("s3://live/trial", os.path.join(self.root, "live", "trial")):
             done = self.rule(jobs, *self.ASKED, trial=trial)
-            self.assertEqual(done.returncode, 1, done.stderr)  # the rule fired
+            self.assertEqual(done.returncode, 1, done.stderr)  # the rule triggered
             self.assertIn(b"StopTraining: the training job 'train-2' was told to stop", done.stdout + done.stderr)
             self.assertEqual(self.after, {**jobs, "train-2": "Stopping"})
             self.assertEqual(self.calls[-1], "SageMaker.StopTrainingJob")
@@ -558,7 +559,7 @@ class StopTraining(Case):
 
 
 class Places(Case):
-    """Where a trial may be: odd keys, the bucket's root, a bucket with dots; behind a proxy."""
+    """Possible places of a trial: unusual keys, the bucket's root, a bucket with dots; behind a proxy."""
     LONG = ("smd-tensor", "-s", ":", "-w", "all", "--jsonl", "--columns", "tensor,step,worker,value")
 
     def setUp(self):
@@ -592,7 +593,7 @@ class Places(Case):
         self.check("s3://bucket.with.dots/a/debug-output")
 
     def test_listing_pages(self):
-        """What a listing may be, and what it may not."""
+        """Valid and invalid listings."""
         page = ("<ListBucketResult><Name>b</Name><IsTruncated>{}</IsTruncated><EncodingType>url</EncodingType>{}"
                 "</ListBucketResult>")
         thing = "<Contents><Key>{}</Key><Size>1</Size><ETag>e</ETag></Contents>"
@@ -614,7 +615,7 @@ class Places(Case):
         self.check("s3://recorded/pt_digits_train_eval")
 
     def test_no_credentials_and_no_metadata(self):
-        """A metadata service that takes connections and does not answer holds nobody up."""
+        """A metadata service that accepts connections and does not answer causes no delay."""
         silent = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(silent.close)
         done = self.run_command("smd-ls", "s3://recorded/dtypes", AWS_ACCESS_KEY_ID="", AWS_SECRET_ACCESS_KEY="",
@@ -639,7 +640,7 @@ class Places(Case):
 
 class CacheKilled(Case):
     def test_killed_at_any_request(self):
-        """A process that dies while it fills the cache leaves nothing that fools the next."""
+        """A process that ends while it fills the cache leaves nothing that misleads the next."""
         command = ("smd-tensor", "-s", ":", "--jsonl", "s3://recorded/pt_digits_train_eval")
         expected = self.run_command(*command)
         requests = len(self.server.log())

@@ -34,7 +34,8 @@ def lines(steps):
 
 
 def write_npy(path, count):
-    """float32, count elements: 0, 1, 2, ... modulo 1000. In pieces: a child begins with the memory of its parent."""
+    """Writes float32, count elements: 0, 1, 2, ... modulo 1000. In pieces, because a child begins with its parent's
+    memory."""
     header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({count},), }}"
     header += " " * (63 - (10 + len(header)) % 64) + "\n"
     block = struct.pack("<1000f", *range(1000))
@@ -67,7 +68,7 @@ class Writing(Case):
             return file.read()
 
     def writes(self):
-        """What was put since the last call, and answered 200."""
+        """Returns the uploads since the last call that were answered with 200."""
         return [entry["target"].split("/debug-output/")[1] for entry in self.server.log()
                 if entry["method"] == "PUT" and entry["status"] == 200]
 
@@ -76,7 +77,8 @@ class Writing(Case):
         return [json.loads(line)["step"] for line in done.stdout.splitlines()]
 
     def check_sound(self):
-        """By the files alone, then by smd-ls: every index file's event file is there and has all its records."""
+        """Checks with the files alone, then with smd-ls, that every index file's event file exists and has all its
+        records."""
         keys = self.keys()
         for key in keys:
             self.assertRegex(key, r"^(index|events|collections)/\d{9}(\d{3})?/[\w.]+$|^training_job_end\.ts$")
@@ -98,7 +100,7 @@ class Writing(Case):
 
 class WhatIsWritten(Writing):
     def test_as_on_disk(self):
-        """Objects are the files that a local trial has, but for the times in event files; and read as them."""
+        """Objects equal the files of a local trial, except the times in event files, and read the same."""
         config = os.path.join(self.folder, "hook.json")
         with open(config, "w", encoding="utf-8") as file:
             json.dump(CONFIG, file)
@@ -140,7 +142,8 @@ class WhatIsWritten(Writing):
                 self.assertIn(f"collections/000000000/{worker}_collections.json", writes[:number])
 
     def test_few_requests(self):
-        """Besides what is put, a job asks thrice for each worker: for its steps, and for its collections at both ends."""
+        """In addition to uploads, a job sends three requests per worker: for its steps, and for its collections at
+        start and end."""
         self.saved("--jsonl", feed=lines(range(50)))
         asked = [entry for entry in self.server.log() if entry["method"] != "PUT"]
         self.assertEqual(["list-type" in entry["target"] for entry in asked], [True] * len(asked))
@@ -148,7 +151,7 @@ class WhatIsWritten(Writing):
         self.assertLessEqual(len(asked), 2 * 3 + 2, [entry["target"] for entry in asked])
 
     def test_large(self):
-        """An object larger than 64 MiB goes in parts. Read back, its elements are those of the file."""
+        """An object larger than 64 MiB is uploaded in parts. Read back, its elements are those of the file."""
         count = 18_000_000
         array = os.path.join(self.folder, "w.npy")
         write_npy(array, count)
@@ -163,7 +166,7 @@ class WhatIsWritten(Writing):
         self.check_sound()
 
     def test_memory(self):
-        """Besides the array itself, 64 MiB of the object that is made of it, and what any command takes."""
+        """In addition to the array, at most 64 MiB of the object, and the memory that any command needs."""
         if OPTIONS.sanitized:
             self.skipTest("sanitizers take memory of their own")
         count = 50_000_000
@@ -262,7 +265,7 @@ class Refused(Writing):
                    "the credentials of the environment")
         self.server.faults({"match": "^PUT", "times": -1, "act": "error", "status": 400, "code": "ExpiredToken"})
         self.fails("cannot be written: the credentials of the environment have expired")
-        # Where it cannot be told what is there, nothing is put over it.
+        # If it cannot be determined whether an object exists, nothing is uploaded over it.
         self.server.faults({"match": "list-type.*index", "times": -1, "act": "error", "status": 403, "code": "AccessDenied"})
         self.fails("cannot tell whether it is there: access is denied")
         self.assertEqual([key for key in self.keys() if not key.startswith("collections/")], [])
@@ -278,7 +281,7 @@ class Refused(Writing):
         self.assertEqual((done.returncode, done.stdout.strip()), (0, b"1"), done.stderr)
 
     def test_web_identity(self):
-        """All that a pod has: a token in a file, and the names of a role and a session."""
+        """The credentials of a pod: a token in a file, and the names of a role and a session."""
         server = Server(self.root, "--key", "ASIAPOD:pod-secret-0123456789:pod-token", "--serve-key", "ASIAPOD",
                         "--web-identity", "THE-TOKEN-OF-THE-POD")
         self.addCleanup(server.close)
@@ -299,7 +302,7 @@ class Refused(Writing):
                    "InvalidIdentityToken", **pod)
 
     def test_fips(self):
-        """Which host is asked for, as a proxy sees it."""
+        """The requested host, as a proxy sees it."""
         proxy = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(proxy.close)
         asked = []
@@ -327,7 +330,7 @@ class Refused(Writing):
 
 
 class Faults(Writing):
-    """Each request of a job fails: for good, or once."""
+    """Each request of a job fails: permanently, or once."""
     ACTS = ({"act": "reset"}, {"act": "reset-upload"}, {"act": "flip-upload"}, {"act": "lose"},
             {"act": "error", "status": 500, "code": "InternalError"})
     JOB = ("--jsonl", "--end")
@@ -403,8 +406,8 @@ class Faults(Writing):
 
 
 class SecondOpinion(Writing):
-    """botocore reads what smd-save wrote, and the commands read what botocore put: else client and server might share a
-    mistake."""
+    """botocore reads what smd-save wrote, and the commands read what botocore uploaded: otherwise client and server
+    might share a mistake."""
 
     def test_botocore(self):
         try:

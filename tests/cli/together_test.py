@@ -26,7 +26,7 @@ def start(*command):
 
 
 def run(*command):
-    """Status, standard output, standard error."""
+    """Returns status, standard output, standard error."""
     process = start(*command)
     out, err = process.communicate(timeout=120)
     return process.returncode, out, err
@@ -46,7 +46,7 @@ class Together(unittest.TestCase):
             yield number
 
     def save_at_once(self, *lines):
-        """Statuses and messages of one smd-save for each line."""
+        """Returns statuses and messages of one smd-save for each line."""
         processes = [start("smd-save", self.trial, *line) for line in lines]
         return [(process.communicate(timeout=120)[1], process.returncode) for process in processes]
 
@@ -95,7 +95,7 @@ class Together(unittest.TestCase):
             self.check_sound()
 
     def test_one_step_once(self):
-        """One of them saves it; the others are refused, and nothing of theirs is there."""
+        """One process saves it; the others are refused, and nothing of theirs is saved."""
         for _ in self.each_round():
             done = self.save_at_once(*(["--step", "3", f"t{i}={i}", "-c", f"c{i}"] for i in range(AT_ONCE)))
             won = [i for i, (_, status) in enumerate(done) if status == 0]
@@ -145,7 +145,7 @@ class Together(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("strace"), "needs strace")
     def test_no_locks(self):
-        """No locks at all: nothing is saved, but with --no-lock; folders that cannot be locked: a file is."""
+        """No locks at all: nothing is saved without --no-lock; folders that cannot be locked: a file is locked."""
         everywhere = ["-e", "inject=flock:error=ENOLCK"]
         on_folder = ["-P", self.trial, "-e", "inject=flock:error=EBADF"]
 
