@@ -31,16 +31,16 @@ file(WRITE "${PROJECT_BINARY_DIR}/packaging/library/shlibs"
 file(WRITE "${PROJECT_BINARY_DIR}/packaging/library/triggers" "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
   "${PROJECT_BINARY_DIR}/packaging/library/shlibs;${PROJECT_BINARY_DIR}/packaging/library/triggers")
-set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "libsmd reads, reduces and judges what a debugger hook saved of a training job:
-tensors, steps, modes, workers, and the values themselves, also while the job
-still writes. It needs no Python.
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "libsmd reads, reduces and evaluates what a debugger hook saved of a training job:
+tensors, steps, modes, workers, and the values themselves, even while the job
+is still writing. It needs no Python.
 
 This package contains the shared library.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libsmd-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${soname_package} (= ${package_version})")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "libsmd reads, reduces and judges what a debugger hook saved of a training job:
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "libsmd reads, reduces and evaluates what a debugger hook saved of a training job:
 tensors, steps, modes, workers, and the values themselves.
 
 This package contains the C++20 headers, and what CMake and pkg-config need.")
@@ -53,9 +53,9 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${soname_package} (= ${package_version})
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "bash-completion, jq")
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "Commands for shells and pipes that read what a debugger hook saved of a
 training job: smd-ls lists it, smd-tensor prints and exports values,
-smd-reduce makes numbers of them, smd-rule judges them, smd-wait waits for
-them, and smd-save writes them. They need no Python, and read a trial also
-while its job still writes, from a disk or from S3.
+smd-reduce computes statistics of them, smd-rule evaluates rules, smd-wait
+waits for them, and smd-save writes them. They need no Python, and read a
+trial even while its job is still writing, from a disk or from S3.
 
 Manual pages, completions for bash, zsh and fish, and a small trial to look at
 are included.")

@@ -43,7 +43,7 @@ need_packages() {
     apt-get install -qq --simulate "$package" >/dev/null 2>&1 || packages_absent="$packages_absent $package"
   done
   if [ -n "$packages_absent" ]; then
-    packages_say "no such package to be had:$packages_absent; the package sources must offer Debian 12 or later"
+    packages_say "packages are unavailable:$packages_absent; the package sources must offer Debian 12 or later"
     exit 1
   fi
   # The list is split into words.

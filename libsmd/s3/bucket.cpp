@@ -69,7 +69,7 @@ Outcome<Bucket::Page> Bucket::list_page(const PageRequest& request) {
     return response.problem();
   }
   if (response->status != 200) {
-    return wrong("is not to be had: status " + std::to_string(response->status));
+    return wrong("is unavailable: status " + std::to_string(response->status));
   }
   if (client_->repeats_secrets(response->body)) {
     return wrong("repeats the credentials that it was asked for with");

@@ -133,7 +133,7 @@ Finding credentials_from_process(const std::string& command, const Stop* stop) {
   }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    return no_credentials("cannot be started: no pipe to be had");
+    return no_credentials("cannot be started: no pipe is available");
   }
   const Descriptor out(ends[0]);
   Descriptor in(ends[1]);

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """broken_cases.py TRIALS: writes the cases in broken/, one for each damaged trial in TRIALS/broken.
 
-What is expected comes from the recorded answers (the values of what is sound) and from the table below, which puts the
-right column of broken/README.md and docs/faults.md into figures: which names, steps and values are still printed, which
-message names which file, which status. Nothing is taken from what the commands print. The wording of messages is left
-open but for the tag and the place.
+The expected output comes from the recorded results (the undamaged values) and from the table below, which makes the
+right column of broken/README.md and docs/faults.md precise: which names, steps and values are still printed, which
+message names which file, which status. Nothing is taken from the output of the commands. The wording of messages is not
+compared, except the tag and the place.
 """
 
 import json
@@ -328,8 +328,8 @@ def reduced(name, step, mode_step, value):
         numbers = [struct.unpack("<f", struct.pack("<f", float(text)))[0] for text in texts]
     else:
         numbers = [float(text) for text in texts]
-    figures = [shortest(float(figure), "float64") for figure in (min(numbers), max(numbers), math.fsum(numbers))]
-    return "\t".join([name, str(step), str(mode_step), "computed", str(len(numbers)), *figures])
+    statistics = [shortest(float(number), "float64") for number in (min(numbers), max(numbers), math.fsum(numbers))]
+    return "\t".join([name, str(step), str(mode_step), "computed", str(len(numbers)), *statistics])
 
 
 def rows(name, step, mode_step, value):
@@ -398,11 +398,11 @@ def write_case(name, case, sound, own, transcript):
                    messages("smd-tensor", case.one_messages))
     status = case.tensor if case.reduce is None else case.reduce
     texts = case.tensor_messages if case.reduce_messages is None else case.reduce_messages
-    figures = [reduced(name, step, case.steps[step][0], printed(name, step)) for step in (0, 1, 2) for name in "ab"
+    statistics = [reduced(name, step, case.steps[step][0], printed(name, step)) for step in (0, 1, 2) for name in "ab"
                if step in case.steps and printed(name, step) and not (case.strings and (name, step) == ("a", 1))]
     transcript.run(
         f"smd-reduce{options} -H -r count,min,max,sum --columns tensor,step,mode_step,source,count,min,max,sum "
-        "-n a -n b $TRIAL", figures, status, messages("smd-reduce", texts))
+        "-n a -n b $TRIAL", statistics, status, messages("smd-reduce", texts))
     for command, lines, status, texts, *operands in case.more:
         tool = command.split()[0]
         transcript.run(" ".join([command, "$TRIAL", *operands]), lines, status, messages(tool, texts))

@@ -177,7 +177,7 @@ def inotify_refused(tools, limit, reason):
     """In a user namespace of its own, in which inotify instances or watches can be forbidden."""
     prefix = ("unshare", "-U", "-r", "sh", "-c", f'echo 0 >/proc/sys/user/{limit} && exec "$@"', "sh")
     if subprocess.run([*prefix, "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
-        print(f"{limit}: left out, there are no user namespaces to be had")
+        print(f"{limit}: left out, user namespaces are unavailable")
         return
     with Bench(tools, 300, 1) as bench:
         follower = follow_steps(bench, "-v", "--interval", "0.02", prefix=prefix)
@@ -197,7 +197,7 @@ def queue_overflow(tools):
     with Bench(tools, 1, 1) as bench:
         renames = Renames(bench.trial, queued + 1000)
         follower = follow_steps(bench, "-v", "--interval", "3600")
-        require("followed by inotify" in follower.stderr.readline(), "queue_overflow: inotify is to be had")
+        require("followed by inotify" in follower.stderr.readline(), "queue_overflow: inotify is available")
         follower.send_signal(signal.SIGSTOP)
         renames.make()
         follower.send_signal(signal.SIGCONT)
@@ -240,7 +240,7 @@ def typo_while_followed(tools):
         line = follower.stderr.readline()
         follower.terminate()
         follower.communicate(timeout=60)
-        require("'valeu' was not saved so far; did you mean 'value'?" in line, f"a typo is told at once: {line!r}")
+        require("'valeu' was not saved so far; did you mean 'value'?" in line, f"a typing error is reported at once: {line!r}")
 
 
 def saver_interrupted(tools, number):

@@ -376,7 +376,7 @@ class Steps(unittest.TestCase):
 
 
 class ThrowingRules(unittest.TestCase):
-    def test_no_verdict_and_the_others_go_on(self):
+    def test_no_result_and_the_others_continue(self):
         place = trial('pt-healthy')
         first = int(subprocess.run(['smd-ls', place, '--summary', '--get', 'first_step'], check=True, env=ENVIRONMENT,
                                    stdout=subprocess.PIPE).stdout)
@@ -444,7 +444,7 @@ class Triggers(unittest.TestCase):
         self.assertEqual(steps, sorted({record['step'] for record in findings if record['record'] == 'finding'}))
         self.assertGreater(len(steps), 1)
 
-    def test_nobody_needs_to_read_and_failure_is_a_warning(self):
+    def test_the_command_may_ignore_its_input_and_its_failure_is_a_warning(self):
         self.assertEqual(self.run_with('true').stderr, b'')
         self.assertEqual(self.run_with('exit 3').stderr,
                          b'smd-rule: warning: --on-trigger: the command failed with status 3\n')
@@ -593,7 +593,7 @@ class Following(unittest.TestCase):
         self.addCleanup(process.stdout.close)
         return process
 
-    def test_verdicts_are_those_after_the_fact(self):
+    def test_results_equal_those_of_the_ended_job(self):
         with open(trial('cases.json'), encoding='utf-8') as file:
             cases = json.load(file)['cases']
         followed = {}

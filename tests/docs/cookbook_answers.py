@@ -36,10 +36,10 @@ def answers(number, status=0):
 
 
 def check(question, outcome):
-    status, judge = ANSWERS[int(question.split(".")[0])]
+    status, check = ANSWERS[int(question.split(".")[0])]
     assert outcome.status == status, f"status {outcome.status}, not {status}: {outcome.errors}"
     assert "Usage" not in outcome.errors, outcome.errors
-    judge(outcome)
+    check(outcome)
 
 
 def only(outcome, program):

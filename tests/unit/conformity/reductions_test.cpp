@@ -47,9 +47,9 @@ TEST_CASE("reductions that were not saved are computed from the value, as in exa
       const auto saved = handle.reduction_values(step, worker);
       const Json& exact = record.at("exact");
       const Json& numpy = record.at("numpy");
-      Json figures = exact;
-      figures.update(numpy);
-      for (const auto& [name_key, answer] : figures.items()) {
+      Json expected_values = exact;
+      expected_values.update(numpy);
+      for (const auto& [name_key, answer] : expected_values.items()) {
         const auto& name = name_key;
         if (saved.contains(name) || !parse_reduction(name)) {
           continue;

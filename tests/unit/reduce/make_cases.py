@@ -29,7 +29,7 @@ def root(value):
     return rounded(Fraction(math.isqrt((value.numerator << (2 * shift)) // value.denominator), 1 << shift))
 
 
-def figures(array, omit, ddof, repeat):
+def statistics_of(array, omit, ddof, repeat):
     values = array.ravel().tolist() * repeat
     whole = array.dtype.kind != "f"
     result = {"count": len(values), "nan": sum(x != x for x in values), "zero": sum(x == 0 for x in values),
@@ -99,7 +99,7 @@ lines = []
 
 def case(values, dtype=None, omit=0, ddof=0, repeat=1, skip=()):
     array = numpy.asarray(values, dtype)
-    wanted = figures(array, omit, ddof, repeat)
+    wanted = statistics_of(array, omit, ddof, repeat)
     answer = " ".join(f"{k}={text(v)}" for k, v in wanted.items() if v != "?" and k not in skip)
     lines.append(f'{{Dtype::{DTYPES[str(array.dtype)]}, "{array.tobytes().hex()}", {repeat}, {omit}, {ddof},\n '
                  f'"{answer}"}},')
