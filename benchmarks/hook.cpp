@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of saving. Prints a JSON object: for each variant, by name, the runs, each [seconds, seconds of processor
-// time of all threads, seconds of processor time of the calling thread]. The variants take turns, beginning with another
-// one each time, after one turn to warm up. Creating and removing folders is not counted; the hook's start and close are.
+// time of all threads, seconds of processor time of the calling thread]. The variants take turns, beginning with
+// another one each time, after one turn to warm up. Creating and removing folders is not counted; the hook's start and
+// close are.
 //
+// clang-format off
 //   bench_hook train TURNS FOLDER          a training loop without a hook (twice, to show the noise) and with one
 //   bench_hook write TURNS FOLDER COUNT    COUNT tensors of 1 MiB, eight a step, by write(2) and by the hook
+// clang-format on
 //
 // Files of the training loops are removed at the end: for seconds after many files were removed, ext4 takes up to ten
 // times as long to create one (it skips recently freed inodes one by one).

@@ -123,7 +123,7 @@ struct Speeds {
 };
 
 Speeds measure(Dtype type, const std::vector<std::byte>& bytes, std::vector<std::byte>& target,
-                const std::vector<smd::Reduction>& wanted, int rounds) {
+               const std::vector<smd::Reduction>& wanted, int rounds) {
   const auto count = static_cast<std::int64_t>(bytes.size() / smd::item_size(type));
   const smd::TensorView view(type, {&count, 1}, bytes);
   Speeds best;

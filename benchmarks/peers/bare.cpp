@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The minimum of work for a query, by hand and without a library, to compare the commands with.
 //
+// clang-format off
 //   bench_bare names FOLDER            list the names in the folders of FOLDER
 //   bench_bare index FOLDER THREADS    the same; open, read and close each file, relative to its folder, in one buffer
 //   bench_bare events FOLDER THREADS OFFSET LENGTH STEPS PASSES
 //                                      open, one pread of LENGTH bytes at OFFSET and close, for every step below STEPS
 //   bench_bare ranges TRIAL LIST THREADS
 //                                      open each file of the list once, pread each of its ranges
+// clang-format on
 //
 // `events` computes the path of each file instead of listing: steps 0, 1, … as the generator numbers them, worker 0.
 // Prints what it read and the seconds of its best pass.

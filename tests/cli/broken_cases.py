@@ -3,7 +3,7 @@
 """broken_cases.py TRIALS: writes the cases in broken/, one for each damaged trial in TRIALS/broken.
 
 The expected output comes from the recorded results (the undamaged values) and from the table below, which makes the
-right column of broken/README.md and docs/faults.md precise: which names, steps and values are still printed, which
+right column of the README of the damaged trials and docs/faults.md precise: which names, steps and values are still printed, which
 message names which file, which status. Nothing is taken from the output of the commands. The wording of messages is not
 compared, except the tag and the place.
 """

@@ -27,7 +27,7 @@ std::map<std::string, std::string> correct_workers(const Recorded& trial) {
 }  // namespace
 
 TEST_CASE("all recorded trials are present") {
-  // trials/README.md lists 41. The reference could not open two of them.
+  // The README of the recorded trials lists 41. The reference could not open two of them.
   CHECK(recorded_names().size() == 41);
   std::size_t opened = 0;
   for_each_trial([&](const Recorded&, const Trial&) { ++opened; });
