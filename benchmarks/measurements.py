@@ -138,9 +138,9 @@ def reductions(bench):
     bench.peak('smd-reduce, a tensor of 2 GiB: peak memory', big, 64)
     bench.peak('smd-reduce, 4 GiB in two workers, pooled: peak memory', pooled, 64)
     of_each = bench.option_of('huge_pair', 'big') / MIB
-    bench.at_most('smd-reduce -r median, a tensor of 2 GiB: peak memory besides', middle['peak_kib'] / 1024 - of_each,
+    bench.at_most('smd-reduce -r median, a tensor of 2 GiB: additional peak memory', middle['peak_kib'] / 1024 - of_each,
                   'MiB', 64)
-    bench.at_most('smd-reduce -r median, 4 GiB, pooled: peak memory besides',
+    bench.at_most('smd-reduce -r median, 4 GiB, pooled: additional peak memory',
                   pooled_middle['peak_kib'] / 1024 - 2 * of_each, 'MiB', 64)
 
 

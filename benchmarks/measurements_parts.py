@@ -95,9 +95,9 @@ def save(bench):
         subprocess.run([PYTHON, '-c', 'import sys, numpy; numpy.save(sys.argv[1], numpy.arange(int(sys.argv[2]) // 4, '
                         'dtype=numpy.float32))', array, str(size)], check=True)
     to = os.path.join(bench.work, 'saved')
-    anew = ['sh', '-c', 'to=$1; shift; rm -rf "$to"; exec "$@"', 'sh', to]
-    saved, copied = bench.in_turns([anew + [bench.tool('smd-save'), to, '--step', '0', f'a=@{array}'],
-                                    anew + ['cp', array, to]], least=3)
+    fresh = ['sh', '-c', 'to=$1; shift; rm -rf "$to"; exec "$@"', 'sh', to]
+    saved, copied = bench.in_turns([fresh + [bench.tool('smd-save'), to, '--step', '0', f'a=@{array}'],
+                                    fresh + ['cp', array, to]], least=3)
     shutil.rmtree(to, ignore_errors=True)
     if os.path.exists(to):
         os.remove(to)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Small hostile trials: what they take of memory is bounded by what lies on disk, not by what they claim.
+"""Small hostile trials: memory is bounded by their size on disk, not by the numbers in them.
 
     bounds_test.py --tools DIR... [--s3] [TEST...]
 """

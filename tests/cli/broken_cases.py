@@ -182,7 +182,7 @@ def table():
     add(entry_refused, "index_lone_surrogate", "index_start_negative", "index_start_string", "index_start_huge",
         "index_length_zero", "index_length_negative", "index_length_huge", "index_length_null", "index_no_tensorname",
         "index_number_tensorname")
-    # These need the event file: its end, or what stands at the place.
+    # These need the event file: its end, or the bytes at an offset.
     add(record_refused, "index_start_past_end", "index_start_off_by_three", "index_points_at_other_tensor",
         "index_length_short", "index_length_long", "index_length_two_records", "index_duplicate_tensor")
     # Not a reduction: a tensor of that odd name. Its record is that of a, so reading everything finds damage.
@@ -248,7 +248,7 @@ def table():
     cases["tensor_string_dtype7"] = read(([2], ["x", "y"]))
     cases["tensor_string_2d"] = read(([1, 2], ["x", "y"]))
     no_numbers = ["warning: strings have no reductions: 'a'"]
-    # The NULs are kept; in text they stand raw.
+    # The NULs are kept; text has them unescaped.
     cases["tensor_string_nul"] = read(([2], ["x\0", "\0y\0\0"]))
     cases["tensor_string_nul"].more = [
         ("smd-tensor --jsonl --columns value", ['{"value":["x\\u0000","\\u0000y\\u0000\\u0000"]}'], 0, [], "a -s 1")]
@@ -373,7 +373,7 @@ def write_case(name, case, sound, own, transcript):
         [f"{step}\tTRAIN\t{mode_step}\t{tensors}\tworker_0\t{complete}"
          for step, (mode_step, tensors) in case.steps.items()],
         case.ls, messages("smd-ls", case.ls_messages))
-    # Notes may stand between the rows, and messages may say more.
+    # Notes may be printed between the rows, and messages may say more.
     check_rows = ["..."]
     for row in case.check_rows:
         check_rows += [row, "..."]

@@ -10,7 +10,6 @@
 /// The inner loops, compiled for several instruction sets; the best one that the machine supports is chosen at run
 /// time. All process one block of at most `block_size` elements: they decode it to doubles once, then read it from the
 /// first-level cache as often as the requested reductions need.
-/// cache as often as the reductions asked for need.
 namespace smd::detail::reduce {
 
 inline constexpr std::size_t block_size = 2048;
