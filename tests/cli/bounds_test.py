@@ -239,7 +239,7 @@ class Bounds(unittest.TestCase):
             with self.subTest(str(line)[:40]):
                 text = json.dumps({"step": 0, "tensor": "x", **line}).encode()
                 self.message_lines(run(256, "smd-save", "--jsonl", self.trial + "-new", stdin=text), 4)
-        name = "n" * 120_000  # as much as one word of a command line takes
+        name = "n" * 120_000  # the maximum for one word of a command line
         for command, status in ((["smd-tensor", self.trial, name], 1), (["smd-ls", "-n", name, self.trial], 1),
                                 (["smd-ls", "-e", "(" + name, self.trial], 2), (["smd-ls", "-s", name, self.trial], 2),
                                 (["smd-rule", "-r", name, self.trial], 2), (["smd-reduce", "-r", name, self.trial], 2),
@@ -255,7 +255,7 @@ class Bounds(unittest.TestCase):
             done = run(256, *command, self.trial)
             self.assertEqual(done.returncode, 4, done.stderr[-300:])
             for line in done.stderr.splitlines():
-                self.assertLess(len(line), 6000)  # a path stands whole up to PATH_MAX
+                self.assertLess(len(line), 6000)  # a path is quoted in full up to PATH_MAX
 
     def test_a_collections_file_of_brackets(self):
         """15 MB of [] instead of names: counted, not kept."""

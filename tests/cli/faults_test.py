@@ -87,7 +87,7 @@ class Faults(unittest.TestCase):
             os.makedirs(os.path.join(place, f"closed{i}", "run"))
             os.chmod(os.path.join(place, f"closed{i}"), 0)
         os.makedirs(os.path.join(place, "names-only", "run"))
-        os.chmod(os.path.join(place, "names-only"), 0o400)  # may be listed, and not entered
+        os.chmod(os.path.join(place, "names-only"), 0o400)  # may be listed, but not entered
         done = run([*bound, "smd-ls", "--find"], place)
         for name in os.listdir(place):
             os.chmod(os.path.join(place, name), 0o700)
@@ -121,7 +121,7 @@ class Faults(unittest.TestCase):
         for size in range(8, 200, 8):
             done = run([*READERS[2], "-j1"], self.trial, limit=[(resource.RLIMIT_AS, size * MIB)])
             if done.returncode == 127 or "shared object" in done.stderr:
-                continue  # the loader itself had no room
+                continue  # the loader itself ran out of memory
             self.check_readable(done)
             if done.returncode == 0:
                 self.assertEqual(done.stdout, whole)
@@ -299,7 +299,7 @@ class Faults(unittest.TestCase):
 
             thread = threading.Thread(target=disturb)
             thread.start()
-            # Read by hand: the child must not be reaped while it is still sent signals.
+            # Not with communicate(): the child must not be reaped while signals are still sent to it.
             out = child.stdout.read()
             done.set()
             thread.join()

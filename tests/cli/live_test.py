@@ -108,7 +108,7 @@ def follow_once(tools, seed, steps, workers, *options, command="smd-tensor", ext
         out, err = follower.communicate(timeout=120)
         require(follower.returncode == 0, f"{what}: status {follower.returncode}: {err}")
         for step, shown in check_rows(bench, out, what):
-            # The first worker by name that wrote it: all steps shown are complete, but for the last ones of a crash.
+            # The first worker by name that wrote it: all steps shown are complete, except the last ones of a crash.
             right = {live_writer.value_of(int(step), worker) for worker in range(workers if "--crash" in options else 1)}
             require(command != "smd-tensor" or float(shown) in right, f"{what}: step {step} is shown as {shown}")
 
@@ -155,7 +155,7 @@ def check_end(bench, follower, what):
 def renames_at_full_speed(tools, count, sanitized):
     with Bench(tools, 1, 1) as bench:
         renames = Renames(bench.trial, count)
-        with tempfile.TemporaryFile("w+") as rows:  # a pipe would hold the follower up
+        with tempfile.TemporaryFile("w+") as rows:  # a full pipe would stop the follower
             follower = subprocess.Popen(["smd-ls", "--steps", "-F", "-H", "--columns", "step", bench.trial], stdout=rows,
                                         env=bench.environment)
             renames.make()
@@ -169,7 +169,7 @@ def renames_at_full_speed(tools, count, sanitized):
             require(follower.wait(timeout=300) == 0, f"{count} renames: status {follower.returncode}")
             rows.seek(0)
             check_rows(bench, rows.read(), f"{count} renames")
-            # About a kilobyte for each step that came while others were looked at, and 64 MiB.
+            # 64 MiB, and about a kilobyte for each step that came in the meantime.
             require(sanitized or peak < 64 + count / 1024, f"{count} renames: {peak:.0f} MiB")
 
 
@@ -215,7 +215,7 @@ def unreadable_while_followed(tools):
         line = follower.stdout.readline()
         require(line == "0\ttrue\n", "the step that is there is shown at once")
         os.chmod(f"{bench.trial}/index", 0)
-        live_writer.put(f"{bench.trial}/training_job_end.ts", b"")  # so that it looks now
+        live_writer.put(f"{bench.trial}/training_job_end.ts", b"")  # makes it look now
         _, err = follower.communicate(timeout=60)
         os.chmod(f"{bench.trial}/index", 0o755)
         require(follower.returncode == 3 and "AccessDenied" in err and "index" in err,

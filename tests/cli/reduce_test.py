@@ -297,7 +297,7 @@ class Shards(unittest.TestCase):
             expected = np.std([0, 5, 1, 5, 2, 5])
             self.assertLessEqual(abs(merged['std'] - expected), 2 * math.ulp(expected))
             self.assertEqual(merged['source'], 'computed')
-            # One row has nothing to be pooled with.
+            # A single row has nothing to be pooled with.
             self.assertEqual(json.loads(run('smd-reduce', '--merge', files[0], '--json'))[0]['std'], 2.5)
             saved = self.shards(folder, 3, *options, '--source', 'saved')
             lines = run_and_hear('smd-reduce', '--merge', '--strict', *saved, status=1)[1]
@@ -343,7 +343,7 @@ class Shards(unittest.TestCase):
             run('smd-reduce', '--merge', first, other, status=2)
             run('smd-reduce', '--merge', first, first, status=2)  # a shard twice
             run('smd-reduce', trial, '--jsonl', '-o', other)
-            run('smd-reduce', '--merge', other, status=2)  # no shard
+            run('smd-reduce', '--merge', other, status=2)  # not a shard
             run('smd-reduce', '--merge', os.path.join(folder, 'absent'), status=3)
 
     def refused(self, *files):

@@ -127,7 +127,7 @@ class RecordedResults(unittest.TestCase):
                 result, = json.loads(rule(*self.command(case), '--json', status=1).stdout)
                 expected = case['expected']['fired']
                 self.compare_finding(result, expected[0])
-                # Findings at the end of the trial all count as made at once.
+                # Findings at the end of the trial all count as simultaneous.
                 at_first = [one for one in expected if one['step'] == expected[0]['step']]
                 self.assertGreaterEqual(result['findings'], len(at_first))
 
@@ -227,11 +227,11 @@ class Reports(unittest.TestCase):
                 for i, text in enumerate(odd) if text != '\ud800'], file)
         names = []
         done = rule(trial('pt-healthy'), '-C', os.path.join(self.folder, 'odd.json'), '-f', 'junit')
-        for case in ElementTree.fromstring(done.stdout).iter('testcase'):  # expat refuses what is not XML
+        for case in ElementTree.fromstring(done.stdout).iter('testcase'):  # expat refuses invalid XML
             names.append(case.get('name'))
         self.assertEqual(names, ['n0\\u{ffff}', 'n1\\u{fffe}', 'n2\\x01', 'n3\\x1f', 'n4\\x7f', 'n6\U0001ffff',
                                  'n7\\u{85}', 'n8]]>', 'n9\\u{FFFF}', 'n10\U0010ffff'])
-        # Half a surrogate pair has no UTF-8: as bytes, in the trial's name.
+        # A lone surrogate has no UTF-8 form: as bytes, in the trial's name.
         place = os.path.join(os.fsencode(self.folder), b'half\xed\xa0\x80 \xef\xbf\xbf')
         shutil.copytree(os.fsencode(trial('pt-healthy')), place)
         done = rule(place, '-r', 'VanishingGradient', '-f', 'junit')
@@ -278,7 +278,7 @@ class Reports(unittest.TestCase):
         skipped = sum(record['status'] == 'NotEvaluated' for record in self.records)
         self.assertEqual(text.count('# SKIP'), skipped)
         self.assertTrue(text.startswith('TAP version 13\n'))
-        # A healthy one passes as a whole.
+        # A healthy one passes completely.
         healthy = os.path.join(self.folder, 'healthy')
         rule(trial('pt-healthy'), '-r', 'VanishingGradient', '-q', '--report', f'tap={healthy}', status=0)
         subprocess.run(['prove', '-q', '--exec', 'cat', healthy], stdout=subprocess.DEVNULL, check=True)
@@ -340,7 +340,7 @@ class Reports(unittest.TestCase):
 
     def test_a_reader_that_goes_away(self):
         report = f'junit={os.path.join(self.folder, "late")}'
-        # Gone before the command starts: what a pipe holds could all be written before a reader goes later.
+        # Closed before the command starts: otherwise all output might fit the pipe's buffer first.
         reader, writer = os.pipe()
         os.close(reader)
         done = rule(trial('pt-vanishing'), '-r', 'VanishingGradient', '-k', '--jsonl', '--report', report, stdout=writer)
@@ -475,7 +475,7 @@ class Triggers(unittest.TestCase):
     def test_what_ended_in_time_may_leave_a_child(self):
         done = self.run_with('sleep 1000 >/dev/null 2>&1 & echo $! >pid', '--trigger-timeout', '30')
         self.assertEqual(done.stderr, b'')
-        os.kill(int(self.read('pid')), signal.SIGKILL)  # it was there
+        os.kill(int(self.read('pid')), signal.SIGKILL)  # the process exists
 
     def test_signals_do_not_wait_for_the_command(self):
         for follow in ((), ('-F',)):
@@ -534,13 +534,13 @@ class Triggers(unittest.TestCase):
         said = 'StopTraining was asked for, of jobs named job..., and was not performed: '
         self.assertEqual(result['warnings'], [said + 'a file of rules alone stops no job'])
         self.assertIn(f'smd-rule: warning: stalled: {said}'.encode(), done.stderr)
-        # The same beginning where training went on; nothing where the rule did not fire.
+        # The beginning is the same if training went on; nothing if the rule did not trigger.
         options = ('-p', 'stop_training_on_fire=True', '-p', 'training_job_name_prefix=job')
         done = rule(trial('stalled'), '-r', 'StalledTrainingRule', *options, status=1)
         self.assertIn(f'smd-rule: warning: StalledTrainingRule: {said}'.encode(), done.stderr)
         done = rule(trial('stalled'), '-C', config, '-p', 'threshold=9000000000', '--json', status=0)
         self.assertEqual(json.loads(done.stdout)[0]['warnings'], [])
-        # The command line has the last word.
+        # The command line takes precedence.
         done = rule(trial('stalled'), '-C', config, *options, '--json', status=1)
         self.assertEqual(json.loads(done.stdout)[0]['warnings'], [said + 'training went on'])
 
@@ -558,7 +558,7 @@ class RunningJob:
                 for name in files:
                     path = os.path.relpath(os.path.join(folder, name), source)
                     found.setdefault(int(name.split('_')[0]), []).append(path)
-        # Index files last, as the hook has it.
+        # Index files last, as the hook writes them.
         self.steps = [(step, sorted(paths, key=lambda path: path.startswith('index')))
                       for step, paths in sorted(found.items())]
 
@@ -599,7 +599,7 @@ class Following(unittest.TestCase):
         followed = {}
         for case in cases:
             plain = not {'config', 'start', 'end', 'now', 'other_trial'} & set(case)
-            # Following, that rule goes by the clock and not by when records were written.
+            # When following, that rule uses the clock instead of the times of records.
             if plain and case['expected'].get('fired') and 'stalled' not in case['trial']:
                 followed.setdefault(case['rule'], case)
         self.assertGreater(len(followed), 15)
@@ -660,7 +660,7 @@ class Following(unittest.TestCase):
             *findings, result = (json.loads(line) for line in out.splitlines())
             return [one['step'] for one in findings], result['records_unread']
 
-        # Tensor a differs at 2 and 4, as the recorded case has it.
+        # Tensor a differs at 2 and 4, as in the recorded case.
         self.assertEqual(follow(124, '--timeout', '1s'), ([2], 0))
         self.assertEqual(follow(1, meanwhile=late), ([2, 4], 0))
         for path in late:
@@ -672,7 +672,7 @@ class Following(unittest.TestCase):
         job = self.job('pt-vanishing')
         process = self.start(job.place, '-r', 'VanishingGradient', '--jsonl')
         job.write(job.steps[0][1])
-        out, err = process.communicate(timeout=120)  # the job goes on
+        out, err = process.communicate(timeout=120)  # the job continues
         self.assertEqual(process.returncode, 1, err)
         result, = (json.loads(line) for line in out.splitlines())
         self.assertEqual((result['status'], result['step']), ('IssuesFound', 0))

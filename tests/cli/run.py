@@ -40,12 +40,12 @@ def read(path):
 
 
 def glob_line(pattern):
-    """A line in which `*` stands for any text; nothing else is special."""
+    """Matches a line in which `*` matches any text; nothing else is special."""
     return re.compile(b".*".join(re.escape(part) for part in pattern.split(b"*")), re.DOTALL)
 
 
 def glob_matches(expected, actual):
-    """Lines match in order; a line `...` stands for any number of lines."""
+    """Matches lines in order; a line `...` matches any number of lines."""
     patterns = [None if line == b"..." else glob_line(line) for line in expected.splitlines()]
     lines = actual.splitlines()
     # reachable: the numbers of patterns that can have matched the lines so far.

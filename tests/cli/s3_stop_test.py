@@ -12,7 +12,7 @@ import subprocess
 from s3_case import Case, main
 
 FOREVER = {"times": -1}
-HANG = 100  # seconds: a command that has not ended by then waits for the server
+HANG = 100  # seconds: a command that has not ended by then is waiting for the server
 TRIAL = "s3://recorded/pt_digits_train_eval"
 RULE = ("smd-rule", "-r", "Threshold", "-p", "collection_names=losses", "-p", "reduction=max", "-p", "operator=>", "-p",
         "threshold=1e9")
@@ -111,7 +111,7 @@ class Deadlines(Stopped):
                      {"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://" + place + "/c"},
                      {"AWS_EC2_METADATA_DISABLED": "", "AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://" + place}):
             with self.subTest(**more):
-                # By option, the profile comes before the keys in the environment.
+                # A profile from an option takes precedence over the keys in the environment.
                 words = ("--profile", more["AWS_PROFILE"]) if "AWS_PROFILE" in more else ()
                 environment = {**({} if words else keys), "AWS_CONFIG_FILE": config, **more}
                 process = self.start("smd-wait", "--timeout", "0.5", *words, TRIAL, **environment)
@@ -229,7 +229,7 @@ class Saving(Stopped):
                     process = self.start(*self.SAVE)
                     self.reach(process, act=act)
                     _, err = self.check_signal(process)
-                    self.assertIn(b"WriteError: s3://bucket/job", err)  # what was to be saved is not there
+                    self.assertIn(b"WriteError: s3:// the values to save are not saved
                     self.assertNotIn(b"Network", err)
 
     def test_the_end_marker(self):
@@ -281,7 +281,7 @@ class Listings(Stopped):
                 self.assertEqual(always.returncode, 3, always.stderr)
                 self.assertRegex(always.stderr, rb"Network: .*the answer has \d+ bytes, and the listing says \d+")
                 asked = [entry["target"] for entry in self.server.log() if entry["act"] == "short"]
-                self.assertEqual({asked.count(target) % 3 for target in asked}, {0})  # each question with two more
+                self.assertEqual({asked.count(target) % 3 for target in asked}, {0})  # three attempts for each request
 
 
 if __name__ == "__main__":

@@ -13,12 +13,12 @@ import tempfile
 
 from s3_case import KEY, OPTIONS, SECRET, Case, Server, main
 
-# On S3 there are no links, directories or empty folders: what these trials are about cannot be there.
+# S3 has no links, directories or empty folders, which are the subject of these trials.
 ONLY_ON_DISK = {"end_is_directory", "index_event_name_directory", "event_dir_missing", "index_dir_missing"}
 
 
 class SameAnswers(Case):
-    # Without the age, which goes on between two commands.
+    # Without the age, which changes between two commands.
     SUMMARY = "status,tensors,collections,workers,modes,steps,first_step,last_step,last_complete_step,bytes"
     COMMANDS = [("smd-ls", "--summary", "--json", "--columns", SUMMARY), ("smd-ls", "--long", "--incomplete", "--jsonl"),
                 ("smd-ls", "--steps", "--incomplete", "--jsonl"), ("smd-ls", "--locations", "--incomplete", "--jsonl"),
@@ -254,14 +254,14 @@ class Configurations(Case):
             self.assertEqual((results["similar"]["kind"], results["similar"]["parameter"]), ("bad_trial", "other_trial"))
             self.assertNotEqual(results["nan"]["status"], "Error")  # the others are evaluated
             self.assertNotIn("evil", hosts())
-        # Named by the user, in any of the ways there are.
+        # Named by the user, in each possible way.
         for words in (("--other", "s3://evil/job"), ("-p", "similar.other_trial=s3://evil/job"), ("s3://evil/job",)):
             done = self.run_command("smd-rule", "s3://mine/job", "-C", config, "--jsonl", *words)
             self.assertIn(done.returncode, (0, 1), done.stderr)
             self.assertIn("evil", hosts())
         done = self.run_command("smd-rule", "-C", config, "--jsonl", "-", feed=b"s3://evil/job\n")
         self.assertIn(done.returncode, (0, 1), done.stderr)
-        # A real job's runs lie in one bucket.
+        # The runs of a real job are in one bucket.
         write("s3://mine/job")
         done = self.run_command("smd-rule", "s3://mine/job", "-C", config, "--jsonl")
         self.assertIn(done.returncode, (0, 1), done.stderr)
@@ -355,7 +355,7 @@ class Following(Case):
             return lambda entries: sum("list-type" in entry["target"] and part in entry["target"]
                                        for entry in entries) >= times
 
-        self.until(wait, listings("/live", 2))  # nothing is there yet
+        self.until(wait, listings("/live", 2))  # nothing exists yet
         self.add(source, [name for name in files if name.startswith("collections/")])
         self.until(wait, listings("index", 2))
         self.add(source, index)
@@ -365,7 +365,7 @@ class Following(Case):
 
         seen = self.until(wait, lambda entries: len(set(fetched(entries))) == len(index))
         seen += self.until(wait, listings("start-after", 2))
-        self.assertEqual(len(fetched(seen)), len(index), fetched(seen))  # what is known is not read again
+        self.assertEqual(len(fetched(seen)), len(index), fetched(seen))  # known files are not read again
         self.add(source, [name for name in files if name.startswith("events/")])
         self.add(source, ["training_job_end.ts"])
         out, err = wait.communicate(timeout=100)
@@ -404,7 +404,7 @@ class Following(Case):
             with open(os.path.join(source, name), encoding="utf-8") as file:
                 events = json.load(file)["meta"]["event_file_name"]
             self.add(source, [name])
-            # The commands that read values ask for what is not there yet, again and again.
+            # Commands that read values repeatedly request files that do not exist yet.
             self.until(tensor, lambda entries, part=events: sum(
                 part in entry["target"] and entry["status"] == 404 for entry in entries) >= 4)
             self.add(source, [events])
@@ -431,7 +431,7 @@ class Following(Case):
         moved = os.path.join(self.folder, "moved")
         events = [name for name in files if name.startswith("events/")]
         index = [name for name in files if name.startswith("index/")]
-        # The same records behind one more, which an index file must know of.
+        # The same records after another one, so that the index file must change.
         for name in events:
             with open(os.path.join(source, name), "rb") as file:
                 content = file.read()
@@ -474,7 +474,7 @@ class StopTraining(Case):
         self.addCleanup(self.jobs.close)
         self.server_arguments = (*StopTraining.server_arguments, "--jobs", self.jobs.name)
         super().setUp()
-        # A job that still runs, whose last step was saved long ago.
+        # A job that is still running, but saved its last step long ago.
         source = os.path.join(OPTIONS.trials, "pt_digits_train_eval")
         shutil.copytree(source, os.path.join(self.root, "live", "trial"))
         os.remove(os.path.join(self.root, "live", "trial", "training_job_end.ts"))
@@ -540,7 +540,7 @@ class StopTraining(Case):
                       ("-r", "StalledTrainingRule", "-p", "stop_training_on_fire=True")):
             done = self.rule(jobs, *words)
             self.assertEqual((done.returncode, self.calls, self.after), (1, [], jobs), (words, done.stderr))
-        # A job that has ended, or does not stall, is left alone as well.
+        # A job that has ended, or does not stall, is not stopped either.
         done = self.rule(jobs, *self.ASKED, trial=os.path.join(OPTIONS.trials, "pt_digits_train_eval"))
         self.assertEqual((self.calls, self.after), ([], jobs), done.stderr)
         done = self.rule(jobs, *self.ASKED, "-p", "threshold=9000000000")
@@ -548,7 +548,8 @@ class StopTraining(Case):
 
     def test_refused(self):
         jobs = {"train-1": "InProgress"}
-        done = self.rule(jobs, *self.ASKED, account=("--region", "eu-west-3"))  # the environment's keys: not known here
+        done = self.rule(jobs, *self.ASKED, account=("--region", "eu-west-3"))  # the environment's keys are not valid
+                                                                                # here
         self.assertEqual(done.returncode, 3, done.stderr)
         local = os.path.join(self.root, "live", "trial")
         done = self.rule(jobs, *self.ASKED, trial=local, account=("--region", "eu-west-3"))
@@ -587,7 +588,7 @@ class Places(Case):
         self.check("s3://bucket.with.dots/a/debug-output/")
         done = self.run_command("smd-ls", "--find", "s3://bucket.with.dots")
         self.assertEqual(done.stdout, b"s3://bucket.with.dots/a/debug-output\n", done.stderr)
-        # Folders as the console makes them: objects that are named like one.
+        # Folders as the console creates them: objects with the folder's name.
         self.server.faults({"match": "list-type", "act": "folders", "times": -1})
         self.check("s3://root-bucket")
         self.check("s3://bucket.with.dots/a/debug-output")
@@ -609,7 +610,7 @@ class Places(Case):
             self.assertEqual((done.returncode, done.stdout), (3, b""), (body[:200], done.stderr))
             self.assertIn(b"Network: ", done.stderr)
             self.assertIn(text.encode(), done.stderr)
-        # What is deleted may leave pages without names.
+        # Deleted objects may leave pages without names.
         self.server.faults({"match": "list-type", "act": "body", "times": 1, "body": page.format(
             "true", "<NextContinuationToken>+/===</NextContinuationToken>")})
         self.check("s3://recorded/pt_digits_train_eval")

@@ -91,7 +91,7 @@ class Writing(Case):
                 json.loads(self.content(key))
         if any(key.startswith("collections/") for key in keys):
             checked = self.run_command("smd-ls", TRIAL, "--check", "-H", "--columns", "problem")
-            # An event file may be there before its index file; nothing else may be wrong.
+            # An event file may exist before its index file; nothing else may be wrong.
             self.assertIn(checked.stdout.splitlines()[:1], ([], [b"no readable index file names this file"]))
             self.assertEqual(len(set(checked.stdout.splitlines())), 1 if checked.stdout else 0)
             # 1: nothing saved yet.
@@ -147,7 +147,7 @@ class WhatIsWritten(Writing):
         self.saved("--jsonl", feed=lines(range(50)))
         asked = [entry for entry in self.server.log() if entry["method"] != "PUT"]
         self.assertEqual(["list-type" in entry["target"] for entry in asked], [True] * len(asked))
-        # And once for the steps there are, by which those of a mode are numbered, and once for the end marker.
+        # And once for the existing steps, which number those of a mode, and once for the end marker.
         self.assertLessEqual(len(asked), 2 * 3 + 2, [entry["target"] for entry in asked])
 
     def test_large(self):
@@ -161,7 +161,7 @@ class WhatIsWritten(Writing):
         self.assertEqual(sorted(requests), [("POST", "uploadId"), ("POST", "uploads")] + [("PUT", "partNumber")] * 5)
         done = self.run_command("smd-reduce", TRIAL, "-r", "min,max,mean,count", "--jsonl")
         row = json.loads(done.stdout)
-        # The mean of 0 to 999, in full turns.
+        # The mean of 0 to 999, in complete cycles.
         self.assertEqual((row["min"], row["max"], row["mean"], row["count"]), (0, 999, 499.5, count))
         self.check_sound()
 
@@ -214,7 +214,7 @@ class WhatIsThere(Writing):
         self.saved("--step", "1", "w=1", "-c", "mine")
         self.server.log()
         self.saved("--step", "1", "--append", "v=2", "-c", "other")
-        # The event file with both first, and the index file that knows of both last.
+        # The event file with both first, and then the index file with both.
         self.assertEqual([key.split("/")[0] for key in self.writes()], ["events", "collections", "index"])
         done = self.run_command("smd-tensor", TRIAL, "-s", "1", "--columns", "tensor,value", "--tsv", "-H")
         self.assertEqual(done.stdout, b"v\t2\nw\t1\n", done.stderr)
@@ -356,15 +356,15 @@ class Faults(Writing):
                     done = self.save(*self.JOB, feed=lines(self.STEPS), AWS_MAX_ATTEMPTS="1")
                     self.server.faults()
                     if act["act"] == "flip-upload" and done.returncode == 0:
-                        self.assertEqual(self.keys(), self.whole)  # what follows has no body, so nothing can change
+                        self.assertEqual(self.keys(), self.whole)  # later requests have no body, so nothing can change
                         self.clear()
                         continue
                     self.assertEqual(done.returncode, 3, done.stderr)
                     self.assertIn(TRIAL.encode(), done.stderr)
                     self.check_sound()
-                    lost = act["act"] == "lose"  # done, though it was not heard of
+                    lost = act["act"] == "lose"  # executed, but without an answer
                     self.assertEqual("training_job_end.ts" in self.keys(), lost and number == self.requests - 1)
-                    if number == self.requests - 1:  # the end marker: all else is there
+                    if number == self.requests - 1:  # the end marker: everything else exists
                         self.assertEqual([key for key in self.whole if key not in self.keys()],
                                          [] if lost else ["training_job_end.ts"])
                     self.clear()
@@ -417,7 +417,7 @@ class SecondOpinion(Writing):
             self.skipTest("python3-botocore is not installed")
         try:
             config = botocore.config.Config(request_checksum_calculation="when_required")
-        except TypeError:  # an older one, which adds no checksums unasked
+        except TypeError:  # an older version, which adds no checksums by default
             config = botocore.config.Config()
         s3 = botocore.session.get_session().create_client(
             "s3", region_name="us-east-1", endpoint_url=self.server.url, aws_access_key_id=KEY,
@@ -454,7 +454,7 @@ class SecondOpinion(Writing):
         with open(array, "rb") as file:
             self.assertIn(file.read()[128:], body)
         self.assertEqual(s3.list_multipart_uploads(Bucket="bucket").get("Uploads", []), [])
-        # An upload that fails for good is taken back.
+        # A permanently failed upload is removed.
         self.server.faults({"match": "partNumber=2", "act": "error", "status": 500, "code": "InternalError", "times": -1})
         self.assertEqual(self.save("--step", "1", "w=@" + array, AWS_MAX_ATTEMPTS="1").returncode, 3)
         self.assertEqual(s3.list_multipart_uploads(Bucket="bucket").get("Uploads", []), [])

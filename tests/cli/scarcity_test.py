@@ -38,7 +38,7 @@ READERS = [
     ["smd-rule", "-r", "ExplodingTensor", "--csv", "--columns", "rule,status,message,tensors_matched,steps_evaluated"],
     ["smd-wait", "--step", "0", "--timeout", "5"],
 ]
-# What a loader says that finds no room for the program: nothing of ours has run.
+# Messages of a loader without enough memory for the program: no code of ours ran.
 NOT_LOADED = ("error while loading shared libraries", "cannot apply additional memory protection",
               "Inconsistency detected by ld.so", "cannot create TLS data structures", "cannot allocate TLS")
 
@@ -57,7 +57,7 @@ def run(command, limit=(), stdin=b"", before=(), **more):
     try:
         done = subprocess.run([*before, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
                               preexec_fn=prepare, input=stdin, timeout=240, check=False, **more)
-    except (OSError, subprocess.SubprocessError) as error:  # the kernel would not even start it
+    except (OSError, subprocess.SubprocessError) as error:  # the kernel could not start it
         return Answer(127, b"", f"{NOT_LOADED[0]}: {error}")
     return Answer(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 
@@ -89,7 +89,7 @@ class Scarcity(unittest.TestCase):
         if "Damaged" in got.stderr and "Damaged" not in plain.stderr:
             return "want is called damage"
         if command[0] not in ("smd-tensor", "smd-reduce"):
-            return None  # rows about what was read, which says with status 3 that it is not all
+            return None  # rows of what was read; status 3 says that they are incomplete
         rows = {row.rstrip(b",") for row in plain.stdout.splitlines()}
         for row in got.stdout.splitlines():
             if row.rstrip(b",") not in rows:
@@ -118,7 +118,7 @@ class Scarcity(unittest.TestCase):
                 key = (command[0], trouble)
                 wrong[key] += 1
                 first.setdefault(key, (" ".join(command), limit, got.stderr[-300:]))
-        self.assertGreater(answered, 0)  # else nothing was tried
+        self.assertGreater(answered, 0)  # otherwise nothing was tested
         report = "\n".join(f"{number} x {key[0]}: {key[1]}; first: {first[key]}" for key, number in wrong.most_common())
         self.assertEqual(report, "")
 

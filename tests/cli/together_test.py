@@ -72,7 +72,7 @@ class Together(unittest.TestCase):
                                        for i in range(4)))
             for message, status in done:
                 self.assertEqual(status, 0, message)
-                # A worker that starts after another has ended is warned, rightly; nothing else is said.
+                # A worker that starts after another has ended gets a warning; there are no other messages.
                 self.assertRegex(message, r"\A(smd-save: warning: \S+: the job is marked as over: .*\n)?\Z")
             self.assertTrue(os.path.exists(os.path.join(self.trial, "training_job_end.ts")))
             self.check_sound()
@@ -136,7 +136,8 @@ class Together(unittest.TestCase):
         self.assertEqual(run("smd-save", self.trial, "--init")[0], 0)
         held = self.hold_lock()
         waiting = start("smd-save", self.trial, "--step", "1", "x=1")
-        while not any(name.endswith(".tmp") for name in self.files()):  # what can be written without the lock
+        while not any(name.endswith(".tmp") for name in self.files()):  # everything that can be written without the
+                                                                        # lock
             self.assertIsNone(waiting.poll())
         self.assertFalse([name for name in self.files() if name.endswith((".tfevents", "worker_0.json"))])
         os.close(held)
@@ -157,7 +158,7 @@ class Together(unittest.TestCase):
         self.assertIn("cannot be locked (No locks available)", err)
         self.assertIn("--no-lock", err)
         self.assertEqual(os.listdir(self.trial), [])
-        self.assertEqual(save(on_folder, "x=1")[0], 0)  # as NFS, which locks files only
+        self.assertEqual(save(on_folder, "x=1")[0], 0)  # like NFS, which locks only files
         self.assertIn("lock.smd", os.listdir(self.trial))
         self.check_sound()
         self.assertEqual(save(everywhere, "--append", "y=2")[0], 3)
