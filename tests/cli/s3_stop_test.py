@@ -229,7 +229,7 @@ class Saving(Stopped):
                     process = self.start(*self.SAVE)
                     self.reach(process, act=act)
                     _, err = self.check_signal(process)
-                    self.assertIn(b"WriteError: s3:// the values to save are not saved
+                    self.assertIn(b"WriteError: s3://bucket/job", err)  # the values to save are not saved
                     self.assertNotIn(b"Network", err)
 
     def test_the_end_marker(self):
