@@ -31,7 +31,7 @@ file(WRITE "${PROJECT_BINARY_DIR}/packaging/library/shlibs"
 file(WRITE "${PROJECT_BINARY_DIR}/packaging/library/triggers" "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
   "${PROJECT_BINARY_DIR}/packaging/library/shlibs;${PROJECT_BINARY_DIR}/packaging/library/triggers")
-set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "libsmd reads, reduces and evaluates what a debugger hook saved of a training job:
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "libsmd reads and evaluates what a debugger hook saved of a training job:
 tensors, steps, modes, workers, and the values themselves, even while the job
 is still writing. It needs no Python.
 
@@ -40,7 +40,7 @@ This package contains the shared library.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libsmd-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${soname_package} (= ${package_version})")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "libsmd reads, reduces and evaluates what a debugger hook saved of a training job:
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "libsmd reads and evaluates what a debugger hook saved of a training job:
 tensors, steps, modes, workers, and the values themselves.
 
 This package contains the C++20 headers, and what CMake and pkg-config need.")
