@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What figures are measured with: programs, trials, turns, and the list of results."""
+"""Makes measurements: programs, trials, turns, and the list of results."""
 
 import json
 import os
@@ -9,10 +9,10 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PYTHON = '/usr/bin/python3'  # the one that sees Debian's python3-numpy
+PYTHON = '/usr/bin/python3'  # the one that finds Debian's python3-numpy
 MIB = 1 << 20
 
-# Of each trial: the generator's options, and for --quick other values of some of them.
+# For each trial: the generator's options, and other values of some of them for --quick.
 TRIALS = {
     'small': ({'steps': 20, 'tensors': 20}, {}),
     'long': ({'steps': 20000, 'tensors': 50}, {'steps': 2000}),
@@ -28,7 +28,7 @@ TRIALS = {
 
 
 class Skipped(Exception):
-    """A figure that cannot be had here, and why."""
+    """A measurement that is not possible here, and why."""
 
 
 class Bench:
@@ -45,21 +45,21 @@ class Bench:
             subprocess.run(['cmake', '--install', self.build, '--component', component, '--prefix', self.installed],
                            stdout=subprocess.DEVNULL, check=True)
 
-    # --- what there is to run -----------------------------------------------------------------------------------
+    # --- programs and trials -----------------------------------------------------------------------------------
 
     def tool(self, name):
-        """A command as it is installed: in the build tree it looks for libraries in more places."""
+        """A command as installed: in the build tree it searches for libraries in more places."""
         return os.path.join(self.installed, 'bin', name)
 
     def program(self, name):
         return os.path.join(self.build, 'benchmarks', name)
 
     def peer(self, script, *arguments):
-        """A command line of a Python script among the peers."""
+        """The command line of a peer in Python."""
         return [PYTHON, os.path.join(HERE, 'peers', script), *arguments]
 
     def generated(self, name, options):
-        """The folder of a trial; made if it is not there yet."""
+        """The folder of a trial; created if it does not exist."""
         path = os.path.join(self.work, name)
         if not os.path.exists(path):
             os.makedirs(self.work, exist_ok=True)
@@ -76,7 +76,7 @@ class Bench:
         return self.generated('quick-' + name, {**full, **quick}) if self.options.quick else self.generated(name, full)
 
     def option_of(self, name, option):
-        """What a trial was generated with."""
+        """The options with which a trial was generated."""
         full, quick = TRIALS[name]
         return {**full, **quick}[option] if self.options.quick else full[option]
 
@@ -89,7 +89,7 @@ class Bench:
         words = [self.program('bench_stopwatch')] + (['--cold'] if cold else []) + [str(rounds)]
         for i, command in enumerate(commands):
             words += (['--'] if i else []) + command
-        # What else than success is expected has messages by the thousand.
+        # Commands that are expected to fail print thousands of messages.
         answer = json.loads(self.output(words, stderr=None if statuses == {0} else subprocess.DEVNULL))
         for command, runs in zip(commands, answer):
             failed = [run[2] for run in runs if run[2] not in statuses]
@@ -98,12 +98,12 @@ class Bench:
         return answer
 
     def rounds(self, seconds, least):
-        """How many rounds of so many seconds there is time for."""
+        """The number of rounds of this length for which there is time."""
         return max(least, min(200, int(self.options.seconds / seconds)))
 
     def in_turns(self, commands, least=5, cold=False):
-        """For each command: best and median seconds and the peak memory in KiB. One round first, which warms, says how
-        many there is time for."""
+        """For each command: best and median seconds and the peak memory in KiB. A first round warms up and determines
+        the number of rounds."""
         first = self.stopwatch(commands, 1, cold)
         rounds = self.rounds(sum(runs[0][0] for runs in first), least)
         measured = []
@@ -114,7 +114,7 @@ class Bench:
         return measured
 
     def in_turns_by_themselves(self, commands, key, least=3):
-        """The same for programs that tell in JSON how long it took."""
+        """The same for programs that print their time as JSON."""
         seconds = [[] for _ in commands]
         rounds = least + 1
         done = 0
@@ -128,8 +128,8 @@ class Bench:
                 for times in seconds]
 
     def ways_in_turns(self, command):
-        """For a program that takes the turns itself and prints each way's runs, as bench_hook does: of each way seconds
-        and, under `cpu`, processor time of all its threads."""
+        """For a program that takes the turns itself and prints the runs of each variant, as bench_hook does: for each
+        variant seconds and, under `cpu`, processor time of all its threads."""
         measured = {}
         for way, runs in json.loads(self.output(command)).items():
             clocks = [list(clock) for clock in zip(*runs)]
@@ -141,37 +141,37 @@ class Bench:
     # --- results ------------------------------------------------------------------------------------------------
 
     def report(self, name, ours, peer, unit, value, limit=None, larger_is_better=False, **more):
-        """A figure: ours, the peer's or the bound (or None), both in `unit`, and the value that has the limit. A limit
-        of None is for information."""
+        """Adds a measurement: ours, the peer's or the bound (or None), both in `unit`, and the value that has the limit.
+        With limit None it is for information."""
         ok = limit is None or (value >= limit if larger_is_better else value <= limit)
         self.results.append({'section': self.section, 'name': name, 'ours': ours, 'peer': peer, 'unit': unit,
                              'value': value, 'limit': limit, 'larger_is_better': larger_is_better, 'ok': ok, **more})
         peer_text = f'{peer:12.4g} {unit}' if peer is not None else ''
-        verdict = '' if limit is None else f'{">=" if larger_is_better else "<="} {limit:<6g} {"ok" if ok else "MISSED"}'
-        print(f'{name:56} {ours:10.4g} {unit:4} {peer_text:17} {value:9.3g}  {verdict}'.rstrip(), flush=True)
+        outcome = '' if limit is None else f'{">=" if larger_is_better else "<="} {limit:<6g} {"ok" if ok else "MISSED"}'
+        print(f'{name:56} {ours:10.4g} {unit:4} {peer_text:17} {value:9.3g}  {outcome}'.rstrip(), flush=True)
 
     def skip(self, name, reason):
         self.skipped.append({'section': self.section, 'name': name, 'reason': reason})
         print(f'{name}: left out, {reason}', flush=True)
 
     def ratio(self, name, ours, peer, limit=None):
-        """Ours against the peer's, by their best runs."""
+        """The ratio of the best runs."""
         self.report(name, ours['best'] * 1e3, peer['best'] * 1e3, 'ms', ours['best'] / peer['best'], limit,
                     ratio_of_medians=ours['median'] / peer['median'], rounds=ours.get('rounds'))
 
     def ratio_within_turns(self, name, ours, peer, limit=None):
-        """The median of what ours was against the peer's in each turn: tells hundredths, where the best runs do not."""
+        """The median of the ratios within each turn: resolves hundredths, which the best runs do not."""
         ratios = [a / b for a, b in zip(ours['turns'], peer['turns'])]
         self.report(name, ours['median'] * 1e3, peer['median'] * 1e3, 'ms', statistics.median(ratios), limit,
                     ratio_of_best=ours['best'] / peer['best'], rounds=ours['rounds'])
 
     def times_as_fast(self, name, ours, peer, limit=None):
-        """How many times the peer's time is ours: for peers that do more than they must."""
+        """The peer's time divided by ours: for peers that do more than necessary."""
         self.report(name, ours['best'] * 1e3, peer['best'] * 1e3, 'ms', peer['best'] / ours['best'], limit,
                     larger_is_better=True, ratio_of_medians=peer['median'] / ours['median'], rounds=ours.get('rounds'))
 
     def speed(self, name, ours, peer, unit, limit=None):
-        """A speed against the peer's."""
+        """The ratio of speeds."""
         self.report(name, ours, peer, unit, ours / peer, limit, larger_is_better=True)
 
     def peak(self, name, ours, limit_mib=None):
@@ -179,7 +179,7 @@ class Bench:
         self.report(name, mib, None, 'MiB', mib, limit_mib)
 
     def at_most(self, name, ours, unit, limit):
-        """A figure that has a limit of its own."""
+        """A measurement with an absolute limit."""
         self.report(name, ours, None, unit, ours, limit)
 
 

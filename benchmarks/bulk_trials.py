@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trials that have very many of one thing, sound or damaged; what growth.py lets the commands look at.
+"""Trials with very many of one thing, valid or damaged, for growth.py.
 
 A scenario makes its input in a folder and names the commands that read it; `SCENARIOS` is the list, which other modules
 may add to. Everything is written in plain Python, so that no command under test makes its own input.
@@ -21,15 +21,15 @@ EVERYTHING = {'collections': {'all': {'include_regex': ['.*'], 'tensor_names': [
 
 @dataclasses.dataclass(frozen=True)
 class Scenario:
-    """`make(folder, n)` writes the input of size n; in the command lines `{}` stands for that folder."""
-    name: str  # in letters, digits and dashes: part of a folder's name
-    what: str  # of which there are n
+    """`make(folder, n)` writes the input of size n; `{}` in the command lines stands for its folder."""
+    name: str  # of letters, digits and dashes: part of a folder's name
+    what: str  # what there are n of
     make: Callable
     commands: list  # of lists of words
-    statuses: frozenset = frozenset({0})  # that the commands may end with
+    statuses: frozenset = frozenset({0})  # permitted exit statuses
 
     def title(self, words):
-        """A command line as it stands on the page: without the folder."""
+        """A command line as the page shows it: without the folder."""
         if words[0] == 'sh':
             return 'smd-save --jsonl'
         return ' '.join(word for word in words if word != '{}')
@@ -37,11 +37,11 @@ class Scenario:
 
 # --- files of a trial -----------------------------------------------------------------------------------------------
 
-HEADS = {}  # by length: most records of a trial have the same
+HEADS = {}  # by length, because most records of a trial have the same
 
 
 def record(step, name, value, tag=None):
-    """A float32 scalar; under another `tag` than its name it is damaged."""
+    """A float32 scalar; it is damaged if `tag` differs from its name."""
     tensor = b'\x08\x01' + field(2, b'') + field(4, struct.pack('<f', value))
     payload = b'\x10' + varint(step) + field(5, field(1, field(1, (tag or name).encode()) + field(8, tensor)))
     if len(payload) not in HEADS:
@@ -62,7 +62,7 @@ def write_collections(trial, document=None, worker='worker_0'):
 
 
 def write_step(trial, names, step=0, worker='worker_0', damaged=False):
-    """One float32 scalar under each name."""
+    """One float32 scalar for each name."""
     events = f'events/{step:012d}/{step:012d}_{worker}.tfevents'
     content, payload = bytearray(), []
     for i, name in enumerate(names):
@@ -79,7 +79,7 @@ def names(count):
     return [f'block{i % 97}/layer{i:06d}/weight:0' for i in range(count)]
 
 
-# --- what there can be many of --------------------------------------------------------------------------------------
+# --- scenarios --------------------------------------------------------------------------------------
 
 def tensors(trial, count):
     write_collections(trial)
@@ -105,7 +105,7 @@ def workers(trial, count):
 
 
 def collections_files(trial, count):
-    """One each for workers of which one has saved."""
+    """One file for each worker; only one worker has saved."""
     for i in range(count):
         write_collections(trial, worker=f'worker_{i}')
     write_step(trial, ['loss'])
@@ -119,7 +119,7 @@ def collections(trial, count):
 
 
 def patterns(trial, count):
-    """Two collections files, with other patterns each."""
+    """Two collections files with different patterns."""
     for worker in range(2):
         write_collections(trial, {'collections': {'all': {
             'include_regex': [f'^w{worker}_{i:06d}$' for i in range(count)], 'tensor_names': []}},
@@ -144,7 +144,7 @@ READERS = [['smd-ls', '{}'], ['smd-ls', '-l', '{}'], ['smd-ls', '--check', '{}']
 ALL_WORKERS = [['smd-ls', '--workers', '{}'], ['smd-ls', '-l', '{}'], ['smd-ls', '--check', '{}'],
                ['smd-reduce', '-w', 'all', '-r', 'min,max', '{}'], ['smd-rule', '-k', '-r', 'ExplodingTensor', '{}'],
                ['smd-wait', '--timeout', '0', '{}']]
-DAMAGED = frozenset({0, 1, 4})  # names are listed all the same
+DAMAGED = frozenset({0, 1, 4})  # names are listed in spite of the damage
 
 SCENARIOS = [
     Scenario('tensors', 'tensors in one step', tensors, READERS),

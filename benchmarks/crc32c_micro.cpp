@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C of a buffer against memcpy of the same one, in turns, one thread. Prints one JSON object.
+// CRC-32C of a buffer compared with memcpy of the same buffer, in turns, on one thread. Prints one JSON object.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Best of `rounds`, in seconds, of each; `repeat` passes a round.
+/// The best of `rounds` of each, in seconds, with `repeat` passes per round.
 struct Times {
   double crc = std::numeric_limits<double>::infinity();
   double copy = std::numeric_limits<double>::infinity();
@@ -42,7 +42,7 @@ Times measure(std::size_t bytes, int repeat, int rounds) {
     start = Clock::now();
     for (int i = 0; i < repeat; ++i) {
       std::memcpy(to.get(), from.get(), bytes);
-      __asm__ __volatile__("" : : "r"(to.get()) : "memory");  // the copy counts as used
+      __asm__ __volatile__("" : : "r"(to.get()) : "memory");  // prevents the compiler from removing the copy
     }
     best.copy = std::min(best.copy, seconds_since(start) / repeat);
   }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of following: how soon a step is noticed, what an idle follower costs, what each new step costs.
+"""Measurements of following: how soon a step is noticed, what an idle follower costs, what each new step costs.
 
     following.py BIN [latency] [idle] [curve] [dead]     BIN: the folder of the commands
 
@@ -20,7 +20,7 @@ import live_writer  # noqa: E402
 
 
 def cpu_seconds(pid):
-    """CPU time of all threads that live, to the nanosecond."""
+    """CPU time of all living threads, in nanosecond resolution."""
     total = 0
     for path in glob.glob(f'/proc/{pid}/task/*/schedstat'):
         with open(path, encoding='ascii') as file:
@@ -60,8 +60,8 @@ def latency(tools, steps=200, known=1000):
             trial.step(number)
         for number in range(known, known + steps):
             waiter = subprocess.Popen([os.path.join(tools, 'smd-wait'), '-q', '-s', str(number), trial.path])
-            time.sleep(0.1)  # until it waits
-            trial.step(number)  # the rename is the last thing it does
+            time.sleep(0.1)  # until smd-wait waits
+            trial.step(number)  # ends with the rename
             renamed = time.monotonic()
             waiter.wait()
             times.append(time.monotonic() - renamed)
@@ -71,13 +71,13 @@ def latency(tools, steps=200, known=1000):
 
 
 def idle(tools, seconds=30, known=1000):
-    """The share of a CPU that a follower takes while nothing happens."""
+    """The share of a CPU that an idle follower uses."""
     with Running() as trial:
         for number in range(known):
             trial.step(number)
         follower = follow(tools, trial.path, '-s', 'last')
         follower.stdout.readline()
-        time.sleep(6)  # until folders are known not to have changed
+        time.sleep(6)  # until the follower skips unchanged folders
         before = cpu_seconds(follower.pid)
         time.sleep(seconds)
         used = cpu_seconds(follower.pid) - before
@@ -87,7 +87,7 @@ def idle(tools, seconds=30, known=1000):
 
 
 def cost_of_each(follower, step, total, window):
-    """(steps there, seconds of the follower's CPU per new step), a point for each window of steps; ends the follower."""
+    """(number of steps, seconds of the follower's CPU per new step) for each window of steps; ends the follower."""
     points = []
     before = cpu_seconds(follower.pid)
     for number in range(1, total + 1):
@@ -102,8 +102,8 @@ def cost_of_each(follower, step, total, window):
 
 
 def curve(tools, total=20000, window=1000, workers=1):
-    """cost_of_each while a trial grows; each step is noticed by itself. A window fills one folder of index files: the
-    listing of it is most of what a step costs."""
+    """cost_of_each while a trial grows, with each step noticed separately. A window fills one folder of index files,
+    whose listing is most of the cost of a step."""
     with Running(workers) as trial:
         trial.step(0)
         follower = follow(tools, trial.path)
@@ -117,8 +117,8 @@ def curve(tools, total=20000, window=1000, workers=1):
 
 
 def dead_worker(tools, total=6000, window=1000):
-    """The same while one of two workers never writes, so that all steps wait for it: it costs what is new, not what
-    waits."""
+    """The same while one of two workers never writes, so that all steps wait for it: the cost depends on new steps, not
+    on waiting ones."""
     with Running(2) as trial:
         live_writer.write_step(trial.path, 0, 0)
         follower = subprocess.Popen([os.path.join(tools, 'smd-ls'), '--steps', '-F', trial.path],
@@ -127,7 +127,7 @@ def dead_worker(tools, total=6000, window=1000):
 
         def step(number):
             live_writer.write_step(trial.path, number, 0)
-            time.sleep(0.003)  # until it was noticed
+            time.sleep(0.003)  # until the step is noticed
 
         return cost_of_each(follower, step, total, window)
 

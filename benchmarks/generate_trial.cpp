@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes trials of any size, to the byte as the reference's hook would: for measuring, never for judging answers.
+// Writes trials of any size, byte for byte as the reference's hook would: for measurements, never as expected results.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -140,7 +140,7 @@ void write_file(const std::string& path, std::string_view bytes) {
   }
 }
 
-/// Cheap numbers that look like trained ones and are not all alike.
+/// Cheap numbers that resemble trained ones and are not all alike.
 class Noise {
  public:
   explicit Noise(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15u + 1) {}
@@ -176,7 +176,7 @@ std::vector<NamedTensor> name_tensors(const Options& options) {
   return tensors;
 }
 
-/// What the collections file holds beside the members: one `save_config` of a hook that saves every step.
+/// The collections file without the members: one `save_config` of a hook that saves every step.
 void append_collection(std::string& out, std::string_view name, std::string_view pattern,
                        const std::vector<std::string>& members) {
   const std::string mode = R"({"save_interval": 1, "save_steps": [], "start_step": 0, "end_step": null})";
@@ -256,7 +256,8 @@ class Writer {
     return i % 4 == 3 ? Place{"EVAL", 2, i / 4} : Place{"TRAIN", 1, i - (i + 1) / 4};
   }
 
-  /// With --distinct five tensors carry the step's number in their lengths, four bits each: all after them moves.
+  /// With --distinct the lengths of five tensors encode the step's number, four bits each, so that all later offsets
+  /// differ.
   [[nodiscard]] std::int64_t elements(std::size_t tensor, std::int64_t i) const {
     if (options_.big > 0) {
       return options_.big / 4;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How cost grows: one trial, and others that have four and sixteen times as much of one thing; and input that has very
-many of one thing, sound or damaged."""
+"""How cost grows: one trial, and others with four and sixteen times as much of one thing; and input with very many of
+one thing, valid or damaged."""
 
 import math
 import os
@@ -10,7 +10,7 @@ import bulk_trials
 
 AXES = {'steps': (1000, 4000, 16000), 'tensors': (20, 80, 320), 'workers': (1, 4, 16)}
 BASE = {'steps': 1000, 'tensors': 20, 'workers': 1}
-QUICK = 10  # as many times fewer steps
+QUICK = 10  # fewer steps by this factor
 
 TRIAL = '{}'
 COMMANDS = {
@@ -22,14 +22,14 @@ COMMANDS = {
 }
 
 
-# Of `bulk_trials`; another module may add its scenarios to that list.
+# The list of `bulk_trials`; other modules may add scenarios.
 BULK_SIZES = (1000, 10_000, 100_000)
 BULK_ROUNDS = 2
-BULK_MOST_SECONDS = 120  # what takes longer has no figure at larger sizes
+BULK_MOST_SECONDS = 120  # a command that takes longer is not measured at larger sizes
 
 
 def exponent(points, key):
-    """Of the power that the last of the points grew by since the one before it; what each start costs weighs less there."""
+    """The exponent of growth between the last two points, where start-up costs matter least."""
     *_, (size, before), (last_size, last) = points
     return math.log(last[key] / before[key]) / math.log(last_size / size)
 
@@ -58,7 +58,7 @@ def measure(bench):
 
 
 def bulk_folder(bench, scenario, size):
-    """The folder of a scenario's input; made if it is not there yet."""
+    """The folder of a scenario's input; created if it does not exist."""
     path = os.path.join(bench.work, f'bulk-{scenario.name}-{size}')
     if not os.path.exists(path):
         partly = path + '.partly'
@@ -69,7 +69,7 @@ def bulk_folder(bench, scenario, size):
 
 
 def bulk_command(bench, words, folder):
-    """With the folder in its place; the tools are those that are installed."""
+    """The command line with the folder inserted, using the installed tools."""
     words = [word.replace(TRIAL, folder) for word in words]
     return [bench.tool(words[0]), *words[1:]] if words[0].startswith('smd-') else words
 
@@ -77,7 +77,7 @@ def bulk_command(bench, words, folder):
 def measure_bulk(bench):
     rows = []
     tools = os.path.dirname(bench.tool('smd-ls'))
-    os.environ['PATH'] = tools + os.pathsep + os.environ['PATH']  # for commands within a shell's
+    os.environ['PATH'] = tools + os.pathsep + os.environ['PATH']  # for commands in shell scripts
     sizes = [size // QUICK for size in BULK_SIZES] if bench.options.quick else BULK_SIZES
     for scenario in bulk_trials.SCENARIOS:
         folders = [bulk_folder(bench, scenario, size) for size in sizes]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """growth_s3.py --tools DIR: how the cost of listings on S3 grows. One trial with 10^3, 10^4 and 10^5 keys more that do not
 belong in it, below index/, below collections/ or in its root, served by the tests' server. Processor time and memory are
-those of smd-ls alone: the server's own time is not its. Nothing leaves this machine."""
+those of smd-ls alone, without the server. Nothing leaves this machine."""
 
 import argparse
 import math
@@ -34,7 +34,7 @@ def make_trial(root, place, keys):
 
 
 def measure(tool, root, command):
-    """Seconds of processor time and MiB of smd-ls on what lies in the folder now."""
+    """Seconds of processor time and MiB of smd-ls on the current content of the folder."""
     server = subprocess.Popen([sys.executable, '-B', SERVER, root, '--anonymous', '--frozen'], stdout=subprocess.PIPE)
     try:
         port = int(server.stdout.readline())
@@ -43,7 +43,7 @@ def measure(tool, root, command):
                                    env={'PATH': os.environ['PATH'], 'AWS_EC2_METADATA_DISABLED': 'true'})
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = status
-        if os.waitstatus_to_exitcode(status) not in (0, 4):  # 4: --check lists what does not belong
+        if os.waitstatus_to_exitcode(status) not in (0, 4):  # 4: --check lists files that do not belong
             raise SystemExit(f'smd-ls {" ".join(command)}: status {status}')
         return {'s': usage.ru_utime + usage.ru_stime, 'mib': usage.ru_maxrss / 1024}
     finally:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One scalar's whole history through the library: `history TRIAL TENSOR` opens the trial, then reads all values, and
-// prints what each took as one JSON object. Only the public interface is used.
+// The whole history of one scalar, through the public interface of the library: `history TRIAL TENSOR` opens the
+// trial, reads all values, and prints both times as one JSON object.
 #include <chrono>
 #include <cstdio>
 #include <exception>

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What saving costs. Prints a JSON object: of each way, by its name, the runs, each [seconds, seconds of processor time
-// of all threads, seconds of processor time of the calling thread]. The ways take turns, each time from another on; one
-// turn before them warms. Making and removing folders is not counted; the hook's start and its close are.
+// The cost of saving. Prints a JSON object: for each variant, by name, the runs, each [seconds, seconds of processor
+// time of all threads, seconds of processor time of the calling thread]. The variants take turns, beginning with
+// another one each time, after one turn to warm up. Creating and removing folders is not counted; the hook's start and
+// close are.
 //
-//   bench_hook train TURNS FOLDER          a training loop without a hook (twice: how far equals differ) and with one
+// clang-format off
+//   bench_hook train TURNS FOLDER          a training loop without a hook (twice, to show the noise) and with one
 //   bench_hook write TURNS FOLDER COUNT    COUNT tensors of 1 MiB, eight a step, by write(2) and by the hook
+// clang-format on
 //
-// What training leaves stays until the end: for seconds after many files were removed, ext4 takes up to ten times as
-// long to make one (it passes over inodes that were freed just now, one by one).
+// Files of the training loops are removed at the end: for seconds after many files were removed, ext4 takes up to ten
+// times as long to create one (it skips recently freed inodes one by one).
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -96,7 +99,7 @@ smd::TensorView view(std::span<const float> numbers, const smd::Shape& shape) {
   return {smd::Dtype::float32, shape, std::as_bytes(numbers)};
 }
 
-/// As examples/logistic_regression.cpp, with more data: a step takes half a millisecond.
+/// The loop of examples/logistic_regression.cpp with more data: a step takes half a millisecond.
 void train(int interval, const std::string& folder) {
   constexpr std::size_t samples = 8192;
   constexpr std::size_t features = 64;
@@ -155,7 +158,7 @@ void write(int count, const std::string& folder, const std::vector<float>& value
   hook.close();
 }
 
-/// The same bytes, eight tensors a file.
+/// Writes the same bytes, eight tensors per file.
 void bare(int count, const std::string& folder, const std::vector<float>& values) {
   std::filesystem::create_directories(folder);
   int file = -1;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run was made on and of."""
+"""Describes the machine and the build of a run."""
 
 import os
 import platform

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speed of reductions in memory, as ratios against memcpy and against a loop that only reads, measured in the same run.
-// Each figure is the best of many rounds; the three are measured by turns, so that a slower machine slows all.
+// Speed of reductions in memory, as ratios to memcpy and to a loop that only reads, measured in the same run. Each
+// result is the best of many rounds; the three are measured in turns, so that a slower machine affects all.
 #include <smd/reduction.hpp>
 
 #include <time.h>
@@ -21,9 +21,9 @@ namespace {
 
 using smd::Dtype;
 
-volatile std::uint64_t sink;  // what is computed is used
+volatile std::uint64_t sink;  // keeps results from being optimised away
 
-// Reads every byte, as vectors of 16, eight of them independent of one another.
+// Reads every byte, in vectors of 16, eight of them independent.
 std::uint64_t read_all(const std::byte* bytes, std::size_t size) {
   using Vector = std::uint64_t __attribute__((vector_size(16)));
   Vector words[8] = {};
@@ -41,8 +41,8 @@ std::uint64_t read_all(const std::byte* bytes, std::size_t size) {
   return all;
 }
 
-// By the wall: a virtual machine's count of a thread's own time can fall short of what passed, and the best of many
-// rounds would be such a one.
+// Wall time: a virtual machine may count too little of a thread's own time, and the best of many rounds would select
+// such a count.
 template <class Work>
 double seconds(const Work& work) {
   const auto now = [] {
@@ -65,7 +65,7 @@ std::vector<smd::Reduction> parse(std::string_view list) {
   return wanted;
 }
 
-// A sum of three uniform numbers: near enough to a bell.
+// The sum of three uniform numbers: approximately normal.
 double bell(std::uint64_t& state) {
   double sum = 0;
   for (int k = 0; k < 3; ++k) {
@@ -99,7 +99,7 @@ std::vector<std::byte> numbers(Dtype type, std::size_t size) {
         std::memcpy(&bytes[at], &half, item);
         break;
       case Dtype::float16: {
-        // Sign, and exponent and fraction cut to five and ten bits; what is too small becomes 0.
+        // Sign, and exponent and fraction cut to five and ten bits; numbers that are too small become 0.
         const std::uint32_t moved = bits & 0x7FFFFFFFU;
         half = static_cast<std::uint16_t>(moved < (113U << 23) ? 0 : (moved - (112U << 23)) >> 13);
         half = static_cast<std::uint16_t>(half | (bits >> 16 & 0x8000U));
@@ -116,17 +116,17 @@ std::vector<std::byte> numbers(Dtype type, std::size_t size) {
   return bytes;
 }
 
-struct Figures {
+struct Speeds {
   double work = 1e9;
   double copy = 1e9;
   double read = 1e9;
 };
 
-Figures measure(Dtype type, const std::vector<std::byte>& bytes, std::vector<std::byte>& target,
-                const std::vector<smd::Reduction>& wanted, int rounds) {
+Speeds measure(Dtype type, const std::vector<std::byte>& bytes, std::vector<std::byte>& target,
+               const std::vector<smd::Reduction>& wanted, int rounds) {
   const auto count = static_cast<std::int64_t>(bytes.size() / smd::item_size(type));
   const smd::TensorView view(type, {&count, 1}, bytes);
-  Figures best;
+  Speeds best;
   for (int round = 0; round < rounds; ++round) {
     best.work = std::min(best.work, seconds([&] {
                            for (const smd::ReducedValue& value : smd::reduce(view, wanted)) {
@@ -163,7 +163,7 @@ void table(std::size_t size, int rounds) {
   std::printf("%zu MiB: six reductions (%s)\n", size >> 20, std::string(six).c_str());
   for (const Type& type : types) {
     const std::vector<std::byte> bytes = numbers(type.type, size);
-    const Figures six_cost = measure(type.type, bytes, target, parse(six), rounds);
+    const Speeds six_cost = measure(type.type, bytes, target, parse(six), rounds);
     const auto gigabytes = static_cast<double>(size) * 1e-9;
     std::printf("  %-9s %6.1f GB/s  %5.2f of memcpy (%.1f)  %5.2f of reading (%.1f)\n", type.name,
                 gigabytes / six_cost.work, six_cost.copy / six_cost.work, gigabytes / six_cost.copy,
@@ -174,7 +174,7 @@ void table(std::size_t size, int rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // An instruction set other than the best may be named: AVX2, SSE4, ….
+  // An argument selects an instruction set other than the best: AVX2, SSE4, ….
   for (const smd::detail::reduce::Kernels* kernels : smd::detail::reduce::available_kernels()) {
     if (argc > 1 && std::string_view(argv[1]) == kernels->name) {
       smd::detail::reduce::choose_kernels(*kernels);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges rules over a trial as smd-rule --keep-going does, and says what was read and how long it took.
-//   bench_rules TRIAL RULE[,PARAMETER=VALUE]...   (`all`: every built-in rule, with parameters that make it look at
-//   every tensor; `all=RULE`: that one alone, with these parameters)
+// Evaluates rules on a trial as smd-rule --keep-going does, and prints what was read and how long it took.
+// bench_rules TRIAL RULE[,PARAMETER=VALUE]...   (`all`: every built-in rule, with parameters that select every
+// tensor; `all=RULE`: only this one, with these parameters)
 #include <smd/smd.hpp>
 
 #include <chrono>
@@ -29,7 +29,7 @@ Named parse(const std::string& text) {
   return named;
 }
 
-/// Every rule, of those that must be told what to look at with every tensor.
+/// Every rule; those that need a selection get every tensor.
 std::vector<Named> all_rules() {
   std::vector<Named> all;
   for (const smd::RuleDescription& rule : smd::rule_descriptions()) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whole-command benchmarks: each figure is a ratio against something measured in the same run, in turns with it.
+"""Whole-command benchmarks: each measurement is a ratio against something measured in the same run, in turns with it.
 
-Builds nothing: `cmake --build DIR --target benchmarks` first. Installs the commands in the --work folder, makes its
-trials there once (about 12 GiB), and uses them again. Prints one line a figure; exits with 1 if a limit was missed.
+Builds nothing: run `cmake --build DIR --target benchmarks` first. Installs the commands in the --work folder, generates
+the trials there once (about 12 GiB), and reuses them. Prints one line per measurement; exits with 1 if a limit is missed.
 """
 
 import argparse
@@ -12,35 +12,35 @@ import os
 import sys
 import time
 
-import figures
-import figures_parts
+import measurements
+import measurements_parts
 import growth
 import machine
 import page
 from bench import Bench, Skipped, wanted
 
-# In the order of the page; each named after its function, its title in the first line of what it says of itself.
-FIGURES = (*figures.FIGURES, *figures_parts.FIGURES, figures.s3)
+# In the order of the page. --only uses the function's name; the title is the first line of its docstring.
+MEASUREMENTS = (*measurements.MEASUREMENTS, *measurements_parts.MEASUREMENTS, measurements.s3)
 
 
-def title(figure):
-    return figure.__doc__
+def title(measurement):
+    return measurement.__doc__
 
 
 def parse():
-    names = ' '.join([figure.__name__ for figure in FIGURES] + ['growth', 'bulk'])
+    names = ' '.join([measurement.__name__ for measurement in MEASUREMENTS] + ['growth', 'bulk'])
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--build', required=True, metavar='DIR', help='build folder with the benchmarks in it')
-    parser.add_argument('--work', required=True, metavar='DIR', help='folder for generated trials, kept')
-    parser.add_argument('--seconds', type=float, metavar='S', help='time for the turns of each figure (6; quick: 1)')
+    parser.add_argument('--work', required=True, metavar='DIR', help='folder for generated trials; they are kept')
+    parser.add_argument('--seconds', type=float, metavar='S', help='time for the turns of each measurement (6; quick: 1)')
     parser.add_argument('--only', default='', metavar='RE', help=f'only some of: {names}')
-    parser.add_argument('--quick', action='store_true', help='small trials and few turns: to try whether it works')
-    parser.add_argument('--json', metavar='FILE', help='write all that was measured there')
-    parser.add_argument('--page', metavar='FILE', help='write the page there; only of a whole run')
-    parser.add_argument('--partial', action='store_true', help='--page also of a run with --only or --quick')
+    parser.add_argument('--quick', action='store_true', help='small trials and few turns: to check that it works')
+    parser.add_argument('--json', metavar='FILE', help='write all measurements to FILE')
+    parser.add_argument('--page', metavar='FILE', help='write the page to FILE; only for a whole run')
+    parser.add_argument('--partial', action='store_true', help='allow --page for a run with --only or --quick')
     options = parser.parse_args()
     if options.page and (options.only or options.quick) and not options.partial:
-        parser.error('--page is of a whole run, without --only and --quick; --partial writes it all the same, and says so')
+        parser.error('--page is for a whole run, without --only and --quick; --partial permits it, and the page says so')
     if options.seconds is None:
         options.seconds = 1 if options.quick else 6
     return options
@@ -48,12 +48,12 @@ def parse():
 
 def measure(bench):
     start, load = time.monotonic(), machine.load()
-    for figure in FIGURES:
-        if not wanted(bench.options, figure.__name__):
+    for measurement in MEASUREMENTS:
+        if not wanted(bench.options, measurement.__name__):
             continue
-        bench.section = title(figure)
+        bench.section = title(measurement)
         try:
-            figure(bench)
+            measurement(bench)
         except Skipped as reason:
             bench.skip(bench.section, str(reason))
     rows = growth.measure(bench) if wanted(bench.options, 'growth') else []
@@ -64,12 +64,12 @@ def measure(bench):
     described['Run'] = (f'{(time.monotonic() - start) / 60:.0f} minutes; load {load:.1f} before, {machine.load():.1f} at the '
                         'end')
     return {'complete': not why, 'why_incomplete': ', '.join(why), 'seconds': options.seconds, 'machine': described,
-            'sections': [title(figure) for figure in FIGURES], 'figures': bench.results, 'skipped': bench.skipped,
-            'growth': rows, 'bulk': bulk}
+            'sections': [title(measurement) for measurement in MEASUREMENTS], 'measurements': bench.results,
+            'skipped': bench.skipped, 'growth': rows, 'bulk': bulk}
 
 
 def write(path, text):
-    """Whole or not at all."""
+    """Writes a file completely or not at all."""
     with open(path + '.partly', 'w', encoding='utf-8') as file:
         file.write(text)
     os.rename(path + '.partly', path)
@@ -82,7 +82,7 @@ def main():
         write(options.json, json.dumps(result, indent=1) + '\n')
     if options.page:
         write(options.page, page.render(result))
-    return 0 if all(figure['ok'] for figure in result['figures']) else 1
+    return 0 if all(measurement['ok'] for measurement in result['measurements']) else 1
 
 
 if __name__ == '__main__':

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """s3.py --tools DIR: requests, bytes and times of reading a trial of 1,000 steps from the test server, with 20 ms before
-each answer. The peers, in the same run: a reader that sends the very same requests one after the other; one that, as the
-reference does, lists the event files for each value; and `curl --parallel --parallel-max 16` for 2,000 objects.
+each answer. The peers, in the same run: a reader that sends the same requests one by one; a reader that lists the event
+files for each value, as the reference does; and `curl --parallel --parallel-max 16` for 2,000 objects.
 Needs curl. Nothing leaves this machine."""
 
 import argparse
@@ -21,7 +21,7 @@ MODEL = os.path.join(HERE, "..", "tests", "fixtures", "good-pytorch-digits")
 
 
 def make_trial(folder, steps):
-    """One step of a recorded trial, again and again; its index file and what it names are changed to fit."""
+    """One step of a recorded trial, repeated; its index file and the paths in it are adapted."""
     shutil.copytree(os.path.join(MODEL, "collections"), os.path.join(folder, "collections"))
     source = os.path.join(MODEL, "index", "000000000", sorted(os.listdir(os.path.join(MODEL, "index", "000000000")))[1])
     with open(source, encoding="ascii") as file:
@@ -75,7 +75,7 @@ class Bench:
         return time.monotonic() - start, self.log(), done.stdout
 
     def sequential(self, entries):
-        """The same requests, one after the other over one connection."""
+        """The same requests, one by one over one connection."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port)
         start = time.monotonic()
         for entry in entries:
@@ -101,16 +101,16 @@ class Bench:
 
 
 def timed(seconds):
-    """As run.py has times: the best and the median of those there are."""
+    """Times in the form of run.py: the best and the median."""
     return {"best": min(seconds), "median": statistics.median(seconds), "rounds": len(seconds)}
 
 
-def say(name, **figures):
-    print("  " + name.ljust(46), "  ".join(f"{key} {value}" for key, value in figures.items()), flush=True)
+def say(name, **measurements):
+    print("  " + name.ljust(46), "  ".join(f"{key} {value}" for key, value in measurements.items()), flush=True)
 
 
 def measure(tools, quick=False, jobs=None):
-    """By name, times as of `timed`; `last_requests` is a number. Prints what it measures."""
+    """Returns the times of `timed` by name; `last_requests` is a number. Prints the measurements."""
     steps, objects, latency = (100, 200, 5) if quick else (1000, 2000, 20)
     root = tempfile.mkdtemp(prefix="smd-s3-")
     bench = None
@@ -121,17 +121,17 @@ def measure(tools, quick=False, jobs=None):
         bench = Bench(tools, root, latency, jobs)
         found = {}
 
-        def figures(entries, seconds):
+        def measurements(entries, seconds):
             return {"requests": len(entries), "bytes": sum(entry["bytes"] for entry in entries), "s": f"{seconds:.2f}"}
 
         seconds, log, _ = bench.command("smd-ls", "--summary", trial)
-        say(f"open a trial of {steps} steps, all index files", **figures(log, seconds))
+        say(f"open a trial of {steps} steps, all index files", **measurements(log, seconds))
         seconds, log, _ = bench.command("smd-tensor", "-s", "last", trial, loss)
-        say("one value at the last step", **figures(log, seconds))
+        say("one value at the last step", **measurements(log, seconds))
         found["last_requests"] = len(log)
         seconds, log, out = bench.command("smd-tensor", "-s", ":", "--tsv", "-H", trial, loss)
         assert out.count(b"\n") == steps, out.count(b"\n")
-        say(f"{steps} values of one scalar", **figures(log, seconds))
+        say(f"{steps} values of one scalar", **measurements(log, seconds))
         found["values"] = timed([seconds])
         found["one_by_one"] = timed([bench.sequential(log)])
         # The reference: a listing of the event files (a page for each 1,000) before each value.
@@ -158,12 +158,12 @@ def measure(tools, quick=False, jobs=None):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", required=True, metavar="DIR", help="where smd-ls and smd-tensor are")
-    parser.add_argument("--quick", action="store_true", help="small, to try whether it works")
+    parser.add_argument("--tools", required=True, metavar="DIR", help="folder of smd-ls and smd-tensor")
+    parser.add_argument("--quick", action="store_true", help="small, to check that it works")
     parser.add_argument("--jobs", metavar="N", help="requests at once; default: the commands' own")
     options = parser.parse_args()
-    for name, figure in measure(options.tools, options.quick, options.jobs).items():
-        print(f"{name:14} {figure if isinstance(figure, int) else figure['best']}")
+    for name, measurement in measure(options.tools, options.quick, options.jobs).items():
+        print(f"{name:14} {measurement if isinstance(measurement, int) else measurement['best']}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# The one list of commands. `smd-NAME` is built from tools/NAME; the order is the one in which the manual introduces them.
+# The only list of commands. `smd-NAME` is built from tools/NAME; the order is that of the manual.
 set(SMD_COMMANDS ls tensor reduce rule wait save)
 
-# For C++ that speaks of all of them: SMD_COMMANDS(X) expands X(TYPE) for the type of each command.
+# For C++ code about all of them: SMD_COMMANDS(X) expands X(TYPE) for the type of each command.
 function(smd_write_command_list file)
   set(includes "")
   set(types "")

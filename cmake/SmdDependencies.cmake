@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the project stands on. All are Debian 12 packages; README names them.
+# Dependencies of the project. All are Debian 12 packages; README lists them.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(fmt REQUIRED)
@@ -8,7 +8,7 @@ find_package(simdjson REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED)
-# Headers only: the choice of an instruction set is made in libsmd, so that no further library is loaded at start.
+# Headers only: libsmd selects the instruction set itself, so that no further library is loaded at start.
 find_path(HWY_INCLUDE_DIR hwy/highway.h REQUIRED)
 if(SMD_WITH_S3)
   find_package(Boost REQUIRED COMPONENTS filesystem)
@@ -23,7 +23,7 @@ if(BUILD_TESTING)
   find_package(doctest REQUIRED)
 endif()
 if(BUILD_TESTING OR SMD_BUILD_FUZZERS)
-  # The system's Python is the one that sees Debian's python3-numpy; another may come first in PATH.
+  # The system's Python finds Debian's python3-numpy; another may come first in PATH.
   if(NOT Python3_EXECUTABLE AND EXISTS /usr/bin/python3)
     set(Python3_EXECUTABLE /usr/bin/python3 CACHE FILEPATH "Python of the tests")
   endif()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What optimised builds carry against damaged input: they are the ones that people run on files of others. Off where a
-# sanitizer looks for the same and more. -z now is left out: it resolves at start what a short-lived command never calls.
+# Protections of optimised builds against damaged input, because people run them on files from others. Off if a
+# sanitizer checks the same and more. -z now is left out: it resolves functions at start that a short-lived command
+# never calls.
 include(CheckPIESupported)
 check_pie_supported()
 set(optimised "$<CONFIG:Release,RelWithDebInfo,MinSizeRel>")

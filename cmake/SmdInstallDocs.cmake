@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Manual pages and completions into the places where man and the shells look. What is installed is what is committed.
+# Installs manual pages and completions where man and the shells search for them. They are installed as committed.
 set(SMD_BASH_COMPLETION_DIR "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" CACHE STRING "For bash")
 set(SMD_ZSH_COMPLETION_DIR "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" CACHE STRING "For zsh")
 set(SMD_FISH_COMPLETION_DIR "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" CACHE STRING "For fish")
@@ -24,14 +24,14 @@ install(FILES "${PROJECT_SOURCE_DIR}/completions/zsh/_smd" DESTINATION "${SMD_ZS
 install(FILES "${PROJECT_SOURCE_DIR}/completions/fish/__smd_values.fish" DESTINATION "${SMD_FISH_FUNCTION_DIR}"
   COMPONENT tools)
 foreach(command IN LISTS SMD_COMMANDS)
-  # bash looks for a file named as the command; all of them load the same one.
+  # bash loads a file with the command's name; all of them load the same one.
   install(FILES "${PROJECT_SOURCE_DIR}/completions/bash/smd" DESTINATION "${SMD_BASH_COMPLETION_DIR}"
     RENAME smd-${command} COMPONENT tools)
   install(FILES "${PROJECT_SOURCE_DIR}/completions/fish/smd-${command}.fish" DESTINATION "${SMD_FISH_COMPLETION_DIR}"
     COMPONENT tools)
 endforeach()
 
-# Trials to try the commands on: those of the README.
+# Trials for trying the commands: those of the README.
 install(DIRECTORY
   "${PROJECT_SOURCE_DIR}/tests/fixtures/good-pytorch-digits"
   "${PROJECT_SOURCE_DIR}/tests/fixtures/good-pytorch-exploding"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# smd_add_tool(NAME DIR): an executable `NAME` from tools/DIR, and beneath it an object library `NAME_objects` that
-# unit tests link too.
+# smd_add_tool(NAME DIR): adds an executable `NAME` from tools/DIR, and an object library `NAME_objects`, which unit
+# tests link too.
 function(smd_add_tool name)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
@@ -9,19 +9,20 @@ function(smd_add_tool name)
   target_link_libraries(${name}_objects PUBLIC smd_tool_parts PRIVATE smd_options)
   add_executable(${name} main.cpp)
   target_link_libraries(${name} PRIVATE ${name}_objects smd_options)
-  # All commands stand in bin/ of the build tree; installed, they find the library beside them wherever the prefix is.
+  # All commands are in bin/ of the build tree; installed, they find the library relative to their own path in any
+  # prefix.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin"
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 endfunction()
 
-# smd_add_unit_test(NAME SOURCES… LIBS…): one doctest executable, registered with ctest. The target unit_tests builds
-# all of them, and nothing else.
+# smd_add_unit_test(NAME SOURCES… LIBS…): adds one doctest executable and registers it with ctest. The target
+# unit_tests builds all of them.
 add_custom_target(unit_tests)
 function(smd_add_unit_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
-  # Every test may call its sample Sample.
+  # Every test may name its sample Sample.
   set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(${name} PRIVATE smd_options smd_test_main smd_test_support ${arg_LIBS})
   add_dependencies(unit_tests ${name})

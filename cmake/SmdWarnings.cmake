@@ -2,14 +2,14 @@
 # Compile options of our own targets, kept off those of others.
 add_library(smd_options INTERFACE)
 target_compile_options(smd_options INTERFACE -Wall -Wextra -Wpedantic -Wnon-virtual-dtor)
-# Where sources are joined, what one of them names may stand in the way of another's local names.
+# In joined sources, a name in one source may shadow local names in another.
 if(NOT CMAKE_UNITY_BUILD)
   target_compile_options(smd_options INTERFACE -Wshadow)
 else()
   # GCC takes a joined source for a header, and its local types for those of a header.
   target_compile_options(smd_options INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>")
 endif()
-# GCC 12 sees overlapping copies in std::string's own operator+ (gcc.gnu.org/PR105651).
+# GCC 12 reports overlapping copies in std::string's own operator+ (gcc.gnu.org/PR105651).
 target_compile_options(smd_options INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>")
 if(SMD_WERROR)
   target_compile_options(smd_options INTERFACE -Werror)

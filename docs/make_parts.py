@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_parts.py [--check]: writes into ARCHITECTURE.md which part includes which, from the include lines themselves.
+"""make_parts.py [--check]: writes into ARCHITECTURE.md which part includes which, according to the include lines.
 
 With --check nothing is written: status 1 if the picture is not what the sources say. Always status 1 if two parts
 include each other by any way, if a command includes anything but the shared parts of the commands and public headers, or
@@ -16,12 +16,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "ARCHITECTURE.md"
 BEGIN, END = "<!-- parts -->\n```\n", "```\n<!-- end of parts -->\n"
 PUBLIC = "<smd/*.hpp>"
-# What commands share.
+# Shared parts of the commands.
 SHARED = ["tools/cli", "tools/select", "tools/draw", "tools/rows", "tools/follow"]
 # A part is a folder that one of these finds, the first that does.
 PARTS = (r"libsmd/src/(layout/\w+)/", r"libsmd/src/(\w+)/", r"(libsmd/include)/", r"libsmd/\w+/(include)/",
          r"libsmd/(rules/src/\w+)/", r"libsmd/(\w+)/", r"(tools/\w+)/")
-# Where a quoted include may be found, besides the folder of the file that has it.
+# Folders of quoted includes, in addition to the including file's own.
 ROOTS = ("libsmd/src", "libsmd", "libsmd/rules/src", "tools")
 
 
@@ -44,7 +44,7 @@ def included_files(path):
 
 
 def uses():
-    """Of each part the parts that its files include, and where."""
+    """Returns for each part the parts that its files include, and where."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     for folder in ("libsmd", "tools"):
         for path in sorted((ROOT / folder).rglob("*.[ch]pp")):
@@ -61,14 +61,14 @@ def commands():
 
 
 def wrong_arrows(found):
-    """Includes that no design could allow, each in a line."""
+    """Yields includes that violate the design, one per line."""
     for_commands = {*SHARED, "text", PUBLIC}
     # Libraries that link libsmd as any program does, and the private part text.
     for_rules = {part for part in found if part.startswith("rules/")} | {"text", PUBLIC}
     for part in found:
         allowed = for_commands if part in {*SHARED, *commands()} else for_rules if part in for_rules - {"text", PUBLIC} else None
         if allowed is None and part.startswith("tools/"):
-            continue  # docgen, which knows the commands
+            continue  # docgen, which uses the commands
         for other, lines in found[part].items():
             if (allowed is not None and other not in allowed) or (allowed is None and other.startswith("tools/")):
                 yield from lines
@@ -76,7 +76,8 @@ def wrong_arrows(found):
 
 
 def picture(found):
-    """A line for each part, those that nobody includes on top; commands that include the same are one line."""
+    """Returns a line for each part, beginning with those that no other part includes; commands with equal includes
+    share a line."""
     order = list(graphlib.TopologicalSorter({part: set(others) for part, others in found.items()}).static_order())[::-1]
     rank = {part: i for i, part in enumerate(order)}
     lines = {}

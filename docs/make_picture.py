@@ -25,7 +25,7 @@ NAMED = {30: "#3b4252", 31: "#e06c75", 32: "#a3be8c", 33: "#ebcb8b", 34: "#81a1c
 
 
 def indexed(number):
-    """A colour of the 256 that terminals number."""
+    """Returns one of the 256 terminal colours."""
     if number >= 232:
         return "#" + f"{8 + 10 * (number - 232):02x}" * 3
     if number >= 16:
@@ -44,7 +44,7 @@ def output(command, bin_dir):
 
 
 def cells(line):
-    """(column, character, foreground, background, bold) of a line with colours."""
+    """Yields (column, character, foreground, background, bold) for a line with colours."""
     column, fore, back, bold = 0, None, None, False
     for part in re.split(r"(\x1b\[[0-9;]*m)", line):
         if part.startswith("\x1b["):
@@ -82,7 +82,7 @@ def box(column, row, height, colour, shift=0.0):
 def draw_line(line, row):
     runs = []
     for column, character, fore, back, bold in cells(line):
-        if character == "▀" and back:  # two halves; no font draws them without a seam
+        if character == "▀" and back:  # two halves, because fonts draw a seam between them
             yield box(column, row, HEIGHT / 2, fore)
             yield box(column, row, HEIGHT / 2, back, HEIGHT / 2)
             continue

@@ -3,7 +3,7 @@
 //   custom_rules vanishing TRIAL [THRESHOLD]
 //   custom_rules gradient TRIAL [MIN_THRESHOLD MAX_THRESHOLD]
 //   custom_rules loss TRIAL OTHER_TRIAL [FACTOR]
-// Waits for further steps while the job runs. The status is 1 if the condition was met at some step.
+// Waits for further steps while the job is running. The status is 1 if the condition was met at some step.
 #include "custom_rules.hpp"
 
 #include <cstdio>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a logistic regression by gradient descent on data made up here, and saves what it does: the smallest program
-// with a hook in it.
+// Trains a logistic regression by gradient descent on generated data, and saves tensors: a minimal program with a
+// hook.
 //
 //   logistic_regression TRIAL [healthy|sick] [STEPS] [HOOK.json]
 //
-// `sick` learns 10,000 times as fast as is good for it: weights and loss jump about instead of settling. The
-// hook saves every tenth step, or what HOOK.json says.
+// `sick` uses a learning rate that is 10,000 times too large, so weights and loss jump instead of converging. The hook
+// saves every tenth step, or what HOOK.json says.
 #include <smd/hook.hpp>
 
 #include "logistic_model.hpp"
@@ -44,7 +44,7 @@ int train(const std::string& trial, bool sick, int steps, const char* configurat
   hook.set_mode(smd::Mode::train);
   for (int step = 0; step < steps; ++step) {
     model.look();
-    // Names as PyTorch's hook has them: the built-in collections find them by these.
+    // PyTorch's names, which the patterns of the built-in collections match.
     hook.save_tensor("Logistic_fc.weight", view(model.weights, per_feature));
     hook.save_tensor("Logistic_fc.bias", view({&model.bias, 1}, one));
     hook.save_tensor("gradient/Logistic_fc.weight", view(model.gradient, per_feature));

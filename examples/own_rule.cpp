@@ -18,14 +18,14 @@ class GradientJump final : public smd::Rule {
   explicit GradientJump(const smd::Parameters& parameters)
       : Rule(parameters), gradients_(select({.collections = {"gradients"}})), factor_(parameters.number("factor")) {}
 
-  // What a step needs: the saved l2 norm of each gradient, or the raw value to compute it from.
+  // Requests what a step needs: the saved l2 norm of each gradient, or the value to compute it from.
   void set_required_tensors(smd::StepNeeds& step) override {
     for (const smd::Unit& unit : step.units(gradients_)) {
       step.measure(unit, norm);
     }
   }
 
-  // The same again, now with the numbers. What is remembered comes from the steps evaluated before.
+  // Evaluates a step with the requested numbers. State comes from the steps evaluated before.
   void invoke_at_step(smd::StepView& step) override {
     for (const smd::Unit& unit : step.units(gradients_)) {
       const std::optional<double> now = step.measure(unit, norm);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds the commands, and looks into a trial that a real PyTorch job saved.
+# Installs missing packages, builds the commands, and shows a trial that a PyTorch job saved.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -16,7 +16,7 @@ if ! { cmake --preset release && cmake --build --preset release; } >"$log" 2>&1;
   exit 1
 fi
 
-# A bare system has no locale set, and its terminal shows UTF-8 nevertheless.
+# A minimal system has no locale set, although its terminal shows UTF-8.
 if [ -z "${LC_ALL:-}${LC_CTYPE:-}${LANG:-}" ]; then
   LC_ALL=C.UTF-8
   export LC_ALL

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# packages-test.sh [PACKAGES_DIR]: builds the Debian packages (or takes those of a folder), holds them against lintian,
-# installs them into a bare Debian 12, and uses them there as a stranger would. Needs root, for the bare system.
+# packages-test.sh [PACKAGES_DIR]: builds the Debian packages (or takes those in a folder), checks them with lintian,
+# installs them into a minimal Debian 12, and uses them there. Needs root, for the minimal system.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -32,7 +32,7 @@ lintian --fail-on error "$packages"/*.deb
 
 step 'a bare Debian 12'
 root=$(mktemp -d)
-# What apt's tools mounted in there must be gone before anything is removed.
+# Mounts that apt's tools made there must be unmounted before anything is removed.
 trap 'umount "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
 debootstrap --variant=minbase bookworm "$root" >/dev/null
 mkdir "$root/packages"

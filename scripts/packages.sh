@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts beside it. need_packages PACKAGE...: installs those Debian packages that are missing, and
-# nothing else; ends the script with a plain message if one cannot be had.
+# Sourced by the other scripts. need_packages PACKAGE...: installs only those Debian packages that are missing; ends
+# the script with a message if one is unavailable.
 
 packages_say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
@@ -35,18 +35,18 @@ need_packages() {
     exit 1
   fi
   packages_say "installing: $packages_wanted"
-  # Package lists may be old, or absent as in a fresh root. Sources of others that do not answer are no obstacle: what
-  # counts is whether the packages can be had.
+  # Package lists may be old, or absent as in a new root. Other sources that do not answer are no obstacle: only the
+  # availability of the packages counts.
   packages_apt_get update -qq >/dev/null || packages_say "apt-get update failed; going on with the lists that are there"
   packages_absent=
   for package in $packages_wanted; do
     apt-get install -qq --simulate "$package" >/dev/null 2>&1 || packages_absent="$packages_absent $package"
   done
   if [ -n "$packages_absent" ]; then
-    packages_say "no such package to be had:$packages_absent; the package sources must offer Debian 12 or later"
+    packages_say "packages are unavailable:$packages_absent; the package sources must offer Debian 12 or later"
     exit 1
   fi
-  # The list is words, to be split.
+  # The list is split into words.
   # shellcheck disable=SC2086
   if ! packages_apt_get install -qq -y --no-install-recommends $packages_wanted >/dev/null; then
     packages_say "apt-get could not install (see above): $packages_wanted"
@@ -54,10 +54,10 @@ need_packages() {
   fi
 }
 
-# What the library and the commands are built with and from.
+# Packages for building the library and the commands.
 build_packages='cmake g++ ninja-build pkg-config libboost-filesystem-dev libcli11-dev
   libcurl4-openssl-dev libfmt-dev libhwy-dev libpugixml-dev libssl-dev
   libpcre2-dev libprotozero-dev libsimdjson-dev nlohmann-json3-dev zlib1g-dev'
-# What the tests need besides.
+# Further packages for the tests.
 test_packages='bash clang clang-format doctest-dev fish gnuplot-nox jq libxml2-utils mandoc miller openssl perl python3
   python3-botocore python3-numpy strace valgrind xz-utils zsh'

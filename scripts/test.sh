@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing and runs every test: formatting, the unit tests under sanitizers, and at the end all others in
-# a plain build, so that the last lines are ctest's summary. What Clang says of the sources, tidy.sh asks.
+# Installs missing packages and runs every test: formatting, the unit tests under sanitizers, and finally all others in
+# a plain build, so that the last lines are ctest's summary. tidy.sh runs Clang's checks.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 # shellcheck disable=SC2086
 need_packages $build_packages $test_packages
-# What Clang's sanitizers link; its package is named after Clang's version.
+# Clang's sanitizer libraries; their package is named after Clang's version.
 need_packages "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
 jobs=$(nproc)
-# Saves the second run from compiling again what did not change, wherever the clone lies.
+# A second run compiles only what changed, wherever the clone is.
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
 fi
@@ -25,7 +25,7 @@ cmake --preset asan
 cmake --build --preset asan --target unit_tests fuzz_replay smd_sample
 ctest --preset asan --label-regex unit --parallel "$jobs"
 
-# The other unit tests run in one thread, or in those of the library that these drive harder.
+# The other unit tests run in one thread, or in threads of the library that these tests use more heavily.
 threaded='unit_base unit_storage unit_trial unit_hook'
 step "unit tests: tsan ($threaded)"
 cmake --preset tsan
@@ -33,7 +33,7 @@ cmake --preset tsan
 cmake --build --preset tsan --target $threaded
 ctest --preset tsan --tests-regex "^($(printf '%s' "$threaded" | tr ' ' '|'))\$" --parallel "$jobs"
 
-# Compiles the unit tests too, by GCC; they ran above.
+# Also compiles the unit tests, with GCC; they ran above.
 step 'everything else'
 # Joined sources take half the time of single ones.
 cmake --preset ci -DSMD_SKIPPED_TESTS_FAIL=ON -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12

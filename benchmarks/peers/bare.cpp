@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least that must be done for a question, by hand and without a library: what the commands are measured against.
+// The minimum of work for a query, by hand and without a library, to compare the commands with.
 //
+// clang-format off
 //   bench_bare names FOLDER            list the names in the folders of FOLDER
 //   bench_bare index FOLDER THREADS    the same; open, read and close each file, relative to its folder, in one buffer
 //   bench_bare events FOLDER THREADS OFFSET LENGTH STEPS PASSES
 //                                      open, one pread of LENGTH bytes at OFFSET and close, for every step below STEPS
 //   bench_bare ranges TRIAL LIST THREADS
 //                                      open each file of the list once, pread each of its ranges
+// clang-format on
 //
-// `events` knows where each file is without listing: steps 0, 1, … as the generator numbers them, worker 0. Prints what
-// it read and the seconds of its best pass.
+// `events` computes the path of each file instead of listing: steps 0, 1, … as the generator numbers them, worker 0.
+// Prints what it read and the seconds of its best pass.
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -69,7 +71,7 @@ std::vector<Folder> list_folders(const std::string& path) {
   return folders;
 }
 
-/// Calls `work(piece)` for every piece below `pieces`, from so many threads.
+/// Calls `work(piece)` for every piece below `pieces`, on this many threads.
 void share_out(unsigned threads, std::size_t pieces, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next = 0;
   const auto run = [&] {
@@ -164,8 +166,8 @@ void read_events(const std::string& path, unsigned threads, off_t offset, std::s
   ::close(root);
 }
 
-/// Ranges from a list of lines `FILE OFFSET LENGTH`, as `smd-ls --locations` prints them, sorted by file: each file is
-/// opened once, and each range read by a pread of its own into one buffer.
+/// Reads ranges from a list of lines `FILE OFFSET LENGTH`, as `smd-ls --locations` prints them, sorted by file: opens
+/// each file once, and reads each range with its own pread into one buffer.
 void read_ranges(const std::string& root, const std::string& list, unsigned threads) {
   struct Range {
     off_t offset;
@@ -208,7 +210,7 @@ void read_ranges(const std::string& root, const std::string& list, unsigned thre
   });
 }
 
-/// The best of so many passes, so that warm means warm. A pass prints what it read.
+/// Returns the best of several passes, so that caches are warm. A pass prints what it read.
 int best_of(unsigned long passes, const std::function<void()>& pass) {
   double best = 0;
   for (unsigned long i = 0; i < passes; ++i) {

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// What starting and ending any process costs.
+// Measures the cost of starting and ending any process.
 int main(void) { return 0; }

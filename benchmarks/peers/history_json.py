@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""history_json.py TRIAL NAME: what smd-tensor is measured against: all values of a float32 scalar, by Python's json and
-struct, where the elements are known to lie."""
+"""history_json.py TRIAL NAME: the peer of smd-tensor: reads all values of a float32 scalar with Python's json and struct,
+from known offsets in the records."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""names_json.py TRIAL: what smd-ls is measured against: the names in all index files, by Python's json."""
+"""names_json.py TRIAL: the peer of smd-ls: reads the names in all index files with Python's json."""
 
 import json
 import os

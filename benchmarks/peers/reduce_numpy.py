@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reduce_numpy.py TRIAL LIST ELEMENTS: what smd-reduce is measured against: six reductions of the float32 elements at
-the end of each range of a list of lines `FILE OFFSET LENGTH`, by NumPy, where the elements are known to lie."""
+"""reduce_numpy.py TRIAL LIST ELEMENTS: the peer of smd-reduce: computes six reductions with NumPy, of the float32 elements
+at a known offset in each range of a list of lines `FILE OFFSET LENGTH`."""
 
 import sys
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def place(record):
-    """Where the elements end, as the generator writes records: before tag and length of `mode_step`'s group."""
+    """The end of the elements in the generator's records: before tag and length of `mode_step`'s group."""
     return record.rindex(b'\n\tmode_step') - 4
 
 

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 trial, elements = sys.argv[1], int(sys.argv[2])
-judged = below = 0
+evaluated = below = 0
 for folder, folders, files in os.walk(f'{trial}/index'):
     folders.sort()
     for name in sorted(files):
@@ -26,5 +26,5 @@ for folder, folders, files in os.walk(f'{trial}/index'):
                 end = record.rindex(b'\n\tmode_step') - 4
                 x = np.frombuffer(record, np.float32, elements, end - 4 * elements)
                 below += bool(np.abs(x).mean(dtype=np.float64) < 1e-7)
-                judged += 1
-print(judged, below)
+                evaluated += 1
+print(evaluated, below)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""six_numpy.py: what the kernels are measured against: six reductions of 1 MiB by NumPy, as one calls them. Prints GB/s
-by type as JSON, each the best of many rounds."""
+"""six_numpy.py: the peer of the kernels: six reductions of 1 MiB by NumPy, one call each. Prints GB/s by type as JSON, each
+the best of many rounds."""
 
 import json
 import time
@@ -12,7 +12,7 @@ def six(x):
     return x.min(), x.max(), x.mean(), x.std(), np.linalg.norm(x), np.abs(x).mean()
 
 
-np.seterr(over='ignore')  # of sums of float16
+np.seterr(over='ignore')  # in sums of float16
 speeds = {}
 for dtype in ('float32', 'float64', 'float16', 'int8', 'int64'):
     numbers = np.random.default_rng(1).standard_normal((1 << 20) // np.dtype(dtype).itemsize)

@@ -2,12 +2,12 @@
  *
  *   bench_stopwatch [--cold] ROUNDS COMMAND... [-- COMMAND...]...
  *
- * Runs the commands in turns, so often, with standard output to /dev/null, and prints a JSON list: for each command
+ * Runs the commands in turns, ROUNDS times, with standard output to /dev/null, and prints a JSON list: for each command
  * its runs as [seconds, peak KiB, exit status, seconds of processor time]. --cold empties the page cache before every
  * run (root only).
  *
- * A program of its own, and a small one: what starts a process is charged to it, and the peak memory of a process
- * begins with that of the one it was split off. */
+ * This is a separate small program because the measured process is charged for its start, and its peak memory begins
+ * with that of the process that started it. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <spawn.h>

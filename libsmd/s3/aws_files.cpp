@@ -21,7 +21,8 @@ std::string_view trimmed(std::string_view text) noexcept {
   return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
 }
 
-/// `[default]`, `[profile NAME]` in the config file, `[NAME]` in the credentials file; nothing for other sections.
+/// Returns NAME for `[default]`, `[profile NAME]` in the config file and `[NAME]` in the credentials file; nullopt for
+/// other sections.
 std::optional<std::string> section_name(std::string_view line, bool config) {
   line = trimmed(line.substr(1, std::min(line.find(']'), line.size()) - 1));
   if (!config || line == "default") {
@@ -55,7 +56,7 @@ void parse(std::string_view text, bool config, std::map<std::string, Profile, st
       continue;
     }
     const std::size_t equals = content.find('=');
-    // What is indented belongs to the setting above (`s3 =`), not to the profile.
+    // Indented lines belong to the setting above (`s3 =`), not to the profile.
     if (profile == nullptr || equals == content.npos || line.front() == ' ' || line.front() == '\t') {
       continue;
     }

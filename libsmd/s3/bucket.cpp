@@ -66,14 +66,14 @@ struct Bucket::PageRequest {
   const std::string& name;
   bool one_level;
   const std::string& after;
-  std::string token;  ///< Of this page; empty for the first page.
+  std::string token;  ///< Of this page; empty for the first one.
   std::string last;   ///< The last key so far.
   unsigned names = 1000;
 };
 
 struct Bucket::Page {
   Listed listed;
-  std::string token;  ///< Of the next page; empty after the last page.
+  std::string token;  ///< Of the next page; empty after the last one.
   std::string last;
 };
 
@@ -101,7 +101,7 @@ Outcome<Bucket::Page> Bucket::list_page(const PageRequest& request) {
     return response.problem();
   }
   if (response->status != 200) {
-    return wrong("is not to be had: status " + std::to_string(response->status));
+    return wrong("is unavailable: status " + std::to_string(response->status));
   }
   if (client_->repeats_secrets(response->body)) {
     return wrong("repeats the credentials that it was asked for with");
@@ -135,7 +135,7 @@ Outcome<Bucket::Page> Bucket::list_page(const PageRequest& request) {
       return wrong("names '" + printable(client_->scrub_server_text(object.key)) + "', which does not belong there");
     }
     if (object.key == name && (name.empty() || name.ends_with('/'))) {
-      continue;  // stands for the folder itself
+      continue;  // represents the folder itself
     }
     if (cache_ || object.key.ends_with(read_whole)) {
       listed_.add(object.key, object.size, object.etag);
@@ -200,7 +200,7 @@ Outcome<Bucket::Listed> Bucket::list_first(const std::string& name, bool one_lev
 std::string Bucket::cache_name(const std::string& name, std::string_view part) const {
   const Settings& settings = client_->settings();
   return (settings.endpoint ? settings.endpoint->host + settings.endpoint->base : std::string("aws")) + "\n" +
-         location_.bucket + "\n" + std::string(part) + "\n" + key_of(name);  // only a key may hold line breaks
+         location_.bucket + "\n" + std::string(part) + "\n" + key_of(name);  // only a key may contain line breaks
 }
 
 void Bucket::forget(const std::string& name) { listed_.forget(name); }
@@ -236,7 +236,7 @@ Outcome<std::string> Bucket::get(const std::string& name, std::uint64_t most) {
   if (cache_) {
     cache_->keep(cache_name(name, ""), {std::string(response->header("etag")), response->body.size(), response->body});
   } else {
-    listed_.forget(name);  // most are read once
+    listed_.forget(name);  // most are read only once
   }
   return std::move(response->body);
 }
@@ -254,7 +254,7 @@ Outcome<Bucket::Range> Bucket::get_range(const std::string& name, std::uint64_t 
     if (kept && kept->data.size() > into.size()) {
       kept.reset();
     }
-    if (kept && !etag.empty() && kept->etag == etag) {  // of the very object that is being read
+    if (kept && !etag.empty() && kept->etag == etag) {  // of the same version of the object
       std::memcpy(into.data(), kept->data.data(), kept->data.size());
       return Range{kept->etag, kept->object_size, kept->data.size()};
     }

@@ -70,7 +70,7 @@ std::optional<Cache::Entry> parse(std::string_view text) {
                       std::string(content.substr(etag_bytes))};
 }
 
-/// Where an entry stands: a folder of the first two digits, and a file of the others.
+/// The place of an entry: a folder named by the first two digits, and a file named by the others.
 struct Place {
   std::string folder;
   std::string file;
@@ -138,7 +138,7 @@ std::optional<Cache::Entry> Cache::find(std::string_view name) {
     }
     return std::nullopt;
   }
-  ::futimens(fd.get(), nullptr);  // what is used stays
+  ::futimens(fd.get(), nullptr);  // entries in use are kept
   return entry;
 }
 
@@ -152,13 +152,12 @@ void Cache::keep(std::string_view name, const Entry& entry) {
   const int error = folder ? write_whole(folder.get(), temporary_name(), place.file, text) : errno;
   if (error == 0) {
     wrote(text.size());
-  } else if (error != EEXIST &&
-             error != ENOTDIR) {  // else something that is not the cache's has the name, and keeps it
+  } else if (error != EEXIST && error != ENOTDIR) {  // otherwise something else has the name and is kept
     give_up(error_text(error));
   }
 }
 
-/// Measures the folder now and then only.
+/// Measures the folder only occasionally.
 void Cache::wrote(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   unchecked_bytes_ += bytes;

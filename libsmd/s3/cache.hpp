@@ -15,8 +15,8 @@
 
 namespace smd::detail::storage::s3 {
 
-/// Objects, or ranges of them, kept in a folder by what they are called. Any number of processes may share it: an entry
-/// appears whole (temporary file, then rename) and is checked when it is read. Thread-safe.
+/// A folder that caches objects, or ranges of them, by name. Any number of processes may share it: an entry appears
+/// complete (temporary file, then rename) and is checked when it is read. Thread-safe.
 class Cache {
  public:
   struct Entry {
@@ -25,12 +25,12 @@ class Cache {
     std::string data;
   };
 
-  /// Makes the folder if need be. `say` gets what is worth saying: at most one text a kind. A folder that does not
-  /// serve (see `open_cache_folder`) keeps nothing.
+  /// Creates the folder if needed. `say` receives messages, at most one of each kind. A folder that is not usable (see
+  /// `open_cache_folder`) caches nothing.
   static std::shared_ptr<Cache> open(std::string folder, std::uint64_t most_bytes,
                                      std::function<void(std::string)> say);
 
-  /// Nothing if there is none, or a damaged one, which is removed.
+  /// Returns nullopt if there is no entry, or if it is damaged; a damaged entry is removed.
   [[nodiscard]] std::optional<Entry> find(std::string_view name);
   void keep(std::string_view name, const Entry& entry);
   [[nodiscard]] bool usable() const noexcept { return usable_.load(); }
@@ -41,7 +41,7 @@ class Cache {
   void wrote(std::uint64_t bytes);
 
   std::string folder_;
-  Descriptor root_;  // of the folder
+  Descriptor root_;  // the folder
   std::uint64_t most_bytes_;
   std::function<void(std::string)> say_;
   std::atomic<bool> usable_{true};

@@ -24,7 +24,7 @@ namespace {
 constexpr std::string_view marker_text =
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# smd-cache 1: objects of S3 that libsmd keeps. Other files do not belong here; all of it may be deleted.\n";
-/// Of the marker: what makes the folder ours.
+/// The part of the marker that identifies our folders.
 constexpr std::string_view marker_start = marker_text.substr(0, marker_text.find(':', marker_text.find('#')));
 
 constexpr std::string_view temporary_prefix = "tmp-";
@@ -36,14 +36,14 @@ bool is_hex(std::string_view name, std::size_t digits) noexcept {
   return name.size() == digits && name.find_first_not_of("0123456789abcdef") == name.npos;
 }
 
-/// `tmp-`, and four numbers with `-` between them.
+/// Returns whether a name is `tmp-` followed by four numbers separated by `-`.
 bool is_temporary(std::string_view name) noexcept {
   constexpr std::ptrdiff_t dashes = 4;
   return name.starts_with(temporary_prefix) && name.find_first_not_of("0123456789-", 4) == name.npos &&
          std::count(name.begin(), name.end(), '-') == dashes && name.find("--") == name.npos && !name.ends_with('-');
 }
 
-/// The names in an open folder. False if it cannot be listed, with errno.
+/// Reads the names in an open folder. Returns false and sets errno if it cannot be listed.
 bool names_in(int folder, std::vector<std::string>& names) {
   Descriptor again(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(again ? ::fdopendir(again.get()) : nullptr, &::closedir);
@@ -68,13 +68,14 @@ bool has_marker(int root) {
          std::string_view(start.data(), start.size()) == marker_start;
 }
 
-/// The folder, made if it is not there; not open, with errno.
+/// Opens the folder, creating it if needed. If it fails, the descriptor is not open and errno is set.
 Descriptor open_or_make(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) {
     path.pop_back();
   }
   std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);  // what fails is said next
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);  // the next call reports
+                                                                                          // failures
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return {};
   }
@@ -92,18 +93,18 @@ bool used_before(const Entry& a, const Entry& b) noexcept {
   return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
 }
 
-/// Takes what stands in one folder into `entries`, and removes what a process that died left there. The bytes of
-/// temporary files in use count too.
+/// Adds the contents of one folder to `entries`, and removes what processes that died left there. The total includes
+/// temporary files in use.
 std::uint64_t measure(int folder, const std::string& folder_name, std::vector<Entry>& entries) {
   std::vector<std::string> names;
-  (void)names_in(folder, names);  // what cannot be listed is not removed
+  (void)names_in(folder, names);  // nothing is removed if listing fails
   std::uint64_t bytes = 0;
   for (std::string& name : names) {
     const bool temporary = is_temporary(name);
     struct stat status = {};
     if ((!temporary && !is_hex(name, entry_digits)) ||
         ::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) {
-      continue;  // not ours
+      continue;  // not the cache's
     }
     if (temporary && std::time(nullptr) - status.st_mtim.tv_sec > stale_temporary) {
       ::unlinkat(folder, name.c_str(), 0);
@@ -135,7 +136,7 @@ CacheFolder open_cache_folder(const std::string& path) {
   if (!names_in(root, names)) {
     folder.trouble = error_text(errno);
   } else if (!std::all_of(names.begin(), names.end(), is_temporary) && !has_marker(root)) {
-    // Not one that another process has just begun, either: there the marker is the first thing.
+    // The folder is not one that another process has just begun, because it writes the marker first.
     folder.foreign = true;
     folder.trouble =
         "holds files, but no marker of a cache (" + std::string(cache_marker) +
@@ -158,7 +159,7 @@ Descriptor open_entry_folder(int root, const std::string& name, bool make) {
 }
 
 std::string temporary_name() {
-  // Process ids alone say nothing among containers and machines.
+  // Process ids alone are not unique across containers and machines.
   static const std::string own = [] {
     std::random_device random;
     return std::to_string(random()) + "-" + std::to_string(random());
@@ -199,7 +200,7 @@ void make_room(int root, std::uint64_t most_bytes) {
   std::vector<Entry> entries;
   std::vector<std::string> names;
   (void)names_in(root, names);
-  std::vector<Entry> none;  // an entry stands in a folder; here are only temporary files
+  std::vector<Entry> none;  // entries are in folders; here are only temporary files
   std::uint64_t bytes = measure(root, {}, none);
   for (const std::string& name : names) {
     if (const Descriptor folder = is_hex(name, folder_digits) ? open_entry_folder(root, name, false) : Descriptor()) {

@@ -15,7 +15,7 @@ namespace {
 constexpr int retry_tokens = 500;
 constexpr int retry_cost = 5;
 constexpr int timeout_cost = 10;
-constexpr int slow_stalls = 15;  ///< So many times the usual patience.
+constexpr int slow_stalls = 15;  ///< Multiple of the usual patience.
 
 bool is_throttled(const HttpResponse& response, std::string_view code) {
   return response.trouble == Trouble::none &&
@@ -31,7 +31,7 @@ bool is_passing(const HttpResponse& response, std::string_view code) {
     case 503:
     case 504:
       return true;
-    default:  // of a body that arrived changed, too; and S3 may find trouble after it has said 200
+    default:  // includes a body changed in transit; and S3 may report an error after status 200
       return code == "RequestTimeout" || code == "InternalError" || code == "ServiceUnavailable" ||
              code == "SlowDown" || code == "OperationAborted" || code == "BadDigest" ||
              code == "XAmzContentSHA256Mismatch";
@@ -61,7 +61,7 @@ std::string_view words_for(Trouble trouble) noexcept {
   return "the request cannot be made";
 }
 
-/// Empty if a body is all there.
+/// Returns why a body is not complete; empty if it is.
 std::string why_not_whole(const Ask& ask, const HttpResponse& response) {
   const auto length = parse_number(response.header("content-length"));
   if (ask.into.empty()) {
@@ -73,7 +73,7 @@ std::string why_not_whole(const Ask& ask, const HttpResponse& response) {
     }
     return framed || ask.method == "HEAD" ? "" : "the answer does not say how long it is";
   }
-  if (response.status == 200) {  // the whole object, though a part was asked for
+  if (response.status == 200) {  // the whole object, although a part was requested
     const std::uint64_t belongs =
         length && *length > ask.offset ? std::min<std::uint64_t>(*length - ask.offset, ask.into.size()) : 0;
     return length && response.into_bytes == belongs ? "" : "the answer is not the range asked for";
@@ -90,17 +90,18 @@ std::string why_not_whole(const Ask& ask, const HttpResponse& response) {
 
 }  // namespace
 
-/// What changes from one attempt to the next.
+/// The state that changes from one attempt to the next.
 struct Client::Turn {
-  std::chrono::steady_clock::time_point end;  ///< Then there are no further attempts.
+  std::chrono::steady_clock::time_point end;  ///< No further attempts after this.
   std::string region;
-  std::shared_ptr<const FoundCredentials> credentials;  ///< Null: unsigned.
+  std::shared_ptr<const FoundCredentials> credentials;  ///< Null: unsigned requests.
   bool region_changed = false;
   bool credentials_changed = false;
   bool clock_changed = false;
 };
 
-struct Client::Verdict {
+/// What to do after an answer.
+struct Client::Decision {
   enum class What : std::uint8_t { good, retry, other_region, other_credentials, other_clock, fail };
   What what = What::good;
   Problem problem = {};
@@ -144,10 +145,10 @@ bool Client::repeats_secrets(std::string_view body) {
          (holds_secret(body, credentials->credentials.secret) || holds_secret(body, credentials->credentials.token));
 }
 
-/// Of what the server says of an error, what may be shown.
+/// Returns the parts of the server's error that may be shown.
 ErrorReply Client::error_of(const HttpResponse& response, const Turn& turn) const {
   constexpr std::size_t longest_message = 500;
-  constexpr std::size_t longest_word = 100;  // codes and ids
+  constexpr std::size_t longest_word = 100;  // of codes and ids
   ErrorReply error = parse_error(response);
   if (turn.credentials) {
     const Credentials& credentials = turn.credentials->credentials;
@@ -158,7 +159,7 @@ ErrorReply Client::error_of(const HttpResponse& response, const Turn& turn) cons
       error.region.clear();
     }
   }
-  // Cut last: no part of a secret is left then.
+  // Shortened last, so that no part of a secret remains.
   error.message = error.message.substr(0, longest_message);
   error.code = error.code.substr(0, longest_word);
   error.request_id = error.request_id.substr(0, longest_word);
@@ -210,7 +211,7 @@ HttpResponse Client::send(const Ask& ask, const Turn& turn) {
       text += &name == &ask.query.front().first ? "?" : "&";
       text += name;
       text += "=";
-      text += name == "continuation-token" ? without_signatures(value) : value;  // the server's
+      text += name == "continuation-token" ? without_signatures(value) : value;  // from the server
     }
     if (!ask.into.empty()) {
       text += " from byte " + std::to_string(ask.offset);
@@ -226,8 +227,8 @@ HttpResponse Client::send(const Ask& ask, const Turn& turn) {
   return response;
 }
 
-Client::Verdict Client::judge(const Ask& ask, const Turn& turn, const HttpResponse& response) const {
-  using What = Verdict::What;
+Client::Decision Client::decide(const Ask& ask, const Turn& turn, const HttpResponse& response) const {
+  using What = Decision::What;
   const auto network = [&](std::string text) { return Problem{ProblemKind::network, ask.file, {}, std::move(text)}; };
   if (response.trouble == Trouble::stopped) {
     return {What::fail, stopped_problem(ask.file)};
@@ -258,20 +259,21 @@ Client::Verdict Client::judge(const Ask& ask, const Turn& turn, const HttpRespon
       if (std::string text = why_not_whole(ask, response); !text.empty()) {
         return {What::retry, network(text), text};
       }
-      // Of a call that takes long, S3 says that it goes well before it knows.
-      return ask.slow_answer && !error_of(response, turn).code.empty() ? judge_refusal(ask, turn, response) : Verdict{};
+      // For slow calls S3 sends status 200 before it knows the outcome.
+      return ask.slow_answer && !error_of(response, turn).code.empty() ? decide_refusal(ask, turn, response)
+                                                                       : Decision{};
     case 204:
     case 304:
     case 412:
     case 416:
       return {};
     default:
-      return judge_refusal(ask, turn, response);
+      return decide_refusal(ask, turn, response);
   }
 }
 
-Client::Verdict Client::judge_refusal(const Ask& ask, const Turn& turn, const HttpResponse& response) const {
-  using What = Verdict::What;
+Client::Decision Client::decide_refusal(const Ask& ask, const Turn& turn, const HttpResponse& response) const {
+  using What = Decision::What;
   const ErrorReply error = error_of(response, turn);
   const std::string& code = error.code;
   const std::string who = turn.credentials ? turn.credentials->where : std::string("nobody");
@@ -353,24 +355,24 @@ void Client::return_tokens(int cost) {
   }
 }
 
-/// Pauses; false if there is to be no further attempt.
-bool Client::wait_for_retry(const Ask& ask, const Turn& turn, unsigned attempt, Verdict& verdict,
+/// Waits before the next attempt. Returns false if there should not be one.
+bool Client::wait_for_retry(const Ask& ask, const Turn& turn, unsigned attempt, Decision& decision,
                             const HttpResponse& response) {
   const auto now = std::chrono::steady_clock::now();
   if (now >= turn.end) {
     const auto total = std::chrono::duration_cast<std::chrono::seconds>(ask.total.value_or(settings_.patience.total));
-    verdict.problem.text +=
+    decision.problem.text +=
         "; a request may take " + std::to_string(total.count()) + " s with all its attempts, and did";
     return false;
   }
   if (attempt >= settings_.attempts) {
     return false;
   }
-  if (!take_tokens(verdict.cost)) {
-    say(RemoteDetail::info, url_of(ask) + ": " + verdict.short_text + "; too much fails, so it is not tried again");
+  if (!take_tokens(decision.cost)) {
+    say(RemoteDetail::info, url_of(ask) + ": " + decision.short_text + "; too much fails, so it is not tried again");
     return false;
   }
-  if (verdict.throttled) {
+  if (decision.throttled) {
     pool_.slow_down();
   }
   std::chrono::milliseconds pause = random_pause(settings_.patience, attempt);
@@ -379,25 +381,25 @@ bool Client::wait_for_retry(const Ask& ask, const Turn& turn, unsigned attempt, 
         std::chrono::seconds(static_cast<std::int64_t>(std::min<std::uint64_t>(*seconds, 1000))),
         settings_.patience.most_pause);
   }
-  say(RemoteDetail::info, ask.method + " " + url_of(ask) + ": " + verdict.short_text + "; attempt " +
+  say(RemoteDetail::info, ask.method + " " + url_of(ask) + ": " + decision.short_text + "; attempt " +
                               std::to_string(attempt + 1) + " of " + std::to_string(settings_.attempts) + " in " +
                               std::to_string(pause.count()) + " ms");
   sleep_until(std::min(now + pause, turn.end), ask.stop);
   return true;
 }
 
-/// Does what a verdict asks for once; false if there is nothing to be changed.
-bool Client::change(const Ask& ask, Turn& turn, const Verdict& verdict, const HttpResponse& response) {
-  switch (verdict.what) {
-    case Verdict::What::other_region: {
+/// Changes the region, the clock or the credentials for the next attempt, as decided. Returns false if it cannot.
+bool Client::change(const Ask& ask, Turn& turn, const Decision& decision, const HttpResponse& response) {
+  switch (decision.what) {
+    case Decision::What::other_region: {
       turn.region_changed = true;
-      turn.region = verdict.region;
-      say(RemoteDetail::info, "bucket '" + ask.bucket + "' is in the region " + verdict.region);
+      turn.region = decision.region;
+      say(RemoteDetail::info, "bucket '" + ask.bucket + "' is in the region " + decision.region);
       const std::lock_guard lock(mutex_);
-      regions_[ask.bucket] = verdict.region;
+      regions_[ask.bucket] = decision.region;
       return true;
     }
-    case Verdict::What::other_clock: {
+    case Decision::What::other_clock: {
       turn.clock_changed = true;
       const auto date = parse_http_date(response.header("date"));
       if (!date) {
@@ -409,7 +411,7 @@ bool Client::change(const Ask& ask, Turn& turn, const Verdict& verdict, const Ht
                                   " s ahead of the server's; requests are dated by the server's");
       return true;
     }
-    case Verdict::What::other_credentials: {
+    case Decision::What::other_credentials: {
       turn.credentials_changed = true;
       auto other = turn.credentials ? credentials_.other_than(*turn.credentials, ask.stop)
                                     : Outcome<std::shared_ptr<const FoundCredentials>>(nullptr);
@@ -443,20 +445,20 @@ Outcome<HttpResponse> Client::ask(const Ask& ask) {
   }
   for (unsigned attempt = 1;;) {
     HttpResponse response = send(ask, turn);
-    Verdict verdict = judge(ask, turn, response);
-    switch (verdict.what) {
-      case Verdict::What::good:
+    Decision decision = decide(ask, turn, response);
+    switch (decision.what) {
+      case Decision::What::good:
         return_tokens(attempt > 1 ? retry_cost : 1);
         return response;
-      case Verdict::What::retry:
-        if (!wait_for_retry(ask, turn, attempt, verdict, response)) {
-          return std::move(verdict.problem);
+      case Decision::What::retry:
+        if (!wait_for_retry(ask, turn, attempt, decision, response)) {
+          return std::move(decision.problem);
         }
         ++attempt;
         break;
       default:
-        if (!change(ask, turn, verdict, response)) {
-          return is_stopped(ask.stop) ? stopped_problem(ask.file) : std::move(verdict.problem);
+        if (!change(ask, turn, decision, response)) {
+          return is_stopped(ask.stop) ? stopped_problem(ask.file) : std::move(decision.problem);
         }
     }
   }

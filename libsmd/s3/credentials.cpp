@@ -50,7 +50,7 @@ std::optional<std::chrono::system_clock::time_point> parse_time(std::string_view
         std::chrono::hours(number(zone + 1, 2).value_or(0)) + std::chrono::minutes(number(zone + 4, 2).value_or(0));
     time += text[zone] == '+' ? -offset : offset;
   }
-  // The clock counts nanoseconds, and reaches from 1677 to 2262.
+  // The clock counts nanoseconds; its range is 1677 to 2262.
   using Clock = std::chrono::system_clock;
   constexpr auto first = std::chrono::ceil<std::chrono::seconds>(Clock::time_point::min());
   constexpr auto last = std::chrono::floor<std::chrono::seconds>(Clock::time_point::max());
@@ -154,7 +154,7 @@ Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::get(const Stop
   }
   auto found = find(stop);
   if (!found) {
-    // What is still good for some minutes is used; meanwhile they may be had again.
+    // Credentials that are valid for some more minutes are used; renewal may work later.
     if (current_ && now < *current_->credentials.expires) {
       next_try_ = now + renew_again;
       return current_;
@@ -162,7 +162,8 @@ Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::get(const Stop
     return found;
   }
   current_ = *found;
-  next_try_ = now + renew_again;  // a source that hands out what is about to expire is not asked for each request
+  next_try_ = now + renew_again;  // if a source returns credentials that are about to expire, it is not asked again
+                                  // for each request
   return current_;
 }
 
@@ -175,7 +176,7 @@ Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::other_than(con
   };
   const std::lock_guard lock(mutex_);
   if (current_ && !same(*current_)) {
-    return current_;  // another thread was faster
+    return current_;  // another thread has renewed them
   }
   auto found = find(stop);
   if (!found) {

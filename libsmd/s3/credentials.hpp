@@ -14,42 +14,44 @@
 
 namespace smd::detail::storage::s3 {
 
-/// Where credentials were found; nothing: not configured there.
+/// Credentials and their source.
 struct FoundCredentials {
   Credentials credentials;
   std::string where;  ///< For messages: `the environment`.
 };
-/// A problem: configured there, but they cannot be had. No problem ever holds a secret.
+/// nullopt: the source is not configured. A problem: it is configured, but fails. Problems never contain a secret.
 using Finding = Outcome<std::optional<FoundCredentials>>;
 
-/// Credentials that cannot be had, and why.
+/// Returns the problem that credentials are unavailable, and why.
 [[nodiscard]] inline Problem no_credentials(std::string text) {
   return {ProblemKind::access_denied, {}, {}, std::move(text)};
 }
 
-/// The same, unless they hold a control character: then they cannot be sent in a header, and it is a problem.
+/// Returns the argument, or a problem if the credentials contain a control character, because a header cannot contain
+/// one.
 [[nodiscard]] Finding checked(Finding found);
 
-/// What the sources need.
+/// Input of the sources.
 struct CredentialContext {
   HttpPool& http;
   const Settings& settings;
-  const Stop* stop = nullptr;  ///< Ends what is asked of a server or a command; then there are no credentials.
+  const Stop* stop = nullptr;  ///< Ends requests to a server and commands; then there are no credentials.
 };
 
 [[nodiscard]] Finding credentials_from_environment();
-/// AWS_WEB_IDENTITY_TOKEN_FILE with AWS_ROLE_ARN.
+/// From AWS_WEB_IDENTITY_TOKEN_FILE with AWS_ROLE_ARN.
 [[nodiscard]] Finding credentials_from_web_identity(const CredentialContext& context);
 [[nodiscard]] Finding credentials_from_profile(const CredentialContext& context);
-/// Whether the profile asks for a role with credentials that it names: then it comes before a web identity.
+/// Returns whether the profile has a role and the source of its credentials: then it takes precedence over a web
+/// identity.
 [[nodiscard]] bool takes_role_from_source(const Settings& settings);
 [[nodiscard]] Finding credentials_from_container(const CredentialContext& context);
 [[nodiscard]] Finding credentials_from_metadata(const CredentialContext& context);
-/// Runs a command as the AWS CLI does: split as a shell would, no shell.
+/// Runs a command as the AWS CLI does: splits it as a shell would, but without a shell.
 [[nodiscard]] Finding credentials_from_process(const std::string& command, const Stop* stop = nullptr);
 /// STS AssumeRole, signed with `base`.
 [[nodiscard]] Finding assume_role(const CredentialContext& context, const Profile& profile, const Credentials& base);
-/// A role, and the token of an identity provider by which it is had: what a pod of Kubernetes is given.
+/// A role, and the token of an identity provider that grants it: Kubernetes pods have one.
 struct WebIdentity {
   std::string role;
   std::string session;  ///< May be empty.
@@ -61,19 +63,19 @@ struct WebIdentity {
 
 /// Reads AccessKeyId, SecretAccessKey, `token_name` and Expiration from a JSON object.
 [[nodiscard]] std::optional<Credentials> credentials_from_json(std::string_view text, const char* token_name);
-/// `2024-02-29T12:00:00Z`, with fractions and offsets.
+/// Parses `2024-02-29T12:00:00Z`, with fractions and offsets.
 [[nodiscard]] std::optional<std::chrono::system_clock::time_point> parse_time(std::string_view text);
 
-/// The credentials in use. Thread-safe: while one thread fetches them, the others wait.
+/// The credentials in use. Thread-safe: while one thread obtains them, the others wait.
 class CredentialChain {
  public:
   explicit CredentialChain(CredentialContext context) : context_(context) {}
 
-  /// Those in use; fetched at first, and anew five minutes before they expire.
+  /// Returns the credentials in use; obtains them at the first call, and again five minutes before they expire.
   Outcome<std::shared_ptr<const FoundCredentials>> get(const Stop* stop = nullptr);
-  /// Those in use, or null before they were asked for. Asks nobody.
+  /// Returns the credentials in use, or null if none were obtained yet. Sends no request.
   [[nodiscard]] std::shared_ptr<const FoundCredentials> current();
-  /// Others than `refused`, which the server did not take; null if there are no others.
+  /// Returns credentials other than `refused`, which the server rejected; null if there are none.
   Outcome<std::shared_ptr<const FoundCredentials>> other_than(const FoundCredentials& refused,
                                                               const Stop* stop = nullptr);
 
@@ -83,7 +85,7 @@ class CredentialChain {
   CredentialContext context_;
   std::mutex mutex_;
   std::shared_ptr<const FoundCredentials> current_;
-  std::chrono::system_clock::time_point next_try_{};  ///< After a renewal that failed.
+  std::chrono::system_clock::time_point next_try_{};  ///< Set after a renewal failed.
 };
 
 }  // namespace smd::detail::storage::s3

@@ -13,7 +13,7 @@
 #include "s3/credentials.hpp"
 #include "storage/descriptor.hpp"
 
-extern char** environ;  // NOLINT: POSIX names it so
+extern char** environ;  // POSIX's name
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -21,7 +21,8 @@ namespace {
 constexpr std::size_t most_output = std::size_t{64} << 10;
 constexpr std::chrono::seconds most_time{60};
 
-/// Words as a shell makes them of quotes, backslashes and blanks; nothing is expanded. Empty: a quote is not closed.
+/// Splits a line into words as a shell does, with quotes, backslashes and blanks, but without expansion. Returns no
+/// words if a quote is not closed.
 std::vector<std::string> words_of(std::string_view line) {
   std::vector<std::string> words;
   std::string word;
@@ -59,7 +60,7 @@ std::vector<std::string> words_of(std::string_view line) {
   return quote != '\0' ? std::vector<std::string>() : words;
 }
 
-/// Starts it with its output in a pipe; -1 with errno.
+/// Starts the command with its output connected to a pipe; returns -1 and sets errno if that fails.
 pid_t start(std::vector<std::string>& words, int output) {
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
@@ -86,7 +87,7 @@ pid_t start(std::vector<std::string>& words, int output) {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-/// Waits for its end, which is at hand: it has closed its output. Kills it if it goes on all the same.
+/// Waits until the command ends. It has closed its output, so this should be soon; kills it at the deadline.
 int status_of(pid_t child, Deadline deadline, const Stop* stop) {
   constexpr std::chrono::milliseconds pause{2};
   int status = 0;
@@ -101,7 +102,7 @@ int status_of(pid_t child, Deadline deadline, const Stop* stop) {
   return status;
 }
 
-/// Nothing if it took too long or said too much, or a stop was asked for.
+/// Returns nullopt if the command takes too long, writes too much, or a stop was requested.
 std::optional<std::string> read_output(int fd, Deadline deadline, const Stop* stop) {
   std::string text;
   char buffer[4096];
@@ -132,7 +133,7 @@ Finding credentials_from_process(const std::string& command, const Stop* stop) {
   }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    return no_credentials("cannot be started: no pipe to be had");
+    return no_credentials("cannot be started: no pipe is available");
   }
   const Descriptor out(ends[0]);
   Descriptor in(ends[1]);

@@ -12,7 +12,7 @@ namespace {
 
 std::string in_quotes(std::string_view name) { return "'" + printable(name) + "'"; }
 
-/// A profile that takes on a role, with credentials that another source has.
+/// A profile that assumes a role with credentials from another source.
 struct Role {
   std::string name;
   Profile profile;
@@ -34,7 +34,7 @@ Finding from_credential_source(const CredentialContext& context, const Role& rol
                         "that is known");
 }
 
-/// What a profile holds itself.
+/// Returns the credentials in the profile itself.
 Finding own_credentials(const CredentialContext& context, const std::string& name, const Profile& profile) {
   if (!setting(profile, "aws_access_key_id").empty()) {
     Credentials credentials{setting(profile, "aws_access_key_id"), setting(profile, "aws_secret_access_key"),
@@ -66,7 +66,7 @@ Finding own_credentials(const CredentialContext& context, const std::string& nam
   return std::optional<FoundCredentials>();
 }
 
-/// The first setting that cannot be sent anywhere; nothing if all can. A command is not sent.
+/// Returns the first setting that cannot be sent; nullopt if all can. A command is not sent.
 std::optional<std::string> odd_setting(const Profile& profile) {
   const auto odd = std::find_if(profile.begin(), profile.end(), [](const auto& setting) {
     return has_control(setting.first) || (setting.first != "credential_process" && has_control(setting.second));
@@ -74,8 +74,8 @@ std::optional<std::string> odd_setting(const Profile& profile) {
   return odd == profile.end() ? std::nullopt : std::optional(odd->first);
 }
 
-/// What the last of a chain of profiles holds. `roles`: the profiles before it, each of which takes on a role with what
-/// the next one has.
+/// Returns the credentials of the last profile in a chain. `roles` receives the profiles before it, each of which
+/// assumes a role with the credentials of the next one.
 Finding follow_profiles(const CredentialContext& context, std::vector<Role>& roles) {
   std::string name = context.settings.profile_name;
   for (;;) {
@@ -92,7 +92,7 @@ Finding follow_profiles(const CredentialContext& context, std::vector<Role>& rol
                             " holds a control character");
     }
     const bool again = std::any_of(roles.begin(), roles.end(), [&](const Role& role) { return role.name == name; });
-    // A profile may name itself as the source of the keys that stand in it.
+    // A profile may name itself as the source of its own keys.
     const bool keys = !setting(*profile, "aws_access_key_id").empty();
     if (setting(*profile, "role_arn").empty() || (again && keys)) {
       return own_credentials(context, name, *profile);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credentials of the place where the program runs: an ECS or EKS container, an EC2 instance.
+// Credentials from the environment where the program runs: an ECS or EKS container, an EC2 instance.
 #include "s3/credentials.hpp"
 #include "s3/scrub.hpp"
 #include "text/escape.hpp"
@@ -29,7 +29,7 @@ std::string why(const HttpResponse& response) {
   return response.trouble != Trouble::none ? printable(response.text) : "status " + std::to_string(response.status);
 }
 
-/// A token is for this host and these alone: over http only where it does not leave the machine.
+/// Returns whether a token may be sent to this endpoint: over http only within this machine or to these hosts.
 bool may_have_token(const Endpoint& endpoint) {
   const std::string_view host(endpoint.host);
   const auto is = [&](std::string_view name) {
@@ -101,7 +101,7 @@ Finding credentials_from_metadata(const CredentialContext& context) {
   const HttpResponse token =
       ask(context, "PUT", base + "/latest/api/token", {{"x-aws-ec2-metadata-token-ttl-seconds", "21600"}});
   if (!good(token) || token.body.empty() || has_control(token.body)) {
-    return std::optional<FoundCredentials>();  // no instance of EC2
+    return std::optional<FoundCredentials>();  // not an EC2 instance
   }
   const std::vector<HttpHeader> headers{{"x-aws-ec2-metadata-token", token.body}};
   const std::string roles = base + "/latest/meta-data/iam/security-credentials/";

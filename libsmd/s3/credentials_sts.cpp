@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credentials of a role, handed out by the Security Token Service (docs.aws.amazon.com, "AWS STS API Reference").
+// Credentials of a role from the Security Token Service (docs.aws.amazon.com, "AWS STS API Reference").
 #include <algorithm>
 #include <chrono>
 #include <pugixml.hpp>
@@ -11,7 +11,7 @@
 namespace smd::detail::storage::s3 {
 namespace {
 
-/// The text of the first element of that name, at any depth.
+/// Returns the text of the first element with this name, at any depth.
 std::string element(const pugi::xml_document& document, const char* name) {
   const pugi::xml_node node =
       document.find_node([name](const pugi::xml_node& each) { return std::string_view(each.name()) == name; });
@@ -33,8 +33,8 @@ bool may_pass(const HttpResponse& response, const std::string& code) {
   }
 }
 
-/// Asks for a role's credentials with a form; signed with `base`, or not, if it is null. Neither the form nor more of
-/// the answer than its code is ever shown: they hold tokens.
+/// Requests a role's credentials with a form; signed with `base`, or unsigned if it is null. Messages show neither the
+/// form nor more of the answer than its code, because they contain tokens.
 Finding ask_for_role(const CredentialContext& context, const std::string& role, const Query& form,
                      const Credentials* base) {
   const Settings& settings = context.settings;
@@ -106,7 +106,7 @@ Finding assume_role(const CredentialContext& context, const Profile& profile, co
 }
 
 Finding assume_role_with_web_identity(const CredentialContext& context, const WebIdentity& identity) {
-  // Read each time: what hands tokens out replaces the file before they expire.
+  // Read each time, because the issuer replaces the file before the token expires.
   auto token = read_small_file(identity.token_file);
   if (!token) {
     return no_credentials("cannot read '" + printable(identity.token_file) + "', the " + identity.named_by + ": " +

@@ -12,9 +12,9 @@ using Digest = std::array<unsigned char, 32>;
 
 [[nodiscard]] Digest sha256(std::string_view text);
 [[nodiscard]] Digest hmac_sha256(std::string_view key, std::string_view text);
-/// Lower-case hexadecimal digits.
+/// Returns lower-case hexadecimal digits.
 [[nodiscard]] std::string hex(const Digest& digest);
-/// The digest's bytes, as a key for the next step.
+/// Returns the digest's bytes, as a key for the next step.
 [[nodiscard]] inline std::string_view bytes_of(const Digest& digest) noexcept {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }

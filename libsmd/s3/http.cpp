@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t most_error_body = std::size_t{64} << 10;
 constexpr std::size_t most_headers = 100;
-constexpr unsigned most_header_lines = 1000;  ///< Past these whoever sends them means no good.
+constexpr unsigned most_header_lines = 1000;  ///< A server that sends more is assumed to be malicious.
 
 struct EasyCleanup {
   void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
@@ -35,14 +35,14 @@ struct ListCleanup {
 using Easy = std::unique_ptr<CURL, EasyCleanup>;
 using HeaderList = std::unique_ptr<curl_slist, ListCleanup>;
 
-/// One request on its way, on the stack of who waits for it.
+/// A request in progress, on the stack of the thread that waits for it.
 struct Job {
   const HttpRequest* request = nullptr;
   HttpResponse response;
   Easy easy;
   HeaderList headers;
   std::array<char, CURL_ERROR_SIZE> error{};
-  bool enough = false;  ///< What was wanted is there; the rest is not waited for.
+  bool enough = false;  ///< The required bytes have arrived; the rest is not waited for.
   bool too_long = false;
   bool no_memory = false;
   bool stopped = false;
@@ -52,7 +52,7 @@ struct Job {
 
 bool is_success(long status) noexcept { return status == 200 || status == 206; }
 
-/// Copies what of a piece of the body belongs to `into`.
+/// Copies the part of a piece of the body that belongs to `into`.
 void fill(Job& job, const char* data, std::size_t size) {
   const std::span<std::byte> into = job.request->into;
   const std::uint64_t skip = job.response.status == 200 ? job.request->skip : 0;
@@ -75,7 +75,7 @@ std::size_t take_body(char* data, std::size_t one, std::size_t count, void* cont
     }
     if (!is_success(response.status)) {
       response.body.append(data, std::min(size, most_error_body - response.body.size()));
-      job.enough = response.body.size() == most_error_body;  // it might have no end
+      job.enough = response.body.size() == most_error_body;  // it might not end
     } else if (!job.request->into.empty()) {
       fill(job, data, size);
       if (response.status == 200 && response.received + size > job.request->skip + job.request->into.size()) {
@@ -102,7 +102,7 @@ std::size_t take_header(char* data, std::size_t one, std::size_t count, void* co
   if (++job.header_lines > most_header_lines) {
     return 0;
   }
-  if (line.starts_with("HTTP/")) {  // a further answer, after one with 100
+  if (line.starts_with("HTTP/")) {  // a further answer, after one with status 100
     job.response.headers.clear();
     return line.size();
   }
@@ -153,7 +153,7 @@ Trouble trouble_of(CURLcode code) noexcept {
   }
 }
 
-/// libcurl quotes the environment's proxy where it cannot make sense of it, password and all.
+/// Removes the environment's proxy from a text: libcurl quotes it, with the password, if it cannot parse it.
 std::string without_proxy(std::string_view text) {
   const bool quotes = text.find("proxy") != text.npos && text.find('\'') != text.npos;
   return quotes ? std::string(text.substr(0, text.find('\''))) + "the one in the environment" : std::string(text);
@@ -170,7 +170,7 @@ std::string_view HttpResponse::header(std::string_view name) const noexcept {
   return {};
 }
 
-/// The thread, and what it shares with those who ask.
+/// The thread, and the state that it shares with callers.
 class HttpPool::Loop {
  public:
   Loop(unsigned in_flight, std::string ca_file)
@@ -181,14 +181,14 @@ class HttpPool::Loop {
       return;
     }
     curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(most_) + 4);
-    // Signals are for the command's own thread.
+    // The command's own thread handles signals.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
       thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error&) {  // perform() says so
+    } catch (const std::system_error&) {  // perform() reports it
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
@@ -198,7 +198,7 @@ class HttpPool::Loop {
       {
         const std::lock_guard lock(mutex_);
         over_ = true;
-        curl_multi_wakeup(multi_);  // before the thread can know, and clean up what this wakes
+        curl_multi_wakeup(multi_);  // before the thread can notice, and destroy what this wakes
       }
       thread_.join();
     } else if (multi_ != nullptr) {
@@ -237,7 +237,7 @@ class HttpPool::Loop {
   void run() {
     while (true) {
       if (!start_waiting()) {
-        // Here, where SIGPIPE is blocked: saying goodbye over TLS writes.
+        // Here, where SIGPIPE is blocked, because closing a TLS connection writes.
         idle_.clear();
         curl_multi_cleanup(multi_);
         return;
@@ -261,7 +261,7 @@ class HttpPool::Loop {
     }
   }
 
-  /// Ends what the callers want no more, be it that it still waits for its turn.
+  /// Ends requests that callers no longer want, including those that have not started.
   void end_stopped() {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_asked_ < stop_interval) {
@@ -292,7 +292,7 @@ class HttpPool::Loop {
     }
   }
 
-  /// False when it is over.
+  /// Returns false when the loop is over.
   bool start_waiting() {
     while (true) {
       Job* job = nullptr;
@@ -339,13 +339,13 @@ class HttpPool::Loop {
       job.headers.reset(longer);
       return true;
     };
-    // No "Expect: 100-continue": what the server would refuse shows in the small requests before a long body.
+    // No "Expect: 100-continue": small requests before a long body already show whether the server refuses.
     if (!add("Expect:") || !add("Accept: */*")) {
       return false;
     }
     const bool typed = std::any_of(job.request->headers.begin(), job.request->headers.end(),
                                    [](const HttpHeader& header) { return header.name == "content-type"; });
-    if (!typed && !add("Content-Type:")) {  // libcurl would take every body for a form
+    if (!typed && !add("Content-Type:")) {  // otherwise libcurl declares every body a form
       return false;
     }
     return std::all_of(job.request->headers.begin(), job.request->headers.end(), [&](const HttpHeader& header) {
@@ -436,7 +436,7 @@ class HttpPool::Loop {
       }
     }
     idle_.push_back(std::move(job->easy));
-    job->done.release();  // after this the job is its owner's again
+    job->done.release();  // from here on the job belongs to its owner again
   }
 
   const std::string user_agent = std::string("libsmd/") + SMD_VERSION_STRING;
@@ -446,11 +446,11 @@ class HttpPool::Loop {
   unsigned successes_ = 0;    // guarded by mutex_
   bool over_ = false;         // guarded by mutex_
   std::deque<Job*> waiting_;  // guarded by mutex_
-  // The thread's own:
+  // Used only by the thread:
   std::string ca_file_;
   CURLM* multi_ = nullptr;
   std::vector<Job*> running_;
-  std::chrono::steady_clock::time_point last_asked_{};  // whether to stop
+  std::chrono::steady_clock::time_point last_asked_{};  // when stops were last checked
   std::vector<Easy> idle_;
   std::thread thread_;
 };

@@ -11,7 +11,7 @@
 
 namespace smd::detail::storage::s3 {
 
-/// One object as a listing described it.
+/// An object as a listing describes it.
 struct ListedObjectFacts {
   std::uint64_t size = 0;
   std::size_t etag_hash = 0;
@@ -21,8 +21,8 @@ struct ListedObjectFacts {
   }
 };
 
-/// What listings said of objects, by name, to tell what was cut and what is unchanged. Holds hashes, not texts: names
-/// may be many and long. Thread-safe.
+/// Facts about objects from listings, by name, used to detect objects that are cut off or unchanged. Stores hashes
+/// instead of names, which may be many and long. Thread-safe.
 class ListedObjects {
  public:
   void add(std::string_view name, std::uint64_t size, std::string_view etag) {
@@ -42,7 +42,7 @@ class ListedObjects {
   }
 
  private:
-  /// Of objects past these nothing is known, and they are read all the same.
+  /// Further objects are not recorded; they can be read all the same.
   static constexpr std::size_t most_objects = std::size_t{1} << 20;
 
   [[nodiscard]] static std::size_t hash(std::string_view text) noexcept { return std::hash<std::string_view>()(text); }

@@ -20,7 +20,7 @@ std::string string_of(const nlohmann::json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// All of an element's text: comments and CDATA sections part it.
+/// Returns an element's whole text, which comments and CDATA sections may split.
 std::string text_of(const pugi::xml_node& parent, const char* name) {
   std::string text;
   for (const pugi::xml_node& node : parent.child(name).children()) {

@@ -11,24 +11,24 @@
 #include "s3/http.hpp"
 #include "types/outcome.hpp"
 
-/// What S3 answers, taken apart. Nothing here trusts it.
+/// Parses answers of S3, which are not trusted.
 namespace smd::detail::storage::s3 {
 
-/// Of an error's body only what may be shown: the rest echoes signed headers.
+/// The parts of an error's body that may be shown: the rest may repeat signed headers.
 struct ErrorReply {
   std::string code;
   std::string message;
   std::string region;
   std::string request_id;
 };
-/// From XML (S3, STS) or JSON (SageMaker), and from headers where there is no body.
+/// Parses XML (S3, STS) or JSON (SageMaker), and the headers if there is no body.
 [[nodiscard]] ErrorReply parse_error(const HttpResponse& response);
 
 struct ListedObject {
   std::string key;
   std::string etag;
   std::uint64_t size = 0;
-  std::optional<std::chrono::system_clock::time_point> written;  ///< LastModified, where it is a time.
+  std::optional<std::chrono::system_clock::time_point> written;  ///< LastModified, if it is a valid time.
 };
 struct ListPage {
   std::vector<ListedObject> objects;
@@ -36,10 +36,11 @@ struct ListPage {
   bool truncated = false;
   std::string token;
 };
-/// A page of ListObjectsV2 with `encoding-type=url`. Problem of kind network, without a file: what is no such page.
+/// Parses a page of ListObjectsV2 with `encoding-type=url`. Returns a problem of kind network, without a file, if it
+/// is not valid.
 [[nodiscard]] Outcome<ListPage> parse_list_page(std::string_view xml);
 
-/// `bytes 0-99/1234`, `bytes */1234`.
+/// Content of `bytes 0-99/1234` or `bytes */1234`.
 struct ContentRange {
   std::optional<std::uint64_t> first;
   std::uint64_t last = 0;
@@ -47,7 +48,7 @@ struct ContentRange {
 };
 [[nodiscard]] std::optional<ContentRange> parse_content_range(std::string_view text);
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text);
-/// Seconds since 1970 of `Fri, 24 May 2013 00:00:00 GMT`.
+/// Returns the seconds since 1970 of `Fri, 24 May 2013 00:00:00 GMT`.
 [[nodiscard]] std::optional<std::int64_t> parse_http_date(std::string_view text);
 
 }  // namespace smd::detail::storage::s3

@@ -11,28 +11,31 @@
 namespace smd::detail::storage::s3 {
 namespace {
 
-constexpr std::uint64_t farthest = std::uint64_t{1} << 62;        ///< Past any object.
-constexpr std::uint64_t windows_bytes = std::uint64_t{48} << 20;  ///< Of all files open at once.
+constexpr std::uint64_t farthest = std::uint64_t{1} << 62;        ///< Beyond the end of any object.
+constexpr std::uint64_t windows_bytes = std::uint64_t{48} << 20;  ///< For all files open at once.
 constexpr std::uint64_t least_window = std::uint64_t{256} << 10;
 constexpr std::uint64_t most_window = std::uint64_t{4} << 20;
-constexpr std::uint64_t near_bytes = std::uint64_t{64} << 10;   ///< So close behind the last read, the next is likely.
-constexpr std::uint64_t direct_bytes = std::uint64_t{1} << 20;  ///< From here on straight to where it is wanted,
-constexpr std::uint64_t piece_bytes = std::uint64_t{8} << 20;   ///< in pieces of this size at once.
+constexpr std::uint64_t near_bytes = std::uint64_t{64} << 10;   ///< If a read starts this close after the last one,
+                                                                ///< the next will probably continue.
+constexpr std::uint64_t direct_bytes = std::uint64_t{1} << 20;  ///< Reads of at least this size go directly to their
+                                                                ///< destination,
+constexpr std::uint64_t piece_bytes = std::uint64_t{8} << 20;   ///< in pieces of this size, several at once.
 
 std::uint64_t window_limit(const Bucket& bucket) {
   return std::clamp(windows_bytes / bucket.client().settings().in_flight, least_window, most_window);
 }
 
-/// An object. A window of it is held: what was asked for when it was opened, later what was read last and, where
-/// reading goes straight on, what comes next.
+/// An object. Holds one window of it: at first the bytes requested on opening, later those read last and, during
+/// sequential reading, those that follow.
 class S3File final : public File {
  public:
   S3File(std::shared_ptr<Bucket> bucket, std::string name) : bucket_(std::move(bucket)), name_(std::move(name)) {}
 
-  /// Gets the first window, and with it size and ETag.
+  /// Reads the first window, and with it size and ETag.
   Status open(std::uint64_t offset, std::uint64_t length) {
     offset = std::min(offset, farthest);
-    // Of what goes past a window only the beginning, which says what it is; the rest then goes where it is wanted.
+    // For a range longer than a window, reads only the beginning, which identifies it; the rest later goes directly to
+    // its destination.
     length = length > window_limit(*bucket_) ? near_bytes : std::max<std::uint64_t>(length, 1);
     auto range = fetch(offset, length, {});
     if (!range) {
@@ -76,7 +79,7 @@ class S3File final : public File {
   }
 
  private:
-  /// Bytes of `into` that the window holds, from its begin on.
+  /// Copies the bytes of `into` that the window has, from its start; returns their number.
   std::size_t from_window(std::uint64_t offset, std::span<std::byte> into) const noexcept {
     if (offset < window_offset_ || offset - window_offset_ >= window_.size()) {
       return 0;

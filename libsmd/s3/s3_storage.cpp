@@ -14,7 +14,7 @@
 namespace smd::detail::storage::s3 {
 namespace {
 
-/// Without `/` at its end.
+/// Removes the `/` at the end.
 std::string folder_name(std::string_view name) {
   while (name.ends_with('/')) {
     name.remove_suffix(1);
@@ -59,7 +59,7 @@ class S3Folder final : public Folder {
     return std::span<const std::byte>(data, text->size());
   }
 
-  /// Whoever reads many has many threads that do; nothing is gained by asking earlier.
+  /// Callers that read many files use many threads; earlier requests would gain nothing.
   void announce(std::span<const std::string_view> /*names*/) override {}
 
  private:
@@ -102,7 +102,7 @@ class S3Storage final : public Storage {
     return any ? ok() : Status(Problem{ProblemKind::not_found, name, {}, "there are no objects below it"});
   }
 
-  /// One page at a time is slow where there are many: then the folders are listed at once.
+  /// One page at a time is slow for many objects: then lists the folders in parallel.
   Status list_below(std::string_view folder, std::string_view after, const TakeNames& take) override {
     if (const auto refused = refuse_path(folder); !refused.empty()) {
       return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
@@ -118,7 +118,7 @@ class S3Storage final : public Storage {
     return first->truncated ? list_rest(below) : ok();
   }
 
-  /// Page by page, since event files may each have a folder of their own.
+  /// Page by page, because each event file may have a folder of its own.
   Outcome<std::optional<std::chrono::system_clock::time_point>> newest_below(std::string_view folder) override {
     if (const auto refused = refuse_path(folder); !refused.empty()) {
       return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
@@ -158,7 +158,7 @@ class S3Storage final : public Storage {
     return open_s3_file(bucket_, name, offset, length);
   }
 
-  /// To open it where it is to be read costs one request too, and tells what is wrong.
+  /// Opening the file at its destination takes one request too, and reports errors.
   bool read_once(std::string_view /*name*/, std::uint64_t /*offset*/, std::span<std::byte> /*into*/) override {
     return false;
   }
@@ -170,7 +170,7 @@ class S3Storage final : public Storage {
     return std::unique_ptr<Folder>(std::make_unique<S3Folder>(bucket_, folder_name(name)));
   }
 
-  /// S3 tells nobody of changes.
+  /// S3 does not notify of changes.
   std::unique_ptr<Watch> watch(std::chrono::milliseconds /*poll_interval*/) override { return nullptr; }
 
   void forget(std::string_view name) override { bucket_->forget(std::string(name)); }
@@ -181,11 +181,12 @@ class S3Storage final : public Storage {
   [[nodiscard]] const std::string& root() const noexcept override { return root_; }
 
  private:
-  /// The first name that begins with `prefix`. Not to be told from none: one that cannot be asked for, which is said.
+  /// Returns the first name that begins with `prefix`; nullopt if there is none or if the request failed, which is
+  /// reported.
   std::optional<std::string> first_of(const std::string& prefix) {
     auto listed = bucket_->list_first(prefix, false, {}, 1);
     if (!listed && listed.problem().kind == ProblemKind::stopped) {
-      return std::nullopt;  // what was to be known is not wanted any more
+      return std::nullopt;  // the request was stopped
     }
     if (!listed) {
       bucket_->client().say(RemoteDetail::warning, "cannot ask whether there is '" + prefix +
@@ -195,8 +196,8 @@ class S3Storage final : public Storage {
     return listed->names.empty() ? std::nullopt : std::optional(std::move(listed->names.front()));
   }
 
-  /// The listing that opened the trial answers the first question for each name in the root: whoever asks again wants
-  /// to know what is new.
+  /// For the first query of each name in the root, answers from the listing that opened the trial: a repeated query
+  /// wants new information.
   std::optional<bool> from_opening(std::string_view name) {
     const std::lock_guard lock(mutex_);
     if (name.find('/') != name.npos || top_.truncated || !asked_.emplace(name).second) {
@@ -208,15 +209,15 @@ class S3Storage final : public Storage {
     return has(top_.names) || has(top_.folders);
   }
 
-  /// One listing of all that lies below a folder, in parts.
+  /// One listing of everything below a folder, in parts.
   struct Below {
     const std::string prefix;
-    const std::string last;  ///< What comes up to this was given.
+    const std::string last;  ///< Names up to this one have been passed on.
     const TakeNames& take;
     Bucket::Pages pages{limits::listing_pages};
     std::mutex mutex = {};
 
-    /// Gives on those names that can be a file's.
+    /// Passes on the names that can be those of files.
     void give(const std::vector<std::string>& full) {
       std::vector<std::string> names;
       for (const std::string& name : full) {
@@ -230,12 +231,12 @@ class S3Storage final : public Storage {
     }
   };
 
-  /// What comes after the first page: the files, and what lies in the folders, so many at once as a page names.
+  /// Lists what follows the first page: the files, and the folders, as many in parallel as a page names.
   Status list_rest(Below& below) {
     return bucket_->list_pages(below.prefix, true, {}, below.pages, [&](Bucket::Listed level) {
       std::erase_if(level.names, [&](const std::string& name) { return name <= below.last; });
       below.give(level.names);
-      // The folder that the last name lies in, and those after it.
+      // The folder of the last name, and the folders after it.
       std::erase_if(level.folders, [&](const std::string& folder) {
         const std::string inner = folder + "/";
         return inner < below.last && !below.last.starts_with(inner);
@@ -275,7 +276,7 @@ std::shared_ptr<Cache> open_cache(const std::shared_ptr<Client>& client) {
   if (client->settings().cache.empty()) {
     return nullptr;
   }
-  // The client lives as long as all who might want to say something.
+  // The client lives as long as everything that may log.
   return Cache::open(client->settings().cache, limits::cache_bytes,
                      [weak = std::weak_ptr<Client>(client)](const std::string& text) {
                        if (const auto strong = weak.lock()) {

@@ -28,39 +28,39 @@ class Bucket {
   [[nodiscard]] Client& client() const noexcept { return *client_; }
   [[nodiscard]] std::string key_of(std::string_view name) const { return location_.prefix + std::string(name); }
   [[nodiscard]] const Location& location() const noexcept { return location_; }
-  /// A request that is about the object of that name; its key is still empty. Must not outlive the bucket.
+  /// Returns a request for the object of that name, with an empty key. Must not outlive the bucket.
   [[nodiscard]] Ask ask_about(const std::string& name) const;
 
-  /// What was listed: objects, and with a delimiter what stands for others. Names are relative to the prefix.
+  /// Result of a listing: objects, and with a delimiter common prefixes. Names are relative to the trial's prefix.
   struct Listed {
     std::vector<std::string> names;
-    std::vector<std::string> folders;                             ///< Without the `/` at their end.
-    bool truncated = false;                                       ///< There is more than was asked for.
-    std::optional<std::chrono::system_clock::time_point> newest;  ///< When the newest of the objects was written.
+    std::vector<std::string> folders;                             ///< Without the final `/`.
+    bool truncated = false;                                       ///< There are more than requested.
+    std::optional<std::chrono::system_clock::time_point> newest;  ///< Time of the newest object.
   };
-  /// How many more pages a listing may have; several that make up one share it.
+  /// Number of pages that a listing may still take; the parts of one listing share it.
   using Pages = std::atomic<int>;
-  /// Given one page; what it returns ends the listing, if it is a problem.
+  /// Receives one page; the listing ends if it returns a problem.
   using TakePage = std::function<Status(Listed page)>;
-  /// Lists what begins with `name`, a page at a time: with `one_level` up to the next `/`. `after`: only names past
-  /// that one. More than `limits::listing_pages`: a problem.
+  /// Lists the names that begin with `name`, page by page; with `one_level` up to the next `/`. `after`: only names
+  /// after this one. More than `limits::listing_pages` pages are a problem.
   Status list_pages(const std::string& name, bool one_level, const std::string& after, Pages& left,
                     const TakePage& take);
-  /// The first page of that, with at most `names`.
+  /// Returns the first page of such a listing, with at most `names` names.
   Outcome<Listed> list_first(const std::string& name, bool one_level, const std::string& after, unsigned names = 1000);
 
-  /// What a listing said of an object may be out of date.
+  /// Discards what a listing said of an object, because it may be out of date.
   void forget(const std::string& name);
 
-  /// A whole object.
+  /// Returns a whole object.
   Outcome<std::string> get(const std::string& name, std::uint64_t most);
 
   struct Range {
     std::string etag;
     std::uint64_t object_size = 0;
-    std::size_t bytes = 0;  ///< How many of `into` were filled.
+    std::size_t bytes = 0;  ///< Number of bytes of `into` that were filled.
   };
-  /// Bytes from `offset`. `etag` not empty: only of the object as it was then. Kept in the cache if `keep`.
+  /// Reads bytes from `offset` on. `etag` not empty: only if the object still has it. Cached if `keep`.
   Outcome<Range> get_range(const std::string& name, std::uint64_t offset, std::span<std::byte> into,
                            const std::string& etag, bool keep);
 
@@ -91,10 +91,10 @@ class Bucket {
 [[nodiscard]] Outcome<std::unique_ptr<File>> open_s3_file(const std::shared_ptr<Bucket>& bucket, std::string_view name,
                                                           std::uint64_t offset, std::uint64_t length);
 
-/// Opens `s3://bucket/prefix`, with one LIST. Not found: nothing there begins with that prefix.
+/// Opens `s3://bucket/prefix` with one LIST request. The problem is not_found if no key begins with the prefix.
 [[nodiscard]] Outcome<std::unique_ptr<Storage>> open_s3(const std::string& url, Settings settings);
 
-/// The same of a bucket that is known, without asking whether anything is there.
+/// As above, for a known bucket, without checking whether anything exists.
 [[nodiscard]] std::unique_ptr<Storage> read_s3(std::shared_ptr<Bucket> bucket, std::string root);
 
 }  // namespace smd::detail::storage::s3

@@ -12,14 +12,14 @@
 namespace smd::detail::storage::s3 {
 namespace {
 
-/// The folder in the root that a name lies in, with `/`; of a file there, its name.
+/// Returns the folder in the root that contains a name, with `/`; for a file in the root, its name.
 std::string top_of(const std::string& name) { return name.substr(0, std::min(name.find('/'), name.size() - 1) + 1); }
 
-/// What of a folder has been listed: all names from `first` to `last`, or to the end.
+/// The listed part of a folder: all names from `first` to `last`, or to the end.
 struct Listed {
   std::string first;
   std::optional<std::string> last;
-  std::vector<std::string> names;  // in order
+  std::vector<std::string> names;  // sorted
 
   [[nodiscard]] bool covers(const std::string& name) const { return name >= first && (!last || name <= *last); }
   [[nodiscard]] bool has(const std::string& name) const { return std::binary_search(names.begin(), names.end(), name); }
@@ -31,7 +31,7 @@ class S3Writer final : public RemoteWriter {
       : bucket_(std::move(bucket)), root_(std::move(root)), sizes_(sizes) {}
 
   std::unique_ptr<Upload> upload(const std::string& name) override {
-    // What is known holds no more for what is put now: it is asked for anew.
+    // The listing is outdated by this write and is requested again.
     const std::lock_guard lock(mutex_);
     if (const auto known = known_.find(top_of(name)); known != known_.end() && known->second.covers(name)) {
       known->second.first = name + '\0';
@@ -47,7 +47,8 @@ class S3Writer final : public RemoteWriter {
         return known->second.has(name);
       }
     }
-    // Listings begin past a name: past the one without its last character comes this one, at the latest after a few.
+    // Listings begin after a name: listing after this name without its last character returns this name within a few
+    // entries.
     auto page = bucket_->list_first(top, false, name.substr(0, name.size() - 1));
     if (!page) {
       return std::move(page.problem());
@@ -80,12 +81,12 @@ Outcome<std::unique_ptr<RemoteWriter>> open_s3_writer(const std::string& url, Se
   if (!location) {
     return std::move(location.problem());
   }
-  settings.cache.clear();  // what is written is not what was read
+  settings.cache.clear();  // writing does not use the cache
   Stop stop = settings.stop;
   auto bucket =
       std::make_shared<Bucket>(shared_client(std::move(settings)), std::move(*location), nullptr, std::move(stop));
   std::string root = url;
-  if (root.ends_with('/')) {  // one: a second one is part of the keys
+  if (root.ends_with('/')) {  // only one: a second one is part of the keys
     root.pop_back();
   }
   return std::unique_ptr<RemoteWriter>(std::make_unique<S3Writer>(std::move(bucket), std::move(root), sizes));

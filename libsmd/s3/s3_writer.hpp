@@ -11,14 +11,14 @@
 
 namespace smd::detail::storage::s3 {
 
-/// Objects up to `whole` bytes are put by one request. Larger ones go in parts, some at once; so much is held of them.
-/// `whole` is a multiple of `part`, which has 5 MiB at least (tests choose less than here).
+/// Objects of up to `whole` bytes are sent in one request. Larger ones are sent in parts, several at once, with at
+/// most `whole` bytes buffered. `whole` is a multiple of `part`, which is at least 5 MiB (tests use less).
 struct UploadSizes {
   std::size_t whole = std::size_t{64} << 20;
   std::size_t part = std::size_t{16} << 20;
 };
 
-/// For writing to `s3://bucket/prefix`. Nothing is asked of the server yet.
+/// Opens `s3://bucket/prefix` for writing. Sends no request yet.
 [[nodiscard]] Outcome<std::unique_ptr<RemoteWriter>> open_s3_writer(const std::string& url, Settings settings,
                                                                     UploadSizes sizes = {});
 

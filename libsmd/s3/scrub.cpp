@@ -11,12 +11,12 @@ namespace smd::detail::storage::s3 {
 namespace {
 
 constexpr std::string_view mark = "***";
-constexpr std::size_t least_secret = 4;  ///< Shorter ones stand in any text by chance.
+constexpr std::size_t least_secret = 4;  ///< Shorter ones occur in any text by chance.
 constexpr std::size_t signature_digits = 64;
 
 bool is_hex(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
-/// How a secret may be written: as it is, and as in a URL, with large or small digits.
+/// Returns the ways to write a secret: unchanged, and as in a URL, with upper-case or lower-case digits.
 std::vector<std::string> forms_of(std::string_view secret) {
   if (secret.size() < least_secret) {
     return {};

@@ -6,21 +6,22 @@
 
 #include "s3/signing.hpp"
 
-/// What a server says may repeat what was sent to it: the Authorization header, the session token.
+/// Removes secrets from the server's texts, which may repeat parts of the request: the Authorization header, the
+/// session token.
 namespace smd::detail::storage::s3 {
 
-/// The text with `***` in place of the key id, the secret and the session token, each also as it stands in a URL.
+/// Replaces the key id, the secret and the session token by `***`, also in the form that they have in a URL.
 [[nodiscard]] std::string without_credentials(std::string text, const Credentials& credentials);
 
-/// The same of a text that a server wrote: without signatures too, of this request or of another. These are 64
+/// As above, for a text from a server: also replaces signatures, of this request or another. Signatures are 64
 /// hexadecimal digits, as are digests.
 [[nodiscard]] std::string scrubbed(std::string text, const Credentials& credentials);
-/// Only signatures: where the credentials are not known.
+/// Replaces only signatures, if the credentials are not known.
 [[nodiscard]] std::string without_signatures(std::string text);
 
-/// The same of any one secret.
+/// Replaces one secret.
 [[nodiscard]] std::string without(std::string text, std::string_view secret);
-/// Whether there would be anything to replace.
+/// Returns whether a text contains the secret.
 [[nodiscard]] bool holds_secret(std::string_view text, std::string_view secret);
 
 }  // namespace smd::detail::storage::s3

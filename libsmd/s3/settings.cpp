@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned default_in_flight = 32;
 constexpr unsigned most_attempts = 100;
 
-/// The first that is there.
+/// Returns the first value that is set.
 std::optional<std::string> first_of(std::initializer_list<std::optional<std::string>> values) {
   const auto found =
       std::find_if(values.begin(), values.end(), [](const auto& value) { return value && !value->empty(); });
@@ -43,7 +43,7 @@ Problem no_endpoint(std::string_view url) {
   return wrong("the endpoint '" + shown(url) + "' is no http:// or https:// URL of a host");
 }
 
-/// Nothing: neither true nor false.
+/// Returns nullopt if the text is neither true nor false.
 std::optional<bool> truth(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
@@ -104,7 +104,7 @@ Outcome<Settings> Settings::make(const RemoteOptions& options, unsigned in_fligh
   }
   const auto fips = first_of({environment("AWS_USE_FIPS_ENDPOINT"), setting(profile, "use_fips_endpoint")});
   const auto wants_fips = truth(fips.value_or("false"));
-  if (!wants_fips) {  // not to be guessed: who asks for it must not get the other by a slip
+  if (!wants_fips) {  // never guessed: a typing error must not select the other endpoint
     return wrong("AWS_USE_FIPS_ENDPOINT '" + printable(*fips) + "' is neither true nor false");
   }
   settings.fips = *wants_fips;

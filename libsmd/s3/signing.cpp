@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view algorithm = "AWS4-HMAC-SHA256";
 
-/// Without blanks at the ends, and single ones inside.
+/// Removes blanks at the ends, and reduces inner ones to single blanks.
 std::string folded(std::string_view value) {
   std::string text;
   for (const char c : value) {
@@ -62,7 +62,7 @@ void sign(Signable& request, const Credentials& credentials, std::string_view re
     lines += header.name + ":" + folded(header.value) + "\n";
     names += (names.empty() ? "" : ";") + header.name;
   }
-  // S3 alone takes the path as it is; for others it is encoded once more.
+  // S3 uses the path unchanged; other services encode it once more.
   const std::string path = s3 ? request.path : uri_encode(request.path, true);
   const std::string canonical =
       request.method + "\n" + path + "\n" + request.query + "\n" + lines + "\n" + names + "\n" + body_digest;

@@ -9,11 +9,11 @@
 
 namespace smd::detail::storage::s3 {
 
-/// Never printed; see `scrub` in client.cpp for texts of others that may hold them.
+/// Never printed; see scrub.hpp for texts from servers that may contain them.
 struct Credentials {
   std::string key_id;
   std::string secret;
-  std::string token = {};  ///< Empty for long-lived keys.
+  std::string token = {};  ///< Empty for long-term keys.
   std::optional<std::chrono::system_clock::time_point> expires = {};
 };
 
@@ -22,7 +22,7 @@ struct HttpHeader {
   std::string value;
 };
 
-/// What is signed, and sent just so.
+/// The part of a request that is signed, and sent unchanged.
 struct Signable {
   std::string method;
   std::string host;
@@ -32,13 +32,13 @@ struct Signable {
   std::string_view body;
 };
 
-/// Signs as AWS Signature Version 4 says (docs.aws.amazon.com, "Create a signed AWS API request"): adds x-amz-date, for
-/// S3 x-amz-content-sha256, x-amz-security-token if there is a token, and authorization. All headers given and the host
-/// are signed.
+/// Signs with AWS Signature Version 4 (docs.aws.amazon.com, "Create a signed AWS API request"): adds x-amz-date, for
+/// S3 x-amz-content-sha256, x-amz-security-token if there is a token, and authorization. Signs all given headers and
+/// the host.
 void sign(Signable& request, const Credentials& credentials, std::string_view region, std::string_view service,
           std::chrono::system_clock::time_point now);
 
-/// `20130524T000000Z`.
+/// Returns a time as `20130524T000000Z`.
 [[nodiscard]] std::string amz_date(std::chrono::system_clock::time_point now);
 
 }  // namespace smd::detail::storage::s3

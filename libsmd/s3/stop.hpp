@@ -9,21 +9,21 @@
 
 namespace smd::detail::storage::s3 {
 
-/// See RemoteOptions::stop. Empty: never.
+/// See RemoteOptions::stop. Empty: never stops.
 using Stop = std::function<bool()>;
 
-/// How often a wait asks.
+/// How often a wait calls it.
 inline constexpr std::chrono::milliseconds stop_interval{50};
 
 /// `stop` may be null.
 [[nodiscard]] inline bool is_stopped(const Stop* stop) { return stop != nullptr && *stop && (*stop)(); }
 
-/// What a request gives that was stopped.
+/// Returns the problem of a request that was stopped.
 [[nodiscard]] inline Problem stopped_problem(std::string file) {
   return {ProblemKind::stopped, std::move(file), {}, "the request was stopped before the server had answered"};
 }
 
-/// Sleeps until then, or until a stop.
+/// Sleeps until `end`, or until a stop.
 void sleep_until(std::chrono::steady_clock::time_point end, const Stop* stop);
 
 }  // namespace smd::detail::storage::s3

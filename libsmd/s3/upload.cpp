@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::size_t most_parts = 10'000;  ///< S3's own limit.
 
-/// Gathered bytes grow as they come up to here, then to all that may be gathered: growing step by step would hold twice
-/// as much for a moment. Pages that are not written to take no memory.
+/// The buffer grows with its content up to this size, then at once to its maximum: growing in steps would briefly need
+/// twice as much. Pages that are not written to take no memory.
 constexpr std::size_t small_bytes = std::size_t{1} << 20;
 
-constexpr std::chrono::seconds time_after_stop{1};  ///< To take back what was sent.
+constexpr std::chrono::seconds time_after_stop{1};  ///< To remove what was sent.
 
 std::string upload_id(const std::string& xml) {
   pugi::xml_document document;
@@ -50,7 +50,7 @@ S3Upload::~S3Upload() {
     return;
   }
   try {
-    // A stop does not spare it: parts that stay are paid for. But it does not wait for it either.
+    // A stop does not skip this, because remaining parts cost money. But it does not wait for it either.
     Ask drop = ask("DELETE", {{"uploadId", id_}});
     if (is_stopped(drop.stop)) {
       drop.stop = nullptr;
@@ -60,7 +60,7 @@ S3Upload::~S3Upload() {
       bucket_->client().say(RemoteDetail::warning, "the parts of '" + printable(name_) +
                                                        "' that were sent cannot be removed: " + dropped.problem().text);
     }
-  } catch (const std::bad_alloc&) {  // they stay: nothing more can be done
+  } catch (const std::bad_alloc&) {  // the parts remain: nothing more can be done
   }
 }
 
@@ -123,7 +123,7 @@ Status S3Upload::begin_parts() {
   return id_.empty() ? Status(problem("the server does not begin an upload in parts")) : ok();
 }
 
-/// Sends all that is gathered.
+/// Sends everything in the buffer.
 Status S3Upload::send_parts() {
   if (id_.empty()) {
     if (Status begun = begin_parts(); !begun) {
@@ -179,7 +179,7 @@ Status S3Upload::complete() {
   if (!response) {
     return response.problem();
   }
-  // An attempt whose answer was lost may have done it.
+  // An earlier attempt whose answer was lost may have succeeded.
   if (response->status != 200 && !(response->status == 404 && is_complete())) {
     return problem("the server does not put the parts of the upload together (status " +
                    std::to_string(response->status) + ")");
@@ -188,7 +188,7 @@ Status S3Upload::complete() {
   return ok();
 }
 
-/// Whether the object is that of these parts.
+/// Returns whether the object consists of these parts.
 bool S3Upload::is_complete() const {
   const auto response = bucket_->client().ask(ask("HEAD"));
   return response && response->status == 200 && parse_number(response->header("content-length")) == sent_ &&

@@ -18,7 +18,7 @@ class S3Upload final : public Upload {
   S3Upload(std::shared_ptr<Bucket> bucket, std::string name, UploadSizes sizes);
   S3Upload(const S3Upload&) = delete;
   S3Upload& operator=(const S3Upload&) = delete;
-  /// Asks the server to drop parts that were sent. Where it does not, a rule of the bucket should
+  /// Asks the server to remove parts that were sent. If it does not, a rule of the bucket should
   /// (AbortIncompleteMultipartUpload).
   ~S3Upload() override;
 
@@ -40,7 +40,7 @@ class S3Upload final : public Upload {
   UploadSizes sizes_;
   std::string gathered_;
   std::uint64_t sent_ = 0;
-  std::string id_;                  // of the upload in parts; empty: none was begun
+  std::string id_;                  // of the multipart upload; empty if none was started
   std::vector<std::string> etags_;  // of the parts
 };
 

@@ -121,7 +121,7 @@ std::string aws_host(std::string_view service, std::string_view region, bool fip
   if (service == "sagemaker") {
     host.append("api").append(suffix).append("sagemaker.");
   } else if (service == "sts" && region.starts_with("us-gov-")) {
-    host = "sts.";  // every one there is validated
+    host = "sts.";  // all endpoints there are validated
   } else {
     host.append(service).append(suffix);
   }
@@ -142,7 +142,7 @@ bool has_control(std::string_view text) noexcept {
 
 Address aws_address(std::string_view bucket, std::string_view region, bool fips) {
   std::string host = aws_host("s3", region, fips);
-  // Old buckets have names that are none of hosts.
+  // Names of old buckets may not be valid in host names.
   if (bucket.find_first_of("._ABCDEFGHIJKLMNOPQRSTUVWXYZ") != bucket.npos) {
     return {std::move(host), "/" + uri_encode(bucket, false) + "/"};
   }

@@ -20,7 +20,7 @@ import zipfile
 
 environment = {}
 
-# Of an array, its member; by hand, after the rule in smd-tensor(1).
+# For each array its member, derived by hand from the rule in smd-tensor(1).
 MEMBERS = {
     "layer1/conv/weight:0": "layer1/conv/weight:0",
     "gradient/fc.bias": "gradient/fc.bias",
@@ -66,7 +66,7 @@ def archive(members, method=zipfile.ZIP_STORED):
 
 
 def directory_entries(data):
-    """Where each entry of the directory begins."""
+    """Returns the offset of each entry of the directory."""
     at = data.find(b"PK\x01\x02")
     while at >= 0:
         yield at
@@ -83,7 +83,7 @@ class Archives(unittest.TestCase):
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def save(self, values):
-        """Tensors by name; texts are string tensors."""
+        """Saves tensors by name; texts become string tensors."""
         lines = "".join(json.dumps({"step": 0, "tensor": name, "value": value,
                                     **({"dtype": "string"} if isinstance(value, list) else {})}) + "\n"
                         for name, value in values)
@@ -122,7 +122,7 @@ class Archives(unittest.TestCase):
         self.assertEqual(messages, "")
 
     def test_text_that_would_be_padded_to_gigabytes(self):
-        # 12,001 texts, the longest of 100,000 characters of 4 bytes: 4.8 GB of 160 KB.
+        # 12,001 texts, the longest of 100,000 characters of 4 bytes: 4.8 GB from 160 KB.
         self.save([("labels", ["x" * 100_000] + ["y"] * 12_000), ("few", ["y", "zz"])])
         for options in (["-f", "npy"], ["-f", "npz"], ["-f", "npy", "--stack"], ["-f", "npz", "--stack"]):
             with self.subTest(options):
@@ -150,7 +150,7 @@ class Archives(unittest.TestCase):
         first, second = directory_entries(data)
         self.assertEqual(data[first + 42:first + 46], bytes(4))
         shared = bytearray(data)
-        shared[second + 42:second + 46] = bytes(4)  # both at the first one's place
+        shared[second + 42:second + 46] = bytes(4)  # both with the place of the first one
         self.refused(shared, "member 'a.npy' reaches into 'b.npy'")
 
     def test_a_member_that_reaches_into_the_next(self):
@@ -166,7 +166,7 @@ class Archives(unittest.TestCase):
         self.refused(data, "member 'a.npy' reaches into the directory")
 
     def test_members_that_unpack_to_gigabytes(self):
-        """As their directory says, which is not tried."""
+        """Sizes larger than their data, according to the directory; they are not unpacked."""
         data = archive([(f"{i}.npy", npy(bytes(8000), "<f8", "(1000,)")) for i in range(2)], zipfile.ZIP_DEFLATED)
         for entry in directory_entries(data):
             data[entry + 24:entry + 28] = struct.pack("<I", 700 << 20)

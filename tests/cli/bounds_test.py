@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Small hostile trials: what they take of memory is bounded by what lies on disk, not by what they claim.
+"""Small hostile trials: memory is bounded by their size on disk, not by the numbers in them.
 
     bounds_test.py --tools DIR... [--s3] [TEST...]
 """
@@ -31,7 +31,7 @@ COLLECTIONS = {"collections": {"all": {"name": "all", "include_regex": [".*"], "
 
 
 def run(mib, *command, stdin=b"", **more):
-    """Runs a command in so many MiB of addresses; `more` is for its environment."""
+    """Runs a command with this many MiB of address space; `more` is added to its environment."""
 
     def prepare():
         resource.setrlimit(resource.RLIMIT_AS, (mib * MIB, mib * MIB))
@@ -63,7 +63,7 @@ def tensor_payload(step, name, tensor):
 
 
 def repeated_record(step, name, value, elements):
-    """One float_val that stands for all elements of a float32 tensor."""
+    """Returns a float32 tensor with one float_val for all elements."""
     shape = field(2, b"\x08" + varint(elements))
     tensor = b"\x08\x01" + field(2, shape) + field(5, struct.pack("<f", value))
     return framed(tensor_payload(step, name, tensor))
@@ -73,7 +73,7 @@ UNPROTECTED = 0x062DC0B3  # the footer that the reference writes
 
 
 def content_record(step, name, elements):
-    """A float32 tensor of these bytes, whose payload has no checksum."""
+    """Returns a float32 tensor with these bytes, whose payload has no checksum."""
     shape = field(2, field(2, b"\x08" + varint(len(elements) // 4)))
     return framed(tensor_payload(step, name, b"\x08\x01" + shape + field(4, elements)), UNPROTECTED)
 
@@ -98,11 +98,11 @@ class Bounds(unittest.TestCase):
         write(os.path.join(self.trial, f"index/000000000/{step:012d}_worker_0.json"), text.encode())
 
     def end(self):
-        """Ends the job: what cannot be read is damaged, and not merely not there yet."""
+        """Ends the job, so that unreadable data are damaged instead of not yet available."""
         write(os.path.join(self.trial, "training_job_end.ts"), b"1700000000\n")
 
     def test_refused_entries_are_counted(self):
-        """A million entries that are none: a hundred are described. 2 MB of JSON took a gigabyte."""
+        """A million invalid entries: a hundred are described. 2 MB of JSON used to take a gigabyte."""
         self.index(0, "0" + ",0" * 999_999)
         done = run(128, "smd-ls", "--json", self.trial)
         self.assertEqual(done.returncode, 4, done.stderr)
@@ -116,7 +116,7 @@ class Bounds(unittest.TestCase):
         self.assertIn("'tensor_names' holds 500000 entries that are no texts", done.stderr)
 
     def test_very_many_tensors_and_collections(self):
-        """40,000 lines, each of a tensor and a collection of its own; what looked through all for each took minutes."""
+        """40,000 lines, each with its own tensor and collection; linear searches used to take minutes."""
         lines = "".join(f'{{"step":0,"tensor":"t{i}","value":1,"collections":["c{i}"]}}\n' for i in range(40_000))
         trial = os.path.join(self.folder, "saved")
         saved = subprocess.run(["smd-save", "--jsonl", trial], input=lines.encode(), env=environment, check=False, timeout=240)
@@ -132,7 +132,7 @@ class Bounds(unittest.TestCase):
             self.assertEqual(len(archive.namelist()), 80_000)
 
     def test_links_to_nowhere(self):
-        """As many as a folder holds: each is looked up, not searched for."""
+        """As many files as a folder holds: each is looked up, not searched for."""
         os.makedirs(os.path.join(self.trial, "index/000000000"))
         for step in range(20_000):
             os.symlink("/nonexistent", os.path.join(self.trial, f"index/000000000/{step:012d}_worker_0.json"))
@@ -140,7 +140,7 @@ class Bounds(unittest.TestCase):
         self.assertEqual(done.returncode, 4, done.stderr[-300:])
 
     def test_a_pattern_that_is_slow_from_everywhere(self):
-        """From each of 61,000 places fewer steps than a name may take: all together were 10^9."""
+        """Fewer steps than the limit of a name from each of 61,000 places, but 10^9 in total."""
         name = ("a" * 17 + "b") * 3400 + "Q"
         record = repeated_record(0, name, 0.5, 1)
         write(os.path.join(self.trial, "events/000000000000/000000000000_worker_0.tfevents"), record)
@@ -215,7 +215,7 @@ class Bounds(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_rules_that_hold_values_say_what_they_cannot_hold(self):
-        """600 values of 64 MiB: a rule that needs three of each says so, and does not end for want of memory."""
+        """600 values of 64 MiB: a rule that needs three of each reports it, and does not run out of memory."""
         self.repeated(3, 200)
         done = run(1024, "smd-rule", "-j2", "-r", "UnchangedTensor", "-p", "tensor_regex=w", "--json", self.trial)
         self.assertIn(done.returncode, (1, 4), done.stderr)
@@ -229,7 +229,7 @@ class Bounds(unittest.TestCase):
             self.assertLess(len(line), 2000)
 
     def test_deep_json(self):
-        """Nested 100,000 deep, wherever JSON comes from: a message, and no stack is used up."""
+        """Nested 100,000 levels deep, in JSON of every origin: a message, and no stack overflow."""
         deep = "[" * 100_000 + "]" * 100_000
         config = os.path.join(self.folder, "config.json")
         for document in (deep, '{"RuleConfigurationName":"a","RuleParameters":{"rule_to_invoke":"AllZero","x":%s}}' % deep,
@@ -249,7 +249,7 @@ class Bounds(unittest.TestCase):
         self.message_lines(run(256, "smd-ls", self.trial), 4)
 
     def test_messages_quote_a_line(self):
-        """A megabyte of name, value, pattern or key is quoted by its beginning and its length."""
+        """A name, value, pattern or key of a megabyte is quoted by its beginning and its length."""
         long = "n" * 1_000_000
         record = content_record(0, "w", bytes(4))
         self.compressed([record], [("w", 0, len(record))])
@@ -270,7 +270,7 @@ class Bounds(unittest.TestCase):
             with self.subTest(str(line)[:40]):
                 text = json.dumps({"step": 0, "tensor": "x", **line}).encode()
                 self.message_lines(run(256, "smd-save", "--jsonl", self.trial + "-new", stdin=text), 4)
-        name = "n" * 120_000  # as much as one word of a command line takes
+        name = "n" * 120_000  # the maximum for one word of a command line
         for command, status in ((["smd-tensor", self.trial, name], 1), (["smd-ls", "-n", name, self.trial], 1),
                                 (["smd-ls", "-e", "(" + name, self.trial], 2), (["smd-ls", "-s", name, self.trial], 2),
                                 (["smd-rule", "-r", name, self.trial], 2), (["smd-reduce", "-r", name, self.trial], 2),
@@ -286,10 +286,10 @@ class Bounds(unittest.TestCase):
             done = run(256, *command, self.trial)
             self.assertEqual(done.returncode, 4, done.stderr[-300:])
             for line in done.stderr.splitlines():
-                self.assertLess(len(line), 6000)  # a path stands whole up to PATH_MAX
+                self.assertLess(len(line), 6000)  # a path is quoted in full up to PATH_MAX
 
     def test_a_collections_file_of_brackets(self):
-        """15 MB of [] where names belong: counted, not kept."""
+        """15 MB of [] instead of names: counted, not kept."""
         text = '{"collections":{"c":{"tensor_names":[' + "[]," * 5_000_000 + '"x"]}},"_meta":{"num_workers":1}}'
         write(os.path.join(self.trial, "collections/000000000/worker_0_collections.json"), text.encode())
         self.index(0, "")
@@ -299,7 +299,7 @@ class Bounds(unittest.TestCase):
         self.assertIn("\n" + "c", done.stdout)
 
     def compressed(self, content, entries):
-        """Step 0 with a compressed event file and these (name, start, length) in its index."""
+        """Makes step 0 with a compressed event file and these (name, start, length) in its index file."""
         packer = zlib.compressobj(9, zlib.DEFLATED, 31)
         data = b"".join(packer.compress(piece) for piece in content) + packer.flush()
         write(os.path.join(self.trial, "events/000000000000/000000000000_worker_0.tfevents"), data)
@@ -308,7 +308,7 @@ class Bounds(unittest.TestCase):
         return len(data)
 
     def test_a_compressed_range_that_is_no_record(self):
-        """1 MB that inflates to a gigabyte, all of which the index calls one record."""
+        """1 MB that inflates to a gigabyte, which the index file declares to be one record."""
         record = content_record(0, "w", bytes(4000))
         pieces = (bytes(MIB) if i > 0 else record for i in range(1025))
         self.assertLess(self.compressed(pieces, [("w", 0, 1 << 30)]), 2 * MIB)
@@ -319,7 +319,7 @@ class Bounds(unittest.TestCase):
                 self.assertIn("does not fill its range of 1073741824", done.stderr + done.stdout)
 
     def test_compressed_records_at_descending_offsets(self):
-        """Each is found from a place near it: 400 of them cost less than what ten took from the start each."""
+        """Each is found from a restart place near it: 400 of them cost less than ten from the start."""
         record = content_record(0, "w", bytes(4000))
         pieces = 400
         gap = bytes(2 * MIB)
@@ -341,7 +341,7 @@ class Bounds(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout.strip()), (0, "16777216,0.5,8388608"), done.stderr)
 
     def test_endless_index_objects(self):
-        """Five objects without an end, asked for at once: together they take what one may."""
+        """Five endless objects, requested at once: together they use the memory of one."""
         if not OPTIONS.s3:
             self.skipTest("built without S3")
         root = os.path.join(self.folder, "root")

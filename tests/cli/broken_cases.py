@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """broken_cases.py TRIALS: writes the cases in broken/, one for each damaged trial in TRIALS/broken.
 
-What is expected comes from the recorded answers (the values of what is sound) and from the table below, which puts the
-right column of broken/README.md and docs/faults.md into figures: which names, steps and values are still printed, which
-message names which file, which status. Nothing is taken from what the commands print. The wording of messages is left
-open but for the tag and the place.
+The expected output comes from the recorded results (the undamaged values) and from the table below, which makes the
+right column of the README of the damaged trials and docs/faults.md precise: which names, steps and values are still printed, which
+message names which file, which status. Nothing is taken from the output of the commands. The wording of messages is not
+compared, except the tag and the place.
 """
 
 import json
@@ -27,7 +27,7 @@ NOTE = None  # as messages: there may be notes
 
 @dataclass
 class Case:
-    """What the commands should do about one trial; the defaults are those of the sound one."""
+    """The expected behaviour for one trial; the defaults are those of the undamaged one."""
 
     names: list = field(default_factory=lambda: ["a", "b"])
     # global step: (mode step, number of tensors)
@@ -60,7 +60,7 @@ def row_about(file, text=""):
 
 
 def read(values=None):
-    """Harmless or legal: everything is printed; `values` are those of `a` in step 1 if the trial has its own."""
+    """Harmless or valid: everything is printed; `values` are those of `a` in step 1 if they differ."""
     return Case(values={("a", 1): values} if values else {})
 
 
@@ -72,7 +72,7 @@ def index_file_lost():
 
 
 def entry_refused(**changes):
-    """One entry of the index file; seen without reading any event file."""
+    """One entry of the index file; detected without reading an event file."""
     case = Case(
         steps={0: (0, 2), 1: (1, 1), 2: (2, 2)}, values={("a", 1): None}, ls=4, ls_messages=[damaged(INDEX)], check=4,
         check_rows=[row_about(INDEX)], tensor=4, tensor_messages=[damaged(INDEX)], one=4,
@@ -83,7 +83,7 @@ def entry_refused(**changes):
 
 
 def values_refused(lost, message, check_rows):
-    """Only reading the values of step 1 shows it."""
+    """Detected only by reading the values of step 1."""
     messages = [message] * len(lost)
     return Case(
         values={(name, 1): None for name in lost}, check=4, check_rows=check_rows, tensor=4, tensor_messages=messages,
@@ -95,12 +95,12 @@ def record_refused(lost="a"):
 
 
 def path_refused(path):
-    """The index file names a path that is not to be opened: it is to blame."""
+    """The index file names a path that must not be opened: the index file is damaged."""
     return values_refused("ab", damaged(f"{INDEX}*{path}"), [row_about(INDEX, path)])
 
 
 def value_absent(*steps):
-    """A missing file is told once, with the number of its records."""
+    """A missing file is reported once, with the number of its records."""
     steps = steps or (1,)
     gone = [(name, step) for step in steps for name in ("a", "b")]
     message = "TensorUnavailableForStep: 'a' at step {}{}: *: the event file is missing"
@@ -118,7 +118,7 @@ def step_does_not_exist():
 
 
 def ignored(file):
-    """As if the file were not there, a note at most; --check lists it."""
+    """Treated as if the file did not exist, with a note at most; --check lists it."""
     return Case(ls_messages=NOTE, check_rows=[row_about(file)], tensor_messages=NOTE, one_messages=NOTE)
 
 
@@ -130,14 +130,14 @@ def collections_lost():
 
 
 def collection_is(name, listed, saved, **changes):
-    """Read, and --collections shows it: name, tensors listed, tensors saved."""
+    """The file is read, and --collections shows it: name, tensors listed, tensors saved."""
     more = ("smd-ls --collections -H --columns collection,tensors,tensors_saved", [f"{name}\t{listed}\t{saved}"], 0,
             changes.get("ls_messages", []))
     return Case(more=[more], **changes)
 
 
 def bad_pattern(pattern, found, **changes):
-    """The pattern is named when it is used, and costs only what it alone would have found."""
+    """The pattern is reported when it is used, and affects only the tensors that it alone would have selected."""
     row = row_about("", f"default*{pattern}")
     return Case(check=4, check_rows=[row, *changes.pop("check_rows", [])],
                 more=[("smd-ls -c default", found, 4, [f"Damaged: *default*{pattern}*"])], **changes)
@@ -182,7 +182,7 @@ def table():
     add(entry_refused, "index_lone_surrogate", "index_start_negative", "index_start_string", "index_start_huge",
         "index_length_zero", "index_length_negative", "index_length_huge", "index_length_null", "index_no_tensorname",
         "index_number_tensorname")
-    # These need the event file: its end, or what stands at the place.
+    # These need the event file: its end, or the bytes at an offset.
     add(record_refused, "index_start_past_end", "index_start_off_by_three", "index_points_at_other_tensor",
         "index_length_short", "index_length_long", "index_length_two_records", "index_duplicate_tensor")
     # Not a reduction: a tensor of that odd name. Its record is that of a, so reading everything finds damage.
@@ -248,7 +248,7 @@ def table():
     cases["tensor_string_dtype7"] = read(([2], ["x", "y"]))
     cases["tensor_string_2d"] = read(([1, 2], ["x", "y"]))
     no_numbers = ["warning: strings have no reductions: 'a'"]
-    # The NULs are kept; in text they stand raw.
+    # The NULs are kept; text has them unescaped.
     cases["tensor_string_nul"] = read(([2], ["x\0", "\0y\0\0"]))
     cases["tensor_string_nul"].more = [
         ("smd-tensor --jsonl --columns value", ['{"value":["x\\u0000","\\u0000y\\u0000\\u0000"]}'], 0, [], "a -s 1")]
@@ -295,7 +295,7 @@ def table():
 
 
 def shortest(number, dtype):
-    """The shortest text that reads back equal in the type."""
+    """Returns the shortest text that reads back equal in the type."""
     if dtype == "float64":
         text = repr(number)
         return text[:-2] if text.endswith(".0") else text
@@ -319,7 +319,7 @@ def recorded_values(answers):
 
 
 def reduced(name, step, mode_step, value):
-    """The row of smd-reduce: count, min, max, and the exact sum, rounded once."""
+    """Returns the row of smd-reduce: count, min, max, and the exact sum, rounded once."""
     _, texts = value
     if "false" in texts or "true" in texts:
         numbers = [int(text == "true") for text in texts]
@@ -328,8 +328,8 @@ def reduced(name, step, mode_step, value):
         numbers = [struct.unpack("<f", struct.pack("<f", float(text)))[0] for text in texts]
     else:
         numbers = [float(text) for text in texts]
-    figures = [shortest(float(figure), "float64") for figure in (min(numbers), max(numbers), math.fsum(numbers))]
-    return "\t".join([name, str(step), str(mode_step), "computed", str(len(numbers)), *figures])
+    statistics = [shortest(float(number), "float64") for number in (min(numbers), max(numbers), math.fsum(numbers))]
+    return "\t".join([name, str(step), str(mode_step), "computed", str(len(numbers)), *statistics])
 
 
 def rows(name, step, mode_step, value):
@@ -373,7 +373,7 @@ def write_case(name, case, sound, own, transcript):
         [f"{step}\tTRAIN\t{mode_step}\t{tensors}\tworker_0\t{complete}"
          for step, (mode_step, tensors) in case.steps.items()],
         case.ls, messages("smd-ls", case.ls_messages))
-    # Notes may stand between the rows, and messages may say more.
+    # Notes may be printed between the rows, and messages may say more.
     check_rows = ["..."]
     for row in case.check_rows:
         check_rows += [row, "..."]
@@ -398,11 +398,11 @@ def write_case(name, case, sound, own, transcript):
                    messages("smd-tensor", case.one_messages))
     status = case.tensor if case.reduce is None else case.reduce
     texts = case.tensor_messages if case.reduce_messages is None else case.reduce_messages
-    figures = [reduced(name, step, case.steps[step][0], printed(name, step)) for step in (0, 1, 2) for name in "ab"
+    statistics = [reduced(name, step, case.steps[step][0], printed(name, step)) for step in (0, 1, 2) for name in "ab"
                if step in case.steps and printed(name, step) and not (case.strings and (name, step) == ("a", 1))]
     transcript.run(
         f"smd-reduce{options} -H -r count,min,max,sum --columns tensor,step,mode_step,source,count,min,max,sum "
-        "-n a -n b $TRIAL", figures, status, messages("smd-reduce", texts))
+        "-n a -n b $TRIAL", statistics, status, messages("smd-reduce", texts))
     for command, lines, status, texts, *operands in case.more:
         tool = command.split()[0]
         transcript.run(" ".join([command, "$TRIAL", *operands]), lines, status, messages(tool, texts))

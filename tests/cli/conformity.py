@@ -31,7 +31,7 @@ def flat(value):
 
 
 def nested_shape(value, depth):
-    """The sizes of `depth` levels of lists, which must all be alike."""
+    """Returns the sizes of `depth` levels of lists, which must be equal in each level."""
     shape = []
     level = [value]
     for _ in range(depth):
@@ -44,7 +44,7 @@ def nested_shape(value, depth):
 
 
 def to_bytes(dtype, value):
-    """The elements as they lay in the event file; second: whether one is NaN, whose bits text does not carry."""
+    """Returns the elements as in the event file, and whether one is NaN, whose bits text does not contain."""
     if dtype == "string":
         texts = [text.encode() for text in flat(value)]
         return b"".join(struct.pack("<I", len(text)) + text for text in texts), False

@@ -64,7 +64,7 @@ class Faults(unittest.TestCase):
                       for name in names)
 
     def check_readable(self, done):
-        """No signal, no text of an exception."""
+        """Checks that the command ended without a signal or the text of an exception."""
         self.assertIn(done.returncode, (0, 1, 3, 4), done.stderr)
         for word in ("terminate called", "what():", "std::", "Sanitizer", "fault of this program"):
             self.assertNotIn(word, done.stderr)
@@ -87,7 +87,7 @@ class Faults(unittest.TestCase):
             os.makedirs(os.path.join(place, f"closed{i}", "run"))
             os.chmod(os.path.join(place, f"closed{i}"), 0)
         os.makedirs(os.path.join(place, "names-only", "run"))
-        os.chmod(os.path.join(place, "names-only"), 0o400)  # may be listed, and not entered
+        os.chmod(os.path.join(place, "names-only"), 0o400)  # may be listed, but not entered
         done = run([*bound, "smd-ls", "--find"], place)
         for name in os.listdir(place):
             os.chmod(os.path.join(place, name), 0o700)
@@ -97,7 +97,7 @@ class Faults(unittest.TestCase):
         self.assertEqual(lines[3:], [f"smd-ls: AccessDenied: {place}: 3 more below it: permission denied"])
 
     def test_little_memory(self):
-        """Whatever a file says of lengths and shapes: 512 MiB of addresses are enough to say what is wrong."""
+        """512 MiB of address space are enough to report any wrong length or shape."""
         if sanitized:
             self.skipTest("sanitizers reserve addresses by the terabyte")
         broken = os.path.join(trials, "broken")
@@ -113,7 +113,7 @@ class Faults(unittest.TestCase):
                 self.check_readable(short)
 
     def test_no_memory(self):
-        """Not even enough to begin: a status and one line, not a part of the answer."""
+        """Too little to start: a status and one line, not a part of the output."""
         if sanitized:
             self.skipTest("sanitizers reserve addresses by the terabyte")
         whole = run(READERS[2], self.trial).stdout
@@ -121,7 +121,7 @@ class Faults(unittest.TestCase):
         for size in range(8, 200, 8):
             done = run([*READERS[2], "-j1"], self.trial, limit=[(resource.RLIMIT_AS, size * MIB)])
             if done.returncode == 127 or "shared object" in done.stderr:
-                continue  # the loader itself had no room
+                continue  # the loader itself ran out of memory
             self.check_readable(done)
             if done.returncode == 0:
                 self.assertEqual(done.stdout, whole)
@@ -161,7 +161,7 @@ class Faults(unittest.TestCase):
                 self.assertEqual(file.read(), "old")
 
     def test_no_room_for_a_hook(self):
-        """The error names the file, its temporary is gone, and what was there before is whole."""
+        """The error names the file, its temporary file is removed, and earlier files are complete."""
         saved = os.path.join(self.folder, "saved")
         numbers = "[" + ",".join("0.5" for _ in range(4000)) + "]"
         small = os.path.join(self.folder, "small.jsonl")
@@ -178,7 +178,7 @@ class Faults(unittest.TestCase):
         self.assertIn("000000000000_worker_0.tfevents", left)
 
     def test_unreadable(self):
-        """One file that may not be read costs itself: status 3, and all else is printed."""
+        """An unreadable file affects nothing else: status 3, and everything else is printed."""
         bound = bound_by_permissions()
         if bound is None:
             self.skipTest("root's right to pass over permissions cannot be given up here")
@@ -196,7 +196,7 @@ class Faults(unittest.TestCase):
         self.assertIn("AccessDenied", done.stderr)
 
     def test_unreadable_index(self):
-        """What may not be read is not said to be absent; status 3."""
+        """Unreadable files are not reported as absent; status 3."""
         bound = bound_by_permissions()
         if bound is None:
             self.skipTest("root's right to pass over permissions cannot be given up here")
@@ -221,7 +221,7 @@ class Faults(unittest.TestCase):
                 os.chmod(path, modes[path])
 
     def test_files_that_go_away(self):
-        """Event files are removed, cut and put back while they are read: never a signal, never a wrong row."""
+        """Event files are removed, truncated and restored while they are read: never a signal, never a wrong row."""
         whole = set(run(READERS[2], self.trial).stdout.splitlines())
         contents = {}
         for path in self.event_files():
@@ -257,7 +257,7 @@ class Faults(unittest.TestCase):
             thread.join()
 
     def test_signals_at_any_moment(self):
-        """Ended by a signal, a command leaves no temporary, and its output file old or new, never a part."""
+        """A command that a signal ends leaves no temporary file, and its output file is old or new, never partial."""
         target = os.path.join(self.folder, "out")
         command = ["smd-tensor", self.trial, "-s", ":", "--jsonl", "-o", target]
         self.assertEqual(run(command).returncode, 0)
@@ -285,7 +285,7 @@ class Faults(unittest.TestCase):
         self.assertNotEqual(statuses, {0}, "no signal came in time")
 
     def test_interrupted_calls(self):
-        """Stopped and continued all the time: nothing changes."""
+        """Stopped and continued repeatedly: the output is the same."""
         whole = run(READERS[2], self.trial)
         for _ in range(3):
             child = subprocess.Popen([*READERS[2], self.trial], env=environment, stdout=subprocess.PIPE,
@@ -299,7 +299,7 @@ class Faults(unittest.TestCase):
 
             thread = threading.Thread(target=disturb)
             thread.start()
-            # Read by hand: the child must not be reaped while it is still sent signals.
+            # Not with communicate(): the child must not be reaped while signals are still sent to it.
             out = child.stdout.read()
             done.set()
             thread.join()
@@ -315,7 +315,7 @@ class Faults(unittest.TestCase):
                 self.assertEqual(run(command, os.path.join(self.folder, path)).returncode, 3)
 
     def test_failing_calls(self):
-        """The n-th call fails, for all n: 3 and the file named, or the whole answer."""
+        """The n-th call fails, for all n: status 3 and the file's name, or the complete output."""
         if sanitized or shutil.which("strace") is None:
             self.skipTest("needs strace, and no sanitizer")
         log = os.path.join(self.folder, "trace")

@@ -37,7 +37,7 @@ def require(condition, text):
 
 
 def wait_until(holds, text):
-    """For what comes soon, or never."""
+    """For events that come soon, or never."""
     deadline = time.monotonic() + 60
     while not holds():
         require(time.monotonic() < deadline, text)
@@ -45,7 +45,7 @@ def wait_until(holds, text):
 
 
 class Bench:
-    """A trial in the making, and what follows it."""
+    """A trial that is being written, and its followers."""
 
     def __init__(self, tools, steps, workers):
         self.environment = dict(os.environ, PATH=os.pathsep.join(tools + [os.environ["PATH"]]), LC_ALL="C.UTF-8",
@@ -73,7 +73,7 @@ class Bench:
         live_writer.put(f"{self.trial}/training_job_end.ts", b"")
 
     def complete(self):
-        """Steps that all workers wrote, and, the job being over, those that some did."""
+        """Steps that all workers wrote, or, after the end of the job, that some wrote."""
         found = set()
         for folder in os.listdir(f"{self.trial}/index"):
             for leaf in os.listdir(f"{self.trial}/index/{folder}"):
@@ -108,14 +108,14 @@ def follow_once(tools, seed, steps, workers, *options, command="smd-tensor", ext
         out, err = follower.communicate(timeout=120)
         require(follower.returncode == 0, f"{what}: status {follower.returncode}: {err}")
         for step, shown in check_rows(bench, out, what):
-            # The first worker by name that wrote it: all steps shown are complete, but for the last ones of a crash.
+            # The first worker by name that wrote it: all steps shown are complete, except the last ones of a crash.
             right = {live_writer.value_of(int(step), worker) for worker in range(workers if "--crash" in options else 1)}
             require(command != "smd-tensor" or float(shown) in right, f"{what}: step {step} is shown as {shown}")
 
 
 class Renames:
-    """Index files of steps that saved a shape only, written and not yet in their places. Links to a few files: making
-    so many takes longer than the test."""
+    """Index files of steps that saved only a shape, written but not yet in place. They are links to a few files,
+    because writing so many takes longer than the test."""
 
     CONTENT = {"meta": {"mode": "GLOBAL", "mode_step": 0},
                "shape_payload": [{"tensorname": "value", "originalname": "value", "shape": [1]}]}
@@ -155,7 +155,7 @@ def check_end(bench, follower, what):
 def renames_at_full_speed(tools, count, sanitized):
     with Bench(tools, 1, 1) as bench:
         renames = Renames(bench.trial, count)
-        with tempfile.TemporaryFile("w+") as rows:  # a pipe would hold the follower up
+        with tempfile.TemporaryFile("w+") as rows:  # a full pipe would stop the follower
             follower = subprocess.Popen(["smd-ls", "--steps", "-F", "-H", "--columns", "step", bench.trial], stdout=rows,
                                         env=bench.environment)
             renames.make()
@@ -169,15 +169,15 @@ def renames_at_full_speed(tools, count, sanitized):
             require(follower.wait(timeout=300) == 0, f"{count} renames: status {follower.returncode}")
             rows.seek(0)
             check_rows(bench, rows.read(), f"{count} renames")
-            # About a kilobyte for each step that came while others were looked at, and 64 MiB.
+            # 64 MiB, and about a kilobyte for each step that came in the meantime.
             require(sanitized or peak < 64 + count / 1024, f"{count} renames: {peak:.0f} MiB")
 
 
 def inotify_refused(tools, limit, reason):
-    """In a user namespace of its own, where there may be no inotify instance, or no watch."""
+    """In a user namespace of its own, in which inotify instances or watches can be forbidden."""
     prefix = ("unshare", "-U", "-r", "sh", "-c", f'echo 0 >/proc/sys/user/{limit} && exec "$@"', "sh")
     if subprocess.run([*prefix, "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
-        print(f"{limit}: left out, there are no user namespaces to be had")
+        print(f"{limit}: left out, user namespaces are unavailable")
         return
     with Bench(tools, 300, 1) as bench:
         follower = follow_steps(bench, "-v", "--interval", "0.02", prefix=prefix)
@@ -187,8 +187,8 @@ def inotify_refused(tools, limit, reason):
 
 
 def queue_overflow(tools):
-    """More happens than the kernel notes down while a follower is held up. It looks again at once: the next regular look
-    would be in an hour."""
+    """More events than the kernel queues while a follower is stopped. The follower must look again at once: its next
+    regular look is in an hour."""
     with open("/proc/sys/fs/inotify/max_queued_events") as file:
         queued = int(file.read())
     if queued > 100_000:
@@ -197,7 +197,7 @@ def queue_overflow(tools):
     with Bench(tools, 1, 1) as bench:
         renames = Renames(bench.trial, queued + 1000)
         follower = follow_steps(bench, "-v", "--interval", "3600")
-        require("followed by inotify" in follower.stderr.readline(), "queue_overflow: inotify is to be had")
+        require("followed by inotify" in follower.stderr.readline(), "queue_overflow: inotify is available")
         follower.send_signal(signal.SIGSTOP)
         renames.make()
         follower.send_signal(signal.SIGCONT)
@@ -215,7 +215,7 @@ def unreadable_while_followed(tools):
         line = follower.stdout.readline()
         require(line == "0\ttrue\n", "the step that is there is shown at once")
         os.chmod(f"{bench.trial}/index", 0)
-        live_writer.put(f"{bench.trial}/training_job_end.ts", b"")  # so that it looks now
+        live_writer.put(f"{bench.trial}/training_job_end.ts", b"")  # makes it look now
         _, err = follower.communicate(timeout=60)
         os.chmod(f"{bench.trial}/index", 0o755)
         require(follower.returncode == 3 and "AccessDenied" in err and "index" in err,
@@ -240,11 +240,11 @@ def typo_while_followed(tools):
         line = follower.stderr.readline()
         follower.terminate()
         follower.communicate(timeout=60)
-        require("'valeu' was not saved so far; did you mean 'value'?" in line, f"a typo is told at once: {line!r}")
+        require("'valeu' was not saved so far; did you mean 'value'?" in line, f"a typing error is reported at once: {line!r}")
 
 
 def saver_interrupted(tools, number):
-    """What had come is put in place; no temporary file stays, and the job is not said to have ended."""
+    """Complete steps are saved; no temporary file remains, and the end of the job is not recorded."""
     with Bench(tools, 1, 1) as bench:
         trial = os.path.join(bench.trial, "saved")
         saver = subprocess.Popen(["smd-save", trial, "--jsonl", "--end"], stdin=subprocess.PIPE, env=bench.environment)
@@ -289,8 +289,8 @@ def saver_interrupted_at_the_end(tools):
 
 
 def saver_interrupted_twice(tools):
-    """The second signal ends it at once: another process holds the trial's lock. Of a dozen workers, each of which has
-    a file in the making, no temporary stays."""
+    """The second signal ends it at once, although another process holds the trial's lock. No temporary file of a dozen
+    workers remains."""
     for number in ENDING:
         with Bench(tools, 1, 1) as bench:
             trial = os.path.join(bench.trial, "saved")
@@ -372,7 +372,7 @@ def interrupted(tools, number):
 
 
 def hangup_ignored(tools):
-    """As nohup starts it."""
+    """Starts the command as nohup does."""
     with Bench(tools, 1, 1) as bench:
         live_writer.write_step(bench.trial, 0, 0)
         usual = signal.signal(signal.SIGHUP, signal.SIG_IGN)

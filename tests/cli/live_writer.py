@@ -110,7 +110,7 @@ def main():
         write_step(args.trial, step, worker, args.shuffle and chance.random() < 0.2, pause)
         next_step[worker] += 1
         pause()
-    # Each worker writes the end marker; the last index file may well come after the first of them: here it does not.
+    # Each worker writes the end marker. The last index file may come after the first marker; here it does not.
     put(f"{args.trial}/training_job_end.ts", b"")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands for which the permissions of files hold, also where root runs the tests."""
+"""Runs commands so that the permissions of files apply, even if root runs the tests."""
 
 import functools
 import os
@@ -8,8 +8,8 @@ import subprocess
 
 @functools.cache
 def bound_by_permissions():
-    """What to put before a command; None where that cannot be had. Root stays root, without the right to pass over
-    permissions: another user might not be let in to where the commands are."""
+    """Returns the prefix for a command, or None if it is unavailable. Root stays root, but cannot override permissions:
+    another user might have no access to the commands."""
     if os.geteuid() != 0:
         return ()
     prefix = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")

@@ -25,7 +25,7 @@ NON_FINITE = {'NaN': math.nan, 'Infinity': math.inf, '-Infinity': -math.inf}
 
 
 def run_and_hear(*arguments, status=0, environment=None):
-    """Standard output, and the lines on standard error."""
+    """Returns standard output, and the lines on standard error."""
     done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
                           env={**ENVIRONMENT, **(environment or {})})
     if done.returncode != status:
@@ -50,7 +50,7 @@ def number(value):
 
 
 def values(trial, *options):
-    """Rows of smd-tensor, with arrays in their own type."""
+    """Returns rows of smd-tensor, with arrays in their own type."""
     result = json.loads(run('smd-tensor', os.path.join(TRIALS, trial), '-s', ':', '--json', *options))
     for row in result:
         flat = [number(one) for one in np.asarray(row['value'], dtype=object).ravel()]
@@ -116,7 +116,7 @@ class Reductions(unittest.TestCase):
             self.assertAlmostEqual(row['sum'], value['array'][::2].astype(np.float64).sum(), delta=1e-12)
 
     def test_slices_of_a_large_value(self):
-        """Whose elements come block by block."""
+        """A tensor whose elements are read block by block."""
         array = np.arange(4000 * 500, dtype=np.float64).reshape(4000, 500) - 1e6
         with tempfile.TemporaryDirectory() as folder:
             file, trial = os.path.join(folder, 'x.npy'), os.path.join(folder, 'trial')
@@ -163,7 +163,7 @@ class Reductions(unittest.TestCase):
 
 
 class LongTrials(unittest.TestCase):
-    """More values than are read in one go: steps that share one step's event file."""
+    """More values than are read at once: steps that share one step's event file."""
 
     def test_more_values_than_one_chunk_holds(self):
         source = os.path.join(TRIALS, REAL)
@@ -206,7 +206,7 @@ class LongTrials(unittest.TestCase):
 
 class Shards(unittest.TestCase):
     def shards(self, folder, count, *options):
-        """Files made by processes that run at once."""
+        """Writes files with processes that run at the same time."""
         files = [os.path.join(folder, f'{i}.jsonl') for i in range(1, count + 1)]
         processes = [subprocess.Popen(['smd-reduce', *options, '--jsonl', '--shard', f'{i}/{count}', '-o', file],
                                       env={'PATH': os.environ['PATH'], **ENVIRONMENT})
@@ -255,7 +255,7 @@ class Shards(unittest.TestCase):
         trial = os.path.join(TRIALS, SAVED)
         names = ('min', 'max', 'l1', 'l2')
         options = [trial, '-c', 'weights', '--source', 'saved', '-r', ','.join(names)]
-        # The text of a saved figure is the shortest of its float32.
+        # The text of a saved reduction is the shortest of its float32.
         single = [{key: float(np.float32(value)) if key in names else value for key, value in row.items()}
                   for row in json.loads(run('smd-reduce', *options, '--json'))]
         self.assertGreater(len({row['step'] for row in single}), 2)
@@ -297,7 +297,7 @@ class Shards(unittest.TestCase):
             expected = np.std([0, 5, 1, 5, 2, 5])
             self.assertLessEqual(abs(merged['std'] - expected), 2 * math.ulp(expected))
             self.assertEqual(merged['source'], 'computed')
-            # One row has nothing to be pooled with.
+            # A single row has nothing to be pooled with.
             self.assertEqual(json.loads(run('smd-reduce', '--merge', files[0], '--json'))[0]['std'], 2.5)
             saved = self.shards(folder, 3, *options, '--source', 'saved')
             lines = run_and_hear('smd-reduce', '--merge', '--strict', *saved, status=1)[1]
@@ -343,7 +343,7 @@ class Shards(unittest.TestCase):
             run('smd-reduce', '--merge', first, other, status=2)
             run('smd-reduce', '--merge', first, first, status=2)  # a shard twice
             run('smd-reduce', trial, '--jsonl', '-o', other)
-            run('smd-reduce', '--merge', other, status=2)  # no shard
+            run('smd-reduce', '--merge', other, status=2)  # not a shard
             run('smd-reduce', '--merge', os.path.join(folder, 'absent'), status=3)
 
     def refused(self, *files):
@@ -352,7 +352,7 @@ class Shards(unittest.TestCase):
         return lines[-2]
 
     def test_parts_of_another_whole(self):
-        """Pooled rows do not show by themselves that they are of the same elements."""
+        """Pooled rows do not show by themselves whether they include the same elements."""
         steps = int(run('smd-ls', os.path.join(TRIALS, REAL), '--summary', '--get', 'steps'))
         options = [os.path.join(TRIALS, REAL), '-r', 'count', '--by', '']
         with tempfile.TemporaryDirectory() as folder:

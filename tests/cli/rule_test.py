@@ -49,8 +49,8 @@ def same(found, expected):
         abs(found - expected) <= 1e-6 * abs(expected))
 
 
-class RecordedVerdicts(unittest.TestCase):
-    """By the conventions of docs/rules.md."""
+class RecordedResults(unittest.TestCase):
+    """Compares with the conventions of docs/rules.md."""
 
     @classmethod
     def setUpClass(cls):
@@ -79,7 +79,7 @@ class RecordedVerdicts(unittest.TestCase):
         self.assertTrue(found['message'])
 
     def compare(self, records, expected):
-        """The records of one rule; gives the status that it alone would have."""
+        """Checks the records of one rule; returns the status for this rule alone."""
         result = records[-1]
         self.assertEqual(result['record'], 'result')
         self.assertEqual(result['rule'], expected.get('name', expected['rule']))
@@ -127,11 +127,11 @@ class RecordedVerdicts(unittest.TestCase):
                 result, = json.loads(rule(*self.command(case), '--json', status=1).stdout)
                 expected = case['expected']['fired']
                 self.compare_finding(result, expected[0])
-                # Findings at the end of the trial all count as made at once.
+                # Findings at the end of the trial all count as simultaneous.
                 at_first = [one for one in expected if one['step'] == expected[0]['step']]
                 self.assertGreaterEqual(result['findings'], len(at_first))
 
-    def test_rules_together_judge_as_alone(self):
+    def test_rules_together_give_the_results_of_each_alone(self):
         alone = {}
         wanted = [case for case in self.cases if case['trial'] == 'pt-healthy' and 'rule' in case
                   and not case['params'] and set(case) == {'id', 'trial', 'rule', 'params', 'why', 'expected'}
@@ -147,7 +147,7 @@ class RecordedVerdicts(unittest.TestCase):
 
 
 class Unread(unittest.TestCase):
-    """What a rule asked for and could not read never passes for healthy."""
+    """A rule that could not read what it needs is never healthy."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix='smd-rule-')
@@ -189,7 +189,7 @@ class Unread(unittest.TestCase):
 
 
 def sample(*more):
-    """Results of every status, with names that hurt."""
+    """Results of every status, with difficult names."""
     return (trial('pt-vanishing'), trial('no:such,trial'), os.path.join(TRIALS, 'names_odd'), '-C', more[0], *more[1:])
 
 
@@ -219,7 +219,7 @@ class Reports(unittest.TestCase):
             return file.read()
 
     def test_junit_of_any_text(self):
-        """Names are any bytes; a report is XML all the same, and shows what XML has no way to write."""
+        """Names may contain any bytes; a report is still XML, and shows what XML cannot represent."""
         odd = ['\uffff', '\ufffe', '\x01', '\x1f', '\x7f', '\ud800', '\U0001ffff', '\u0085', ']]>', '\\u{FFFF}', '\U0010ffff']
         with open(os.path.join(self.folder, 'odd.json'), 'w', encoding='ascii') as file:
             json.dump([{'RuleConfigurationName': f'n{i}{text}', 'RuleParameters': {
@@ -227,11 +227,11 @@ class Reports(unittest.TestCase):
                 for i, text in enumerate(odd) if text != '\ud800'], file)
         names = []
         done = rule(trial('pt-healthy'), '-C', os.path.join(self.folder, 'odd.json'), '-f', 'junit')
-        for case in ElementTree.fromstring(done.stdout).iter('testcase'):  # expat refuses what is not XML
+        for case in ElementTree.fromstring(done.stdout).iter('testcase'):  # expat refuses invalid XML
             names.append(case.get('name'))
         self.assertEqual(names, ['n0\\u{ffff}', 'n1\\u{fffe}', 'n2\\x01', 'n3\\x1f', 'n4\\x7f', 'n6\U0001ffff',
                                  'n7\\u{85}', 'n8]]>', 'n9\\u{FFFF}', 'n10\U0010ffff'])
-        # Half a surrogate pair has no UTF-8: as bytes, in the trial's name.
+        # A lone surrogate has no UTF-8 form: as bytes, in the trial's name.
         place = os.path.join(os.fsencode(self.folder), b'half\xed\xa0\x80 \xef\xbf\xbf')
         shutil.copytree(os.fsencode(trial('pt-healthy')), place)
         done = rule(place, '-r', 'VanishingGradient', '-f', 'junit')
@@ -278,7 +278,7 @@ class Reports(unittest.TestCase):
         skipped = sum(record['status'] == 'NotEvaluated' for record in self.records)
         self.assertEqual(text.count('# SKIP'), skipped)
         self.assertTrue(text.startswith('TAP version 13\n'))
-        # A healthy one passes as a whole.
+        # A healthy one passes completely.
         healthy = os.path.join(self.folder, 'healthy')
         rule(trial('pt-healthy'), '-r', 'VanishingGradient', '-q', '--report', f'tap={healthy}', status=0)
         subprocess.run(['prove', '-q', '--exec', 'cat', healthy], stdout=subprocess.DEVNULL, check=True)
@@ -340,7 +340,7 @@ class Reports(unittest.TestCase):
 
     def test_a_reader_that_goes_away(self):
         report = f'junit={os.path.join(self.folder, "late")}'
-        # Gone before the command starts: what a pipe holds could all be written before a reader goes later.
+        # Closed before the command starts: otherwise all output might fit the pipe's buffer first.
         reader, writer = os.pipe()
         os.close(reader)
         done = rule(trial('pt-vanishing'), '-r', 'VanishingGradient', '-k', '--jsonl', '--report', report, stdout=writer)
@@ -359,7 +359,7 @@ class Reports(unittest.TestCase):
 
 class Steps(unittest.TestCase):
     def test_they_win_over_parameters(self):
-        """-s A:B, open or not, single steps, strides and steps of a mode: start_step and end_step do not count."""
+        """With -s A:B, open ranges, single steps, strides and steps of a mode, start_step and end_step are ignored."""
         with tempfile.TemporaryDirectory() as folder:
             lines = ''.join(json.dumps({'step': step, 'mode': 'train', 'mode_step': step, 'tensor': 'x', 'value': 0}) + '\n'
                             for step in range(6))
@@ -376,11 +376,11 @@ class Steps(unittest.TestCase):
 
 
 class ThrowingRules(unittest.TestCase):
-    def test_no_verdict_and_the_others_go_on(self):
+    def test_no_result_and_the_others_continue(self):
         place = trial('pt-healthy')
         first = int(subprocess.run(['smd-ls', place, '--summary', '--get', 'first_step'], check=True, env=ENVIRONMENT,
                                    stdout=subprocess.PIPE).stdout)
-        for later in (0, 1):  # at the first step, and after one that was judged
+        for later in (0, 1):  # at the first step, and after one that was evaluated
             done = rule(place, '--plugin', THROWING_RULE, '-r', 'ThrowingRule', '-r', 'ExplodingTensor', '-p',
                         f'ThrowingRule.at={first + later}', '--jsonl', status=5)
             thrown, other = (json.loads(line) for line in done.stdout.splitlines())
@@ -397,7 +397,7 @@ class ThrowingRules(unittest.TestCase):
 
 class Plugins(unittest.TestCase):
     def test_only_regular_files(self):
-        """A FIFO, which nobody writes, and a device do not hold the loader."""
+        """A FIFO without a writer and a device do not block the loader."""
         with tempfile.TemporaryDirectory() as folder:
             fifo = os.path.join(folder, 'fifo')
             os.mkfifo(fifo)
@@ -444,14 +444,14 @@ class Triggers(unittest.TestCase):
         self.assertEqual(steps, sorted({record['step'] for record in findings if record['record'] == 'finding'}))
         self.assertGreater(len(steps), 1)
 
-    def test_nobody_needs_to_read_and_failure_is_a_warning(self):
+    def test_the_command_may_ignore_its_input_and_its_failure_is_a_warning(self):
         self.assertEqual(self.run_with('true').stderr, b'')
         self.assertEqual(self.run_with('exit 3').stderr,
                          b'smd-rule: warning: --on-trigger: the command failed with status 3\n')
         self.assertIn(b'ended by signal 9', self.run_with('kill -9 $$').stderr)
 
     def test_a_command_that_hangs(self):
-        """It is ended, and with it what it had started: here a process whose own child ignores SIGTERM."""
+        """It is ended together with its child processes: here a process whose own child ignores SIGTERM."""
         stubborn = 'echo $$ >pid; trap "" TERM; sleep 1000 & sleep 1000'
         for command, how in (('echo $$ >pid; sleep 1000', b'SIGTERM'), (stubborn, b'SIGKILL, after SIGTERM'),
                              ('echo $$ >pid; (trap "" TERM; sleep 1000)', b'SIGKILL, after SIGTERM')):
@@ -462,7 +462,7 @@ class Triggers(unittest.TestCase):
             self.check_group_is_gone()
 
     def check_group_is_gone(self):
-        """What was killed may still wait for its new parent to see it."""
+        """A killed process may still wait until its new parent reaps it."""
         group = int(self.read('pid'))
         for entry in os.listdir('/proc'):
             try:
@@ -475,7 +475,7 @@ class Triggers(unittest.TestCase):
     def test_what_ended_in_time_may_leave_a_child(self):
         done = self.run_with('sleep 1000 >/dev/null 2>&1 & echo $! >pid', '--trigger-timeout', '30')
         self.assertEqual(done.stderr, b'')
-        os.kill(int(self.read('pid')), signal.SIGKILL)  # it was there
+        os.kill(int(self.read('pid')), signal.SIGKILL)  # the process exists
 
     def test_signals_do_not_wait_for_the_command(self):
         for follow in ((), ('-F',)):
@@ -534,13 +534,13 @@ class Triggers(unittest.TestCase):
         said = 'StopTraining was asked for, of jobs named job..., and was not performed: '
         self.assertEqual(result['warnings'], [said + 'a file of rules alone stops no job'])
         self.assertIn(f'smd-rule: warning: stalled: {said}'.encode(), done.stderr)
-        # The same beginning where training went on; nothing where the rule did not fire.
+        # The beginning is the same if training went on; nothing if the rule did not trigger.
         options = ('-p', 'stop_training_on_fire=True', '-p', 'training_job_name_prefix=job')
         done = rule(trial('stalled'), '-r', 'StalledTrainingRule', *options, status=1)
         self.assertIn(f'smd-rule: warning: StalledTrainingRule: {said}'.encode(), done.stderr)
         done = rule(trial('stalled'), '-C', config, '-p', 'threshold=9000000000', '--json', status=0)
         self.assertEqual(json.loads(done.stdout)[0]['warnings'], [])
-        # The command line has the last word.
+        # The command line takes precedence.
         done = rule(trial('stalled'), '-C', config, *options, '--json', status=1)
         self.assertEqual(json.loads(done.stdout)[0]['warnings'], [said + 'training went on'])
 
@@ -558,7 +558,7 @@ class RunningJob:
                 for name in files:
                     path = os.path.relpath(os.path.join(folder, name), source)
                     found.setdefault(int(name.split('_')[0]), []).append(path)
-        # Index files last, as the hook has it.
+        # Index files last, as the hook writes them.
         self.steps = [(step, sorted(paths, key=lambda path: path.startswith('index')))
                       for step, paths in sorted(found.items())]
 
@@ -593,13 +593,13 @@ class Following(unittest.TestCase):
         self.addCleanup(process.stdout.close)
         return process
 
-    def test_verdicts_are_those_after_the_fact(self):
+    def test_results_equal_those_of_the_ended_job(self):
         with open(trial('cases.json'), encoding='utf-8') as file:
             cases = json.load(file)['cases']
         followed = {}
         for case in cases:
             plain = not {'config', 'start', 'end', 'now', 'other_trial'} & set(case)
-            # Following, that rule goes by the clock and not by when records were written.
+            # When following, that rule uses the clock instead of the times of records.
             if plain and case['expected'].get('fired') and 'stalled' not in case['trial']:
                 followed.setdefault(case['rule'], case)
         self.assertGreater(len(followed), 15)
@@ -622,7 +622,7 @@ class Following(unittest.TestCase):
                 self.assertEqual(live, after)
 
     def test_event_files_are_waited_for(self):
-        """An index file ahead of its event file; without the latter the rule is not said to have found nothing."""
+        """An index file before its event file: without the latter the rule does not report that it found nothing."""
         job = self.job('pt-healthy')
         process = self.start(job.place, '-r', 'VanishingGradient', '--jsonl')
         for _, paths in job.steps:
@@ -639,7 +639,8 @@ class Following(unittest.TestCase):
         self.assertEqual((result['status'], result['kind']), ('Error', 'unread'), err)
 
     def test_event_files_of_the_other_trial_are_waited_for(self):
-        """While its job runs they may still come, and nothing is said of steps from there on; after that they are missing."""
+        """While the job is running they may still come, and later steps are not evaluated; after that they are
+        missing."""
         base, other = self.job('runs-base'), self.job('runs-other')
         *before, (_, paths) = [one for one in other.steps if one[0] <= 4]
         for _, some in base.steps:
@@ -659,7 +660,7 @@ class Following(unittest.TestCase):
             *findings, result = (json.loads(line) for line in out.splitlines())
             return [one['step'] for one in findings], result['records_unread']
 
-        # Tensor a differs at 2 and 4, as the recorded case has it.
+        # Tensor a differs at 2 and 4, as in the recorded case.
         self.assertEqual(follow(124, '--timeout', '1s'), ([2], 0))
         self.assertEqual(follow(1, meanwhile=late), ([2, 4], 0))
         for path in late:
@@ -671,7 +672,7 @@ class Following(unittest.TestCase):
         job = self.job('pt-vanishing')
         process = self.start(job.place, '-r', 'VanishingGradient', '--jsonl')
         job.write(job.steps[0][1])
-        out, err = process.communicate(timeout=120)  # the job goes on
+        out, err = process.communicate(timeout=120)  # the job continues
         self.assertEqual(process.returncode, 1, err)
         result, = (json.loads(line) for line in out.splitlines())
         self.assertEqual((result['status'], result['step']), ('IssuesFound', 0))

@@ -40,12 +40,12 @@ def read(path):
 
 
 def glob_line(pattern):
-    """A line in which `*` stands for any text; nothing else is special."""
+    """Matches a line in which `*` matches any text; nothing else is special."""
     return re.compile(b".*".join(re.escape(part) for part in pattern.split(b"*")), re.DOTALL)
 
 
 def glob_matches(expected, actual):
-    """Lines match in order; a line `...` stands for any number of lines."""
+    """Matches lines in order; a line `...` matches any number of lines."""
     patterns = [None if line == b"..." else glob_line(line) for line in expected.splitlines()]
     lines = actual.splitlines()
     # reachable: the numbers of patterns that can have matched the lines so far.
@@ -88,7 +88,7 @@ class Case:
         return environment
 
     def run(self):
-        """Gives (status, stdout, stderr); status None if it took too long."""
+        """Returns (status, stdout, stderr); status None if it took too long."""
         # Resolved: what the commands print must be what is replaced below.
         work = os.path.realpath(tempfile.mkdtemp(prefix="smd-cli-"))
         try:
@@ -113,7 +113,7 @@ class Case:
             shutil.rmtree(work, ignore_errors=True)
 
     def check(self):
-        """Gives the list of what differs; empty if all is as expected."""
+        """Returns the list of differences; empty if there are none."""
         if not re.match(rb"# \S", read(os.path.join(self.folder, "cmd"))):
             return ["cmd does not open with a comment that says what the case is for"]
         status, out, err = self.run()

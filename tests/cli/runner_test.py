@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py must notice what is not as expected, and rewrite it only if asked to."""
+"""Checks that run.py detects differences, and rewrites expected output only on request."""
 
 import os
 import subprocess

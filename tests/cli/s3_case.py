@@ -36,7 +36,7 @@ class Server:
         os.rename(self.fault_file + ".new", self.fault_file)
 
     def log(self):
-        """What was asked for since the last call. Of a line that is being written, nothing."""
+        """Returns the requests since the last call. Ignores a line that is not complete."""
         with open(self.log_file, "rb") as file:
             file.seek(self.seen)
             lines = file.read()
@@ -70,7 +70,7 @@ class Case(unittest.TestCase):
                 "SMDEBUG_TRAINING_END_DELAY_REFRESH": "0", **more}
 
     def put(self, source, name):
-        """An object, which appears whole, as on S3."""
+        """Writes an object, which appears complete, as on S3."""
         target = os.path.join(self.root, name)
         os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copyfile(source, os.path.join(self.folder, "next-object"))
@@ -81,7 +81,7 @@ class Case(unittest.TestCase):
                                 env=self.environment(**more))
 
     def until(self, process, reached):
-        """Returns all that was asked for since the last call, once `reached` of it."""
+        """Waits until `reached` is among the requests since the last call, and returns these."""
         entries = self.server.log()
         while not reached(entries):
             try:
@@ -93,7 +93,7 @@ class Case(unittest.TestCase):
         return entries
 
     def run_command(self, *command, feed=b"", **more):
-        """`feed`: what the command reads from its standard input."""
+        """`feed`: standard input of the command."""
         return subprocess.run(command, input=feed, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env=self.environment(**more), check=False, timeout=120)
 

@@ -13,7 +13,7 @@ import time
 from s3_case import Case, main
 
 FOREVER = {"times": -1}
-HANG = 100  # seconds: a command that has not ended by then waits for the server
+HANG = 100  # seconds: a command that has not ended by then is waiting for the server
 TRIAL = "s3://recorded/pt_digits_train_eval"
 RULE = ("smd-rule", "-r", "Threshold", "-p", "collection_names=losses", "-p", "reduction=max", "-p", "operator=>", "-p",
         "threshold=1e9")
@@ -34,7 +34,7 @@ class Stopped(Case):
         process.communicate()
 
     def reach(self, process, match="", act="hang"):
-        """Until a request is in the server's hands."""
+        """Waits until the server has received a request."""
         self.until(process, lambda entries: any(entry["act"] == act and match in entry["target"] for entry in entries))
 
     def check_ends(self, process, status):
@@ -50,7 +50,7 @@ class Stopped(Case):
         return self.check_ends(process, -number)
 
     def listener(self):
-        """A port that takes connections and says nothing, not even to begin TLS."""
+        """A port that accepts connections and sends nothing, not even to begin TLS."""
         listener = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)
         listener.settimeout(HANG)
@@ -58,7 +58,7 @@ class Stopped(Case):
 
 
 class Deadlines(Stopped):
-    """--timeout is over: 124, whatever is being waited for."""
+    """After --timeout: 124, whatever the command is waiting for."""
 
     def test_requests(self):
         for match in REQUESTS:
@@ -82,7 +82,7 @@ class Deadlines(Stopped):
                 self.assertIn(b"Timeout: " + TRIAL.encode(), err)
 
     def test_two_trials(self):
-        """The second is not asked for longer than the first has left."""
+        """The second request may take only the remaining time."""
         self.server.faults({"act": "hang", **FOREVER})
         self.check_ends(self.start("smd-wait", "--timeout", "0.5", TRIAL, "s3://recorded/dtypes"), 124)
         self.check_ends(self.start("smd-tensor", "-F", "--timeout", "0.5", TRIAL, "s3://recorded/dtypes", "-n", "x"), 124)
@@ -112,7 +112,7 @@ class Deadlines(Stopped):
                      {"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://" + place + "/c"},
                      {"AWS_EC2_METADATA_DISABLED": "", "AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://" + place}):
             with self.subTest(**more):
-                # By option, the profile comes before the keys in the environment.
+                # A profile from an option takes precedence over the keys in the environment.
                 words = ("--profile", more["AWS_PROFILE"]) if "AWS_PROFILE" in more else ()
                 environment = {**({} if words else keys), "AWS_CONFIG_FILE": config, **more}
                 process = self.start("smd-wait", "--timeout", "0.5", *words, TRIAL, **environment)
@@ -120,12 +120,12 @@ class Deadlines(Stopped):
                 self.assertNotIn(b"AccessDenied", err)
 
     def test_asked_once(self):
-        """A timeout of 0 asks once, for as long as an answer takes."""
+        """A timeout of 0 checks once, for as long as an answer takes."""
         self.server.faults({"match": "list-type", "act": "delay", "seconds": 0.3, **FOREVER})
         self.check_ends(self.start("smd-wait", "--timeout", "0", "--end", TRIAL), 0)
 
     def test_job_that_has_ended(self):
-        """There is no time left to see whether more comes: its end marker is believed."""
+        """No time is left to check for further steps: the end marker counts."""
         command = ("smd-tensor", "-c", "losses", "-s", ":", "--columns", "step,value")
         expected = self.run_command(*command, TRIAL)
         followed = self.run_command(*command, "-F", "--timeout", "10", TRIAL, SMDEBUG_TRAINING_END_DELAY_REFRESH="1000")
@@ -134,7 +134,7 @@ class Deadlines(Stopped):
 
 class Idle(Stopped):
     def test_no_step_comes(self):
-        """A look that lasts longer than --idle has seen no step."""
+        """A listing that lasts longer than --idle has seen no step."""
         process = self.start("smd-tensor", "-F", "--idle", "0.5", "--interval", "0.02", "-c", "losses", "-s", ":",
                              "s3://recorded/mw2_one_writer_running")
         self.until(process, lambda entries: sum("list-type" in entry["target"] for entry in entries) >= 4)
@@ -198,7 +198,7 @@ class Signals(Stopped):
                     self.check_signal(process)
 
     def test_reports_are_closed(self):
-        """A rule that was interrupted in a request has come to no verdict, and says so in a whole report."""
+        """A rule that was interrupted during a request has no result, and the complete report says so."""
         report = os.path.join(self.folder, "report.xml")
         self.server.faults({"match": "GET .*/events/", "skip": 3, "act": "hang", **FOREVER})
         for follow in ((), ("-F",)):
@@ -253,7 +253,7 @@ class Saving(Stopped):
                     process = self.start(*self.SAVE)
                     self.reach(process, act=act)
                     _, err = self.check_signal(process)
-                    self.assertIn(b"WriteError: s3://bucket/job", err)  # what was to be saved is not there
+                    self.assertIn(b"WriteError: s3://bucket/job", err)  # the values to save are not saved
                     self.assertNotIn(b"Network", err)
 
     def test_the_end_marker(self):
@@ -264,7 +264,7 @@ class Saving(Stopped):
         self.check_signal(process)
 
     def test_what_had_come_is_put(self):
-        """A server that answers gets what had come, although the signal came first."""
+        """What had arrived is saved to a server that answers, although the signal came first."""
         gate = os.path.join(self.folder, "gate")
         self.server.faults({"match": "PUT .*events", "act": "gate", "file": gate, **FOREVER})
         process = subprocess.Popen(("smd-save", "s3://bucket/job", "--jsonl", "--end"), stdin=subprocess.PIPE,
@@ -305,7 +305,7 @@ class Listings(Stopped):
                 self.assertEqual(always.returncode, 3, always.stderr)
                 self.assertRegex(always.stderr, rb"Network: .*the answer has \d+ bytes, and the listing says \d+")
                 asked = [entry["target"] for entry in self.server.log() if entry["act"] == "short"]
-                self.assertEqual({asked.count(target) % 3 for target in asked}, {0})  # each question with two more
+                self.assertEqual({asked.count(target) % 3 for target in asked}, {0})  # three attempts for each request
 
 
 if __name__ == "__main__":

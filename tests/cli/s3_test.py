@@ -13,12 +13,12 @@ import tempfile
 
 from s3_case import KEY, OPTIONS, SECRET, Case, Server, main
 
-# On S3 there are no links, directories or empty folders: what these trials are about cannot be there.
+# S3 has no links, directories or empty folders, which are the subject of these trials.
 ONLY_ON_DISK = {"end_is_directory", "index_event_name_directory", "event_dir_missing", "index_dir_missing"}
 
 
 class SameAnswers(Case):
-    # Without the age, which goes on between two commands.
+    # Without the age, which changes between two commands.
     SUMMARY = "status,tensors,collections,workers,modes,steps,first_step,last_step,last_complete_step,bytes"
     COMMANDS = [("smd-ls", "--summary", "--json", "--columns", SUMMARY), ("smd-ls", "--long", "--incomplete", "--jsonl"),
                 ("smd-ls", "--steps", "--incomplete", "--jsonl"), ("smd-ls", "--locations", "--incomplete", "--jsonl"),
@@ -98,7 +98,7 @@ class Failures(Case):
         self.server.faults({"times": -1, **fault})
 
     def test_echo(self):
-        """A server that repeats what it was sent, in an error of any kind."""
+        """A server that repeats parts of the request, in an error of any kind."""
         token = "IQoJb3JpZ2luX2Vj+/" + "t" * 300 + "=="
         for status, code in ((400, "Odd"), (403, "AccessDenied"), (500, "InternalError"), (400, KEY)):
             self.fault(act="echo", status=status, code=code)
@@ -140,7 +140,7 @@ class Failures(Case):
         self.assertGreater(len(done.stdout), 0)
 
     def test_rules_say_what_they_could_not_read(self):
-        """One event object is missing, or short: no rule finds nothing in it."""
+        """One event object is missing, or short: no rule may report that it found nothing."""
         source = os.path.join(OPTIONS.trials, "pt_two_workers")
         for name, spoil in (("gone", os.remove), ("short", lambda path: os.truncate(path, 20))):
             shutil.copytree(source, os.path.join(self.root, "bucket", name))
@@ -218,7 +218,7 @@ class Cached(Case):
 
 
     def test_cache_of_another(self):
-        """A folder with a user's own files is no cache: SMD_CACHE_DIR=$HOME must cost nobody a file."""
+        """A folder with a user's own files is not a cache: SMD_CACHE_DIR=$HOME must not remove any file."""
         home = os.path.join(self.folder, "home")
         files = {"go/main.go": b"package main", "ab/thesis.tex": b"text", "notes": b"n"}
         for name, content in files.items():
@@ -242,7 +242,7 @@ class Cached(Case):
 
 
 class Configurations(Case):
-    """What a file of rules may ask for."""
+    """What a file of rules may request."""
 
     def test_configuration_names_no_bucket(self):
         for bucket in ("mine", "evil"):
@@ -268,16 +268,16 @@ class Configurations(Case):
             results = {result["rule"]: result for result in map(json.loads, done.stdout.splitlines())}
             self.assertEqual(results["similar"]["status"], "Error")
             self.assertEqual((results["similar"]["kind"], results["similar"]["parameter"]), ("bad_trial", "other_trial"))
-            self.assertNotEqual(results["nan"]["status"], "Error")  # the others are judged
+            self.assertNotEqual(results["nan"]["status"], "Error")  # the others are evaluated
             self.assertNotIn("evil", hosts())
-        # Named by the user, in any of the ways there are.
+        # Named by the user, in each possible way.
         for words in (("--other", "s3://evil/job"), ("-p", "similar.other_trial=s3://evil/job"), ("s3://evil/job",)):
             done = self.run_command("smd-rule", "s3://mine/job", "-C", config, "--jsonl", *words)
             self.assertIn(done.returncode, (0, 1), done.stderr)
             self.assertIn("evil", hosts())
         done = self.run_command("smd-rule", "-C", config, "--jsonl", "-", feed=b"s3://evil/job\n")
         self.assertIn(done.returncode, (0, 1), done.stderr)
-        # A real job's runs lie in one bucket.
+        # The runs of a real job are in one bucket.
         write("s3://mine/job")
         done = self.run_command("smd-rule", "s3://mine/job", "-C", config, "--jsonl")
         self.assertIn(done.returncode, (0, 1), done.stderr)
@@ -287,7 +287,8 @@ class Strays(Case):
     server_arguments = ("--frozen",)
 
     def test_stray_keys(self):
-        """More keys that do not belong in a trial than are described: in the order of their names, whichever comes first."""
+        """More keys that do not belong in a trial than are described: in order of their names, whichever comes
+        first."""
         shutil.copytree(os.path.join(self.root, "recorded", "dtypes"), os.path.join(self.root, "strays", "job"))
         for i in range(12_000):
             folder = os.path.join(self.root, "strays", "job", "index", f"{i % 4:09}")
@@ -307,7 +308,7 @@ class Strays(Case):
 
 
 class SecondOpinion(Case):
-    """What botocore makes of the server: else client and server might share a mistake."""
+    """botocore's results with the test server: otherwise client and server might share a mistake."""
 
     def test_botocore(self):
         try:
@@ -346,7 +347,7 @@ class SecondOpinion(Case):
 
 
 class Following(Case):
-    """A trial that grows: in its bucket an object appears whole, its index file perhaps before its event file."""
+    """A growing trial: in its bucket an object appears complete, its index file perhaps before its event file."""
 
     def setUp(self):
         super().setUp()
@@ -370,7 +371,7 @@ class Following(Case):
             return lambda entries: sum("list-type" in entry["target"] and part in entry["target"]
                                        for entry in entries) >= times
 
-        self.until(wait, listings("/live", 2))  # nothing is there yet
+        self.until(wait, listings("/live", 2))  # nothing exists yet
         self.add(source, [name for name in files if name.startswith("collections/")])
         self.until(wait, listings("index", 2))
         self.add(source, index)
@@ -380,7 +381,7 @@ class Following(Case):
 
         seen = self.until(wait, lambda entries: len(set(fetched(entries))) == len(index))
         seen += self.until(wait, listings("start-after", 2))
-        self.assertEqual(len(fetched(seen)), len(index), fetched(seen))  # what is known is not read again
+        self.assertEqual(len(fetched(seen)), len(index), fetched(seen))  # known files are not read again
         self.add(source, [name for name in files if name.startswith("events/")])
         self.add(source, ["training_job_end.ts"])
         out, err = wait.communicate(timeout=100)
@@ -419,7 +420,7 @@ class Following(Case):
             with open(os.path.join(source, name), encoding="utf-8") as file:
                 events = json.load(file)["meta"]["event_file_name"]
             self.add(source, [name])
-            # The commands that read values ask for what is not there yet, again and again.
+            # Commands that read values repeatedly request files that do not exist yet.
             self.until(tensor, lambda entries, part=events: sum(
                 part in entry["target"] and entry["status"] == 404 for entry in entries) >= 4)
             self.add(source, [events])
@@ -438,7 +439,7 @@ class Following(Case):
                              wanted.count(b"\n"), command)
 
     def test_replaced_between_index_and_value(self):
-        """Another run writes the trial anew after a command has read its index files."""
+        """Another run rewrites the trial after a command has read its index files."""
         source, files = self.files("pt_digits_train_eval")
         self.add(source, files)
         command = ("smd-tensor", "-s", ":", "--columns", "tensor,step,value", "-f", "jsonl", "s3://live/trial")
@@ -446,7 +447,7 @@ class Following(Case):
         moved = os.path.join(self.folder, "moved")
         events = [name for name in files if name.startswith("events/")]
         index = [name for name in files if name.startswith("index/")]
-        # The same records behind one more, which an index file must know of.
+        # The same records after another one, so that the index file must change.
         for name in events:
             with open(os.path.join(source, name), "rb") as file:
                 content = file.read()
@@ -481,7 +482,7 @@ class Following(Case):
 
 
 class StopTraining(Case):
-    """smd-rule stops a SageMaker job: the only one that it can be, only when asked to, by --profile and --region."""
+    """smd-rule stops a SageMaker job: only if there is exactly one, only on request, with --profile and --region."""
     server_arguments = ("--region", "eu-west-3", "--key", "AKIDLAB:lab-secret-of-forty-characters-0123456789")
 
     def setUp(self):
@@ -489,7 +490,7 @@ class StopTraining(Case):
         self.addCleanup(self.jobs.close)
         self.server_arguments = (*StopTraining.server_arguments, "--jobs", self.jobs.name)
         super().setUp()
-        # A job that still runs, whose last step was saved long ago.
+        # A job that is still running, but saved its last step long ago.
         source = os.path.join(OPTIONS.trials, "pt_digits_train_eval")
         shutil.copytree(source, os.path.join(self.root, "live", "trial"))
         os.remove(os.path.join(self.root, "live", "trial", "training_job_end.ts"))
@@ -520,7 +521,7 @@ class StopTraining(Case):
         jobs = {"a-train-1": "InProgress", "train-1": "Completed", "train-2": "InProgress"}
         for trial in ("s3://live/trial", os.path.join(self.root, "live", "trial")):
             done = self.rule(jobs, *self.ASKED, trial=trial)
-            self.assertEqual(done.returncode, 1, done.stderr)  # the rule fired
+            self.assertEqual(done.returncode, 1, done.stderr)  # the rule triggered
             self.assertIn(b"StopTraining: the training job 'train-2' was told to stop", done.stdout + done.stderr)
             self.assertEqual(self.after, {**jobs, "train-2": "Stopping"})
             self.assertEqual(self.calls[-1], "SageMaker.StopTrainingJob")
@@ -555,7 +556,7 @@ class StopTraining(Case):
                       ("-r", "StalledTrainingRule", "-p", "stop_training_on_fire=True")):
             done = self.rule(jobs, *words)
             self.assertEqual((done.returncode, self.calls, self.after), (1, [], jobs), (words, done.stderr))
-        # A job that has ended, or does not stall, is left alone as well.
+        # A job that has ended, or does not stall, is not stopped either.
         done = self.rule(jobs, *self.ASKED, trial=os.path.join(OPTIONS.trials, "pt_digits_train_eval"))
         self.assertEqual((self.calls, self.after), ([], jobs), done.stderr)
         done = self.rule(jobs, *self.ASKED, "-p", "threshold=9000000000")
@@ -563,7 +564,8 @@ class StopTraining(Case):
 
     def test_refused(self):
         jobs = {"train-1": "InProgress"}
-        done = self.rule(jobs, *self.ASKED, account=("--region", "eu-west-3"))  # the environment's keys: not known here
+        done = self.rule(jobs, *self.ASKED, account=("--region", "eu-west-3"))  # the environment's keys are not valid
+                                                                                # here
         self.assertEqual(done.returncode, 3, done.stderr)
         local = os.path.join(self.root, "live", "trial")
         done = self.rule(jobs, *self.ASKED, trial=local, account=("--region", "eu-west-3"))
@@ -574,7 +576,7 @@ class StopTraining(Case):
 
 
 class Places(Case):
-    """Where a trial may be: odd keys, the bucket's root, a bucket with dots; behind a proxy."""
+    """Possible places of a trial: unusual keys, the bucket's root, a bucket with dots; behind a proxy."""
     LONG = ("smd-tensor", "-s", ":", "-w", "all", "--jsonl", "--columns", "tensor,step,worker,value")
 
     def setUp(self):
@@ -602,13 +604,13 @@ class Places(Case):
         self.check("s3://bucket.with.dots/a/debug-output/")
         done = self.run_command("smd-ls", "--find", "s3://bucket.with.dots")
         self.assertEqual(done.stdout, b"s3://bucket.with.dots/a/debug-output\n", done.stderr)
-        # Folders as the console makes them: objects that are named like one.
+        # Folders as the console creates them: objects with the folder's name.
         self.server.faults({"match": "list-type", "act": "folders", "times": -1})
         self.check("s3://root-bucket")
         self.check("s3://bucket.with.dots/a/debug-output")
 
     def test_listing_pages(self):
-        """What a listing may be, and what it may not."""
+        """Valid and invalid listings."""
         page = ("<ListBucketResult><Name>b</Name><IsTruncated>{}</IsTruncated><EncodingType>url</EncodingType>{}"
                 "</ListBucketResult>")
         thing = "<Contents><Key>{}</Key><Size>1</Size><ETag>e</ETag></Contents>"
@@ -624,13 +626,13 @@ class Places(Case):
             self.assertEqual((done.returncode, done.stdout), (3, b""), (body[:200], done.stderr))
             self.assertIn(b"Network: ", done.stderr)
             self.assertIn(text.encode(), done.stderr)
-        # What is deleted may leave pages without names.
+        # Deleted objects may leave pages without names.
         self.server.faults({"match": "list-type", "act": "body", "times": 1, "body": page.format(
             "true", "<NextContinuationToken>+/===</NextContinuationToken>")})
         self.check("s3://recorded/pt_digits_train_eval")
 
     def test_no_credentials_and_no_metadata(self):
-        """A metadata service that takes connections and does not answer holds nobody up."""
+        """A metadata service that accepts connections and does not answer causes no delay."""
         silent = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(silent.close)
         done = self.run_command("smd-ls", "s3://recorded/dtypes", AWS_ACCESS_KEY_ID="", AWS_SECRET_ACCESS_KEY="",
@@ -655,7 +657,7 @@ class Places(Case):
 
 class CacheKilled(Case):
     def test_killed_at_any_request(self):
-        """A process that dies while it fills the cache leaves nothing that fools the next."""
+        """A process that ends while it fills the cache leaves nothing that misleads the next."""
         command = ("smd-tensor", "-s", ":", "--jsonl", "s3://recorded/pt_digits_train_eval")
         expected = self.run_command(*command)
         requests = len(self.server.log())

@@ -34,7 +34,8 @@ def lines(steps):
 
 
 def write_npy(path, count):
-    """float32, count elements: 0, 1, 2, ... modulo 1000. In pieces: a child begins with the memory of its parent."""
+    """Writes float32, count elements: 0, 1, 2, ... modulo 1000. In pieces, because a child begins with its parent's
+    memory."""
     header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({count},), }}"
     header += " " * (63 - (10 + len(header)) % 64) + "\n"
     block = struct.pack("<1000f", *range(1000))
@@ -67,7 +68,7 @@ class Writing(Case):
             return file.read()
 
     def writes(self):
-        """What was put since the last call, and answered 200."""
+        """Returns the uploads since the last call that were answered with 200."""
         return [entry["target"].split("/debug-output/")[1] for entry in self.server.log()
                 if entry["method"] == "PUT" and entry["status"] == 200]
 
@@ -76,7 +77,8 @@ class Writing(Case):
         return [json.loads(line)["step"] for line in done.stdout.splitlines()]
 
     def check_sound(self):
-        """By the files alone, then by smd-ls: every index file's event file is there and has all its records."""
+        """Checks with the files alone, then with smd-ls, that every index file's event file exists and has all its
+        records."""
         keys = self.keys()
         for key in keys:
             self.assertRegex(key, r"^(index|events|collections)/\d{9}(\d{3})?/[\w.]+$|^training_job_end\.ts$")
@@ -89,7 +91,7 @@ class Writing(Case):
                 json.loads(self.content(key))
         if any(key.startswith("collections/") for key in keys):
             checked = self.run_command("smd-ls", TRIAL, "--check", "-H", "--columns", "problem")
-            # An event file may be there before its index file; nothing else may be wrong.
+            # An event file may exist before its index file; nothing else may be wrong.
             self.assertIn(checked.stdout.splitlines()[:1], ([], [b"no readable index file names this file"]))
             self.assertEqual(len(set(checked.stdout.splitlines())), 1 if checked.stdout else 0)
             # 1: nothing saved yet.
@@ -98,7 +100,7 @@ class Writing(Case):
 
 class WhatIsWritten(Writing):
     def test_as_on_disk(self):
-        """Objects are the files that a local trial has, but for the times in event files; and read as them."""
+        """Objects equal the files of a local trial, except the times in event files, and read the same."""
         config = os.path.join(self.folder, "hook.json")
         with open(config, "w", encoding="utf-8") as file:
             json.dump(CONFIG, file)
@@ -149,7 +151,7 @@ class WhatIsWritten(Writing):
         self.assertLessEqual(len(asked), 2 * 4 + 2, [entry["target"] for entry in asked])
 
     def test_large(self):
-        """An object larger than 64 MiB goes in parts. Read back, its elements are those of the file."""
+        """An object larger than 64 MiB is uploaded in parts. Read back, its elements are those of the file."""
         count = 18_000_000
         array = os.path.join(self.folder, "w.npy")
         write_npy(array, count)
@@ -159,12 +161,12 @@ class WhatIsWritten(Writing):
         self.assertEqual(sorted(requests), [("POST", "uploadId"), ("POST", "uploads")] + [("PUT", "partNumber")] * 5)
         done = self.run_command("smd-reduce", TRIAL, "-r", "min,max,mean,count", "--jsonl")
         row = json.loads(done.stdout)
-        # The mean of 0 to 999, in full turns.
+        # The mean of 0 to 999, in complete cycles.
         self.assertEqual((row["min"], row["max"], row["mean"], row["count"]), (0, 999, 499.5, count))
         self.check_sound()
 
     def test_memory(self):
-        """Besides the array itself, 64 MiB of the object that is made of it, and what any command takes."""
+        """In addition to the array, at most 64 MiB of the object, and the memory that any command needs."""
         if OPTIONS.sanitized:
             self.skipTest("sanitizers take memory of their own")
         count = 50_000_000
@@ -212,7 +214,7 @@ class WhatIsThere(Writing):
         self.saved("--step", "1", "w=1", "-c", "mine")
         self.server.log()
         self.saved("--step", "1", "--append", "v=2", "-c", "other")
-        # The event file with both first, and the index file that knows of both last.
+        # The event file with both first, and then the index file with both.
         self.assertEqual([key.split("/")[0] for key in self.writes()], ["events", "collections", "index"])
         done = self.run_command("smd-tensor", TRIAL, "-s", "1", "--columns", "tensor,value", "--tsv", "-H")
         self.assertEqual(done.stdout, b"v\t2\nw\t1\n", done.stderr)
@@ -263,7 +265,7 @@ class Refused(Writing):
                    "the credentials of the environment")
         self.server.faults({"match": "^PUT", "times": -1, "act": "error", "status": 400, "code": "ExpiredToken"})
         self.fails("cannot be written: the credentials of the environment have expired")
-        # Where it cannot be told what is there, nothing is put over it.
+        # If it cannot be determined whether an object exists, nothing is uploaded over it.
         self.server.faults({"match": "list-type.*index", "times": -1, "act": "error", "status": 403, "code": "AccessDenied"})
         self.fails("cannot tell whether it is there: access is denied")
         self.assertEqual([key for key in self.keys() if not key.startswith("collections/")], [])
@@ -279,7 +281,7 @@ class Refused(Writing):
         self.assertEqual((done.returncode, done.stdout.strip()), (0, b"1"), done.stderr)
 
     def test_web_identity(self):
-        """All that a pod has: a token in a file, and the names of a role and a session."""
+        """The credentials of a pod: a token in a file, and the names of a role and a session."""
         server = Server(self.root, "--key", "ASIAPOD:pod-secret-0123456789:pod-token", "--serve-key", "ASIAPOD",
                         "--web-identity", "THE-TOKEN-OF-THE-POD")
         self.addCleanup(server.close)
@@ -300,7 +302,7 @@ class Refused(Writing):
                    "InvalidIdentityToken", **pod)
 
     def test_fips(self):
-        """Which host is asked for, as a proxy sees it."""
+        """The requested host, as a proxy sees it."""
         proxy = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(proxy.close)
         asked = []
@@ -328,7 +330,7 @@ class Refused(Writing):
 
 
 class Faults(Writing):
-    """Each request of a job fails: for good, or once."""
+    """Each request of a job fails: permanently, or once."""
     ACTS = ({"act": "reset"}, {"act": "reset-upload"}, {"act": "flip-upload"}, {"act": "lose"},
             {"act": "error", "status": 500, "code": "InternalError"})
     JOB = ("--jsonl", "--end")
@@ -354,15 +356,15 @@ class Faults(Writing):
                     done = self.save(*self.JOB, feed=lines(self.STEPS), AWS_MAX_ATTEMPTS="1")
                     self.server.faults()
                     if act["act"] == "flip-upload" and done.returncode == 0:
-                        self.assertEqual(self.keys(), self.whole)  # what follows has no body, so nothing can change
+                        self.assertEqual(self.keys(), self.whole)  # later requests have no body, so nothing can change
                         self.clear()
                         continue
                     self.assertEqual(done.returncode, 3, done.stderr)
                     self.assertIn(TRIAL.encode(), done.stderr)
                     self.check_sound()
-                    lost = act["act"] == "lose"  # done, though it was not heard of
+                    lost = act["act"] == "lose"  # executed, but without an answer
                     self.assertEqual("training_job_end.ts" in self.keys(), lost and number == self.requests - 1)
-                    if number == self.requests - 1:  # the end marker: all else is there
+                    if number == self.requests - 1:  # the end marker: everything else exists
                         self.assertEqual([key for key in self.whole if key not in self.keys()],
                                          [] if lost else ["training_job_end.ts"])
                     self.clear()
@@ -404,8 +406,8 @@ class Faults(Writing):
 
 
 class SecondOpinion(Writing):
-    """botocore reads what smd-save wrote, and the commands read what botocore put: else client and server might share a
-    mistake."""
+    """botocore reads what smd-save wrote, and the commands read what botocore uploaded: otherwise client and server
+    might share a mistake."""
 
     def test_botocore(self):
         try:
@@ -415,7 +417,7 @@ class SecondOpinion(Writing):
             self.skipTest("python3-botocore is not installed")
         try:
             config = botocore.config.Config(request_checksum_calculation="when_required")
-        except TypeError:  # an older one, which adds no checksums unasked
+        except TypeError:  # an older version, which adds no checksums by default
             config = botocore.config.Config()
         s3 = botocore.session.get_session().create_client(
             "s3", region_name="us-east-1", endpoint_url=self.server.url, aws_access_key_id=KEY,
@@ -452,7 +454,7 @@ class SecondOpinion(Writing):
         with open(array, "rb") as file:
             self.assertIn(file.read()[128:], body)
         self.assertEqual(s3.list_multipart_uploads(Bucket="bucket").get("Uploads", []), [])
-        # An upload that fails for good is taken back.
+        # A permanently failed upload is removed.
         self.server.faults({"match": "partNumber=2", "act": "error", "status": 500, "code": "InternalError", "times": -1})
         self.assertEqual(self.save("--step", "1", "w=@" + array, AWS_MAX_ATTEMPTS="1").returncode, 3)
         self.assertEqual(s3.list_multipart_uploads(Bucket="bucket").get("Uploads", []), [])

@@ -38,7 +38,7 @@ READERS = [
     ["smd-rule", "-r", "ExplodingTensor", "--csv", "--columns", "rule,status,message,tensors_matched,steps_evaluated"],
     ["smd-wait", "--step", "0", "--timeout", "5"],
 ]
-# What a loader says that finds no room for the program: nothing of ours has run.
+# Messages of a loader without enough memory for the program: no code of ours ran.
 NOT_LOADED = ("error while loading shared libraries", "cannot apply additional memory protection",
               "Inconsistency detected by ld.so", "cannot create TLS data structures", "cannot allocate TLS")
 
@@ -57,7 +57,7 @@ def run(command, limit=(), stdin=b"", before=(), **more):
     try:
         done = subprocess.run([*before, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
                               preexec_fn=prepare, input=stdin, timeout=240, check=False, **more)
-    except (OSError, subprocess.SubprocessError) as error:  # the kernel would not even start it
+    except (OSError, subprocess.SubprocessError) as error:  # the kernel could not start it
         return Answer(127, b"", f"{NOT_LOADED[0]}: {error}")
     return Answer(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 
@@ -69,8 +69,8 @@ class Scarcity(unittest.TestCase):
         self.pool = concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 1)
         self.addCleanup(self.pool.shutdown)
 
-    def judge(self, command, plain, got):
-        """Nothing, or what is wrong with an answer under a limit."""
+    def difference(self, command, plain, got):
+        """Returns None, or what is wrong with the result under a limit."""
         if got.status == 127 and any(text in got.stderr for text in NOT_LOADED):
             return None
         if got.status == plain.status:
@@ -89,7 +89,7 @@ class Scarcity(unittest.TestCase):
         if "Damaged" in got.stderr and "Damaged" not in plain.stderr:
             return "want is called damage"
         if command[0] not in ("smd-tensor", "smd-reduce"):
-            return None  # rows about what was read, which says with status 3 that it is not all
+            return None  # rows of what was read; status 3 says that they are incomplete
         rows = {row.rstrip(b",") for row in plain.stdout.splitlines()}
         for row in got.stdout.splitlines():
             if row.rstrip(b",") not in rows:
@@ -104,7 +104,7 @@ class Scarcity(unittest.TestCase):
 
         def one(command, plain, limit):
             got = run(command, limit[1], **more)
-            return command, limit[0], got, self.judge(command, plain, got)
+            return command, limit[0], got, self.difference(command, plain, got)
 
         jobs = []
         for command in commands:
@@ -118,7 +118,7 @@ class Scarcity(unittest.TestCase):
                 key = (command[0], trouble)
                 wrong[key] += 1
                 first.setdefault(key, (" ".join(command), limit, got.stderr[-300:]))
-        self.assertGreater(answered, 0)  # else nothing was tried
+        self.assertGreater(answered, 0)  # otherwise nothing was tested
         report = "\n".join(f"{number} x {key[0]}: {key[1]}; first: {first[key]}" for key, number in wrong.most_common())
         self.assertEqual(report, "")
 
@@ -135,7 +135,7 @@ class Scarcity(unittest.TestCase):
             self.sweep(self.commands(TRIALS[5:], READERS[:5:2]), limits[1::3])
 
     def test_barely_loaded(self):
-        """From the least memory in which the loader has room on: not even an exception may be had there."""
+        """From the least memory with which the loader succeeds: there not even an exception can be allocated."""
         for tool in ("smd-ls", "smd-tensor", "smd-reduce", "smd-rule", "smd-wait", "smd-save"):
             none, enough = 4 * MIB, 64 * MIB
             while enough - none > 32 * KIB:
@@ -171,7 +171,7 @@ class Scarcity(unittest.TestCase):
                    before=["strace", "-qq", "-o", os.devnull, "-f", "-e", "inject=clone,clone3:error=EAGAIN"])
 
     def test_large_documents(self):
-        """Sound collections of 2 MB and a sound index of 1.5 MB, where there is room for a part of what they take."""
+        """Valid collections of 2 MB and a valid index file of 1.5 MB, with memory for a part of them."""
         trial = os.path.join(self.folder, "large")
         names = [f"layer{number:05d}/kernel/of/some/depth" for number in range(20_000)]
         for name, document in (
@@ -191,7 +191,7 @@ class Scarcity(unittest.TestCase):
                    limits)
 
     def test_configurations(self):
-        """A configuration of rules, and text for smd-rule to write."""
+        """Makes a configuration of rules, and input for smd-rule."""
         config = os.path.join(self.folder, "rules.json")
         with open(config, "w", encoding="utf-8") as file:
             entry = '{"RuleConfigurationName":"a%d","RuleParameters":{"rule_to_invoke":"ExplodingTensor"}}'
@@ -202,7 +202,7 @@ class Scarcity(unittest.TestCase):
                    [*limits, ("RLIMIT_AS 200 MiB", [(resource.RLIMIT_AS, 200 * MIB)])])
 
     def saved(self, name, command, limit, stdin=b""):
-        """What is there after saving into a new trial under a limit."""
+        """Returns the files after saving into a new trial under a limit."""
         trial = os.path.join(self.folder, name)
         got = run([command[0], trial, *command[1:]], limit, stdin)
         left = [file for _, _, files in os.walk(trial) for file in files if ".tmp" in file]
@@ -212,7 +212,8 @@ class Scarcity(unittest.TestCase):
         return got, left, check, locations
 
     def test_saving(self):
-        """What exits 0 is there and whole; what does not leaves a sound trial, or none, and no temporary file."""
+        """With status 0 everything is saved completely; otherwise the trial is valid or absent, without temporary
+        files."""
         array = os.path.join(self.folder, "x.npy")
         head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (20000,), }"
         with open(array, "wb") as file:
@@ -232,7 +233,7 @@ class Scarcity(unittest.TestCase):
             for name, limit in limits:
                 with self.subTest(limit=name, command=index):
                     got, left, check, locations = self.saved("trial", command, limit, stdin)
-                    self.assertIsNone(self.judge(command, plain[0], got), got)
+                    self.assertIsNone(self.difference(command, plain[0], got), got)
                     if got.status == 127:
                         continue
                     self.assertEqual(left, [])
@@ -241,7 +242,7 @@ class Scarcity(unittest.TestCase):
                         self.assertEqual((check.status, locations.stdout), (0, plain[3].stdout))
 
     def test_output_files(self):
-        """-o: whole, or as it was, and nothing beside it."""
+        """-o: complete or unchanged, and no other file."""
         trial = os.path.join(OPTIONS.trials, TRIALS[0])
         out = os.path.join(self.folder, "out")
         whole = run(["smd-ls", "--locations", "-s", ":", trial]).stdout

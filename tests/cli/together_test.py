@@ -26,7 +26,7 @@ def start(*command):
 
 
 def run(*command):
-    """Status, standard output, standard error."""
+    """Returns status, standard output, standard error."""
     process = start(*command)
     out, err = process.communicate(timeout=120)
     return process.returncode, out, err
@@ -46,7 +46,7 @@ class Together(unittest.TestCase):
             yield number
 
     def save_at_once(self, *lines):
-        """Statuses and messages of one smd-save for each line."""
+        """Returns statuses and messages of one smd-save for each line."""
         processes = [start("smd-save", self.trial, *line) for line in lines]
         return [(process.communicate(timeout=120)[1], process.returncode) for process in processes]
 
@@ -72,7 +72,7 @@ class Together(unittest.TestCase):
                                        for i in range(4)))
             for message, status in done:
                 self.assertEqual(status, 0, message)
-                # A worker that starts after another has ended is warned, rightly; nothing else is said.
+                # A worker that starts after another has ended gets a warning; there are no other messages.
                 self.assertRegex(message, r"\A(smd-save: warning: \S+: the job is marked as over: .*\n)?\Z")
             self.assertTrue(os.path.exists(os.path.join(self.trial, "training_job_end.ts")))
             self.check_sound()
@@ -95,7 +95,7 @@ class Together(unittest.TestCase):
             self.check_sound()
 
     def test_one_step_once(self):
-        """One of them saves it; the others are refused, and nothing of theirs is there."""
+        """One process saves it; the others are refused, and nothing of theirs is saved."""
         for _ in self.each_round():
             done = self.save_at_once(*(["--step", "3", f"t{i}={i}", "-c", f"c{i}"] for i in range(AT_ONCE)))
             won = [i for i, (_, status) in enumerate(done) if status == 0]
@@ -136,7 +136,8 @@ class Together(unittest.TestCase):
         self.assertEqual(run("smd-save", self.trial, "--init")[0], 0)
         held = self.hold_lock()
         waiting = start("smd-save", self.trial, "--step", "1", "x=1")
-        while not any(name.endswith(".tmp") for name in self.files()):  # what can be written without the lock
+        while not any(name.endswith(".tmp") for name in self.files()):  # everything that can be written without the
+                                                                        # lock
             self.assertIsNone(waiting.poll())
         self.assertFalse([name for name in self.files() if name.endswith((".tfevents", "worker_0.json"))])
         os.close(held)
@@ -145,7 +146,7 @@ class Together(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("strace"), "needs strace")
     def test_no_locks(self):
-        """No locks at all: nothing is saved, but with --no-lock; folders that cannot be locked: a file is."""
+        """No locks at all: nothing is saved without --no-lock; folders that cannot be locked: a file is locked."""
         everywhere = ["-e", "inject=flock:error=ENOLCK"]
         on_folder = ["-P", self.trial, "-e", "inject=flock:error=EBADF"]
 
@@ -157,7 +158,7 @@ class Together(unittest.TestCase):
         self.assertIn("cannot be locked (No locks available)", err)
         self.assertIn("--no-lock", err)
         self.assertEqual(os.listdir(self.trial), [])
-        self.assertEqual(save(on_folder, "x=1")[0], 0)  # as NFS, which locks files only
+        self.assertEqual(save(on_folder, "x=1")[0], 0)  # like NFS, which locks only files
         self.assertIn("lock.smd", os.listdir(self.trial))
         self.check_sound()
         self.assertEqual(save(everywhere, "--append", "y=2")[0], 3)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# check_refused.sh SOURCE REASON COMPILER [OPTION]...: SOURCE compiles, but not with SMD_MISTAKE, because of REASON.
+# check_refused.sh SOURCE REASON COMPILER [OPTION]...: checks that SOURCE compiles, but not with SMD_MISTAKE, because
+# of REASON.
 set -u
 export LC_ALL=C
 source=$1 reason=$2

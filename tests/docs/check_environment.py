@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_environment.py ROOT: each environment variable that the sources read is in the table of the manual pages
-(tools/cli/environment.cpp), and each one there is read."""
+"""check_environment.py ROOT: checks that each environment variable that the sources read is in the table of the
+manual pages (tools/cli/environment.cpp), and that each one in the table is read."""
 import pathlib
 import re
 import sys
 
 NAME = r"(?:SMD|SMDEBUG|SLURM|AWS|LC)_[A-Z0-9_]*[A-Z0-9]|USE_SMDEBUG|NO_COLOR|TERM|LANG|COLUMNS"
 
-# Set for others (smd-rule --on-trigger), not read; smd-rule(1) describes it.
+# Set for other programs (smd-rule --on-trigger), not read; smd-rule(1) describes it.
 SET = {"SMD_RULE"}
 
 

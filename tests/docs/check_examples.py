@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_examples.py ROOT BIN_DIR: every command of ours in the EXAMPLES of the manual pages is one that the commands
-understand: run on a trial by the name that the examples use, it ends neither with a usage error nor without a trial."""
+"""check_examples.py ROOT BIN_DIR: checks every smd command in the EXAMPLES of the manual pages: run on a trial with
+the name that the examples use, it does not end with a usage error, and finds the trial."""
 import os
 import pathlib
 import re
@@ -25,7 +25,7 @@ def main():
     count = 0
     for path in sorted((root / "man").glob("*.1")):
         for example in examples(path.read_text(encoding="utf-8")):
-            # What needs a network, or programs that need not be here.
+            # Requires a network, or programs that may not be installed.
             if "aws " in example or "s3://" in example or "gnuplot" in example or "mlr " in example:
                 continue
             count += 1
@@ -47,7 +47,8 @@ def main():
                                       capture_output=True)
             finally:
                 shutil.rmtree(work)
-            # What the example names may not be in this trial: that is status 1 or 6, said so, and no wrong usage.
+            # The trial may lack what the example names: then the status is 1 or 6, with a message, and not a usage
+            # error.
             if done.returncode not in (0, 1, 6, 123) or b"Usage" in done.stderr or b"NotFound" in done.stderr:
                 failed = True
                 print(f"{path.name}: {example}status {done.returncode}\n{done.stderr.decode()}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_faults.py SOURCE: every test that docs/faults.md names must be there."""
+"""check_faults.py SOURCE: checks that every test that docs/faults.md names exists."""
 import glob
 import os
 import re
@@ -27,5 +27,5 @@ absent += [name for name in re.findall(r"`(test_\w+)`", text) if f"def {name}(" 
 absent += [name for name in re.findall(r"`fuzz\.replay\.(\w+)`", text)
            if not os.path.exists(os.path.join(root, "tests/fuzz", name + ".cpp"))]
 for name in absent:
-    print(f"docs/faults.md names a test that is not there: {name}")
+    print(f"docs/faults.md names a test that does not exist: {name}")
 sys.exit(1 if absent or len(cases) < 100 else 0)

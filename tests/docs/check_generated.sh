@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# check_generated.sh DOCGEN SOURCE_DIR WORK_DIR: man/, completions/ and tables in docs/ are what docgen makes of the present tables.
+# check_generated.sh DOCGEN SOURCE_DIR WORK_DIR: checks that man/, completions/ and tables in docs/ are the current
+# output of docgen.
 set -eu
 docgen=$1 root=$2 work=$3
 rm -rf "$work"
@@ -10,7 +11,7 @@ status=0
 for file in $(cd "$work" && find . -type f | LC_ALL=C sort); do
   diff -u "$root/$file" "$work/$file" || status=1
 done
-# Nothing is left of a command that is gone.
+# No files remain of a command that was removed.
 for file in $(cd "$root" && find man completions -type f ! -name '*.in'); do
   [ -e "$work/$file" ] || {
     echo "$file is generated no more"

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_tags.py ROOT: each tag of a message that the sources make is in the table (tools/cli/error_status.cpp), and
-each one there is made."""
+"""check_tags.py ROOT: checks that each message tag in the sources is in the table (tools/cli/error_status.cpp), and that
+each one in the table is used."""
 
 import pathlib
 import re
 import sys
 
-# Kinds of problems that are no failure, so that their names are no tags; what is stopped is told as Timeout.
+# Kinds of problems that are not failures, so that their names are not tags; a stopped request is reported as Timeout.
 NO_FAILURE = {"NotYet", "Absent", "Warning", "Note", "Stopped"}
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each recipe of the cookbook must answer, by question. Numbers are NumPy's, of values that a reader of our own takes from
-the same files; names and statuses are those that tests/fixtures/README.md and docs/exit-statuses.md give."""
+"""The expected result of each recipe of the cookbook, by question. Numbers are computed by NumPy from values that an
+independent reader takes from the same files; names and statuses come from tests/fixtures/README.md and
+docs/exit-statuses.md."""
 import json
 import re
 import xml.etree.ElementTree
@@ -21,7 +22,7 @@ def equal(got, expected):
 
 
 def close(got, expected):
-    """Keys are equal, numbers as close as double precision sums are."""
+    """Compares keys exactly, and numbers within the accuracy of sums in double precision."""
     equal(sorted(got), sorted(expected))
     for key, value in expected.items():
         assert np.isclose(float(got[key]), value, rtol=1e-9, atol=0), f"{key}: {got[key]} is not {value}"
@@ -35,14 +36,14 @@ def answers(number, status=0):
 
 
 def check(question, outcome):
-    status, judge = ANSWERS[int(question.split(".")[0])]
+    status, check = ANSWERS[int(question.split(".")[0])]
     assert outcome.status == status, f"status {outcome.status}, not {status}: {outcome.errors}"
     assert "Usage" not in outcome.errors, outcome.errors
-    judge(outcome)
+    check(outcome)
 
 
 def only(outcome, program):
-    """The one call of a program that stands in."""
+    """Returns the only call of a stub."""
     calls = [call for call in outcome.stubs if call["program"] == program]
     assert len(calls) == 1, f"{program} was called {len(calls)} times"
     return calls[0]
@@ -83,7 +84,7 @@ def loss_picture(outcome):
 def validation(outcome):
     for row in json.loads(outcome.output):
         losses = sorted(float(value) for value in series(LOSS, row["mode"]).values())
-        # Miller's p50 is an element: the one at n/2 in order.
+        # Miller's p50 is an element: the one at index n/2.
         close({key: row["mean_" + key] for key in ("count", "min", "p50", "max")},
               {"count": len(losses), "min": losses[0], "p50": losses[len(losses) // 2], "max": losses[-1]})
     equal(sorted(row["mode"] for row in json.loads(outcome.output)), ["EVAL", "TRAIN"])
@@ -91,7 +92,7 @@ def validation(outcome):
 
 @answers(6)
 def overfit(outcome):
-    # Validation losses of this trial are below the training losses before them: healthy.
+    # The trial is healthy: its validation losses are below the preceding training losses.
     train, validation = (np.mean([*series(LOSS, mode).values()]) for mode in ("TRAIN", "EVAL"))
     assert validation < train * 1.1
     equal(outcome.output, "")
@@ -108,7 +109,7 @@ def watched(outcome):
 
 @answers(8)
 def gradient_norm(outcome):
-    # Drawn in the terminal here: the axes reach from the first step to beyond the last, and around the norms.
+    # Drawn in the terminal: the axes extend from the first step to beyond the last, and around the norms.
     norms = [l2(*(trial(DIGITS)[step][1][name] for name in GRADIENTS)) for step in series(GRADIENTS[0])]
     ticks = [float(tick) for tick in re.findall(r"^ *([\d.]+) [|+]", outcome.output, re.MULTILINE)]
     assert len(ticks) > 2 and min(ticks) <= min(norms) and max(norms) <= max(ticks), outcome.output
@@ -184,7 +185,7 @@ def names(outcome):
 
 @answers(18)
 def differing(outcome):
-    # The loss is the only tensor that both have.
+    # The loss is the only tensor that both trials have.
     rows = [line.split() for line in outcome.output.splitlines()]
     equal([row[0] for row in rows], [LOSS])
     close({"good": rows[0][1], "bad": rows[0][2]},
@@ -218,7 +219,7 @@ def each_step(outcome):
 
 
 def finding(text):
-    """The record of the finding: what --on-trigger gives its command."""
+    """Checks the record of the finding, which --on-trigger passes to its command."""
     record = json.loads(text)
     equal([record["record"], record["rule"], record["step"], record["tensor"]],
           ["finding", "ExplodingTensor", *first_not_finite()])
@@ -257,7 +258,7 @@ def stopped(outcome):
 def browsed(outcome):
     offered = only(outcome, "fzf")["stdin"].splitlines()
     equal(offered, sorted({name for _, values in trial(DIGITS).values() for name in values}))
-    # The preview of the first: its shape at the newest step.
+    # The preview of the first tensor: its shape at the newest step.
     shape = "x".join(map(str, trial(DIGITS)[38][1][offered[0]].shape))
     assert shape in outcome.output.split(), outcome.output
 

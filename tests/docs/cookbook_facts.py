@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the trials hold that the cookbook's commands are run on, read without any code of the library."""
+"""The contents of the trials for the cookbook's commands, read without the library."""
 import functools
 import os
 import sys
@@ -18,7 +18,7 @@ DIGITS, EXPLODING, TWO = "good-pytorch-digits", "good-pytorch-exploding", "good-
 
 @functools.lru_cache(None)
 def trial(name, worker="worker_0"):
-    """Step to (mode, values in the order saved)."""
+    """Returns for each step the mode and the values, in the order saved."""
     folder = os.path.join(HERE, "../fixtures", name)
     files = sorted(os.listdir(os.path.join(folder, "index/000000000")))
     steps = [int(file[:12]) for file in files if file.endswith(f"_{worker}.json")]
@@ -36,6 +36,6 @@ def l2(*arrays):
 
 
 def first_not_finite():
-    """Step and tensor: the first in the order of the files."""
+    """Returns step and tensor of the first value that is not finite, in the order of the files."""
     return next((step, tensor) for step, (_, values) in trial(EXPLODING).items()
                 for tensor, value in values.items() if not np.isfinite(value).all())

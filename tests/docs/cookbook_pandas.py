@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of pandas as the cookbook uses: rows of CSV, turned into a table."""
+"""The part of pandas that the cookbook uses: reads rows of CSV into a table."""
 import csv
 
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for a program that need not be here (the name it is called by): records its arguments and its standard input in
-$STUB_LOG, and answers what a recipe of the cookbook needs."""
+"""Replaces a program that may not be installed (selected by the name of the call): records its arguments and its standard
+input in $STUB_LOG, and prints what a recipe of the cookbook needs."""
 import json
 import os
 import shlex
 import subprocess
 import sys
 
-# Programs that read no standard input: it is the caller's own.
+# Programs that do not read standard input, which is the caller's.
 SILENT = ("aws",)
 
 

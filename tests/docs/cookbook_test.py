@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""cookbook_test.py ROOT BIN_DIR: every command of docs/cookbook.md gives what NumPy makes of the same files, or what is known
-of the trials (tests/fixtures/README.md). Programs that a recipe hands something to, and that need not be here, are stubs that
-record what they get."""
+"""cookbook_test.py ROOT BIN_DIR: compares every command of docs/cookbook.md with NumPy's results for the same files, or with
+the description of the trials (tests/fixtures/README.md). Programs at the end of a pipe that may not be installed are stubs
+that record their input."""
 import collections
 import json
 import os
@@ -18,7 +18,7 @@ import cookbook_answers
 TRIALS = {"run": "good-pytorch-digits", "good": "good-pytorch-digits", "bad": "good-pytorch-exploding",
          "ddp": "good-pytorch-two-workers", "live": "good-running", "copied": "bad-flipped-bit",
          "runs/a": "good-pytorch-digits", "runs/b": "good-pytorch-exploding", "out/job-1/debug-output": "good-pytorch-digits"}
-# Always stubs: nothing leaves this machine, and nothing waits for a person.
+# Always stubs: no network access, and no waiting for a person.
 STUBS = ("aws", "curl", "mail", "fzf", "feedgnuplot")
 NEEDED = ("gnuplot", "jq", "mlr")
 
@@ -27,7 +27,7 @@ Outcome = collections.namedtuple("Outcome", "status output errors stubs folder")
 
 
 def recipes(document):
-    """Question and command of each recipe. Each question has exactly one command."""
+    """Returns question and command of each recipe. Each question has exactly one command."""
     found = []
     for section in re.split(r"^### ", document, flags=re.MULTILINE)[1:]:
         question = section.split("\n", 1)[0]

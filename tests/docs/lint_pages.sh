@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# lint_pages.sh MAN_DIR: mandoc has nothing to say about any page, and each page that one of them refers to is there.
+# lint_pages.sh MAN_DIR: checks that mandoc reports nothing about any page, and that each page that one of them refers
+# to exists.
 set -eu
 cd "$1"
 command -v mandoc >/dev/null || {
@@ -10,8 +11,8 @@ command -v mandoc >/dev/null || {
 status=0
 for page in *.[1-8]; do
   [ -s "$page" ] || status=1
-  # mandoc's own exit status stays 0 for matters of style: what it prints counts.
-  # Whether pages of ours are installed does not matter; whether they are here is looked at below.
+  # mandoc's own exit status stays 0 for matters of style, so its output counts. References are checked below, because
+  # our pages may not be installed.
   found=$(mandoc -Tlint -W style "$page" 2>&1 | grep -v 'referenced manual not found: Xr smd-') || true
   [ -z "$found" ] || {
     printf '%s\n' "$found"

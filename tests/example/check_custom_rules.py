@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the documentation's custom rules over a PyTorch job's trial, and one over two trials.
+"""Runs the documentation's custom rules on a PyTorch job's trial, and one on two trials.
 
 check_custom_rules.py CUSTOM_RULES LOGISTIC_REGRESSION FOLDER_OF_COMMANDS FOLDER_OF_FIXTURES
 """
@@ -40,10 +40,10 @@ def met_at(*arguments, summary, status=1):
     return steps
 
 
-# Mean absolute gradients of the trial, by step (those that matter here, of records read with NumPy):
+# Mean absolute gradients of the trial by step (the relevant ones, read with NumPy):
 #   0: fc.weight 0.01285, fc.bias 0.07612     5: 0.01736, 0.11842    10: 0.01567, 0.12341
 #  21: fc.weight 0.01627, fc.bias 0.11750    26: 0.01519, 0.10036    31: 0.01477, 0.10549
-# The steps 14, 19 and 38 are of evaluation and have no gradients.
+# The steps 14, 19 and 38 are evaluation steps and have no gradients.
 evaluated = '6 steps evaluated, 3 skipped'
 check(met_at('vanishing', digits, summary=f'VanishingGradientRule: NoIssuesFound, {evaluated}', status=0) == [],
       'no gradient vanishes')

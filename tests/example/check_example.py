@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the example, healthy and sick, and asks the commands about its trials.
+"""Runs the example, healthy and sick, and checks its trials with the commands.
 
 check_example.py trial|rule PROGRAM FOLDER_OF_COMMANDS HOOK_JSON
 """
@@ -51,7 +51,7 @@ with tempfile.TemporaryDirectory() as folder:
         check(tool('smd-ls', healthy, '--steps', '--columns', 'step').split() == [str(s) for s in range(0, 400, 10)],
               'each tenth of 400 steps is saved')
         good, bad = losses(healthy), losses(sick)
-        # At weights of zero both classes are as likely: the loss is log 2.
+        # With weights of zero both classes are equally likely: the loss is log 2.
         check(abs(good[0] - 0.693147) < 1e-5 and good[0] == bad[0], good[0])
         check(all(later <= before for before, later in zip(good, good[1:])), 'a healthy loss falls')
         check(good[-1] < 0.5 and bad[-1] > 1, (good[-1], bad[-1]))
@@ -66,7 +66,7 @@ with tempfile.TemporaryDirectory() as folder:
         check(saved['Logistic_fc.weight'] == ['value'], saved)
         check(sorted(saved['gradient/Logistic_fc.weight']) == ['abs_mean', 'l2', 'max', 'min'], saved)
     else:
-        # Of 200 steps: later a healthy loss falls so slowly that the rule has its doubts.
+        # 200 steps: later a healthy loss falls so slowly that the rule triggers.
         for trial, health in ((healthy + '-200', 'healthy'), (sick + '-200', 'sick')):
             run(program, trial, health, '200')
             result = rows(tool('smd-rule', trial, '-r', 'LossNotDecreasing', '--jsonl', status=int(health == 'sick')))[-1]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the input as a collections file; merges what it holds with itself, which must change nothing; writes it anew.
+// Parses the input as a collections file, merges its content with itself, which must change nothing, and writes it
+// again.
 #include "layout/debugger/collections_file.hpp"
 #include "layout/debugger/collections_union.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command by the first byte and its arguments, parted by newlines: parses them and sets the command up, which touches
-// no file.
+// The first byte selects a command; the rest is its arguments, separated by newlines. Parses them and sets the command
+// up, which accesses no file.
 #include <smd/error.hpp>
 
 #include "commands.hpp"
@@ -21,13 +21,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto command = fuzz::make_command(source.number());
   std::vector<std::string> arguments;
   while (!source.empty()) {
-    // As the system hands them over: no NUL.
+    // As the system passes them: without NUL.
     arguments.emplace_back(source.piece("\n"));
     arguments.back().resize(std::strlen(arguments.back().c_str()));
   }
   try {
     const CommandLine line = CommandLine::parse(command->definition(), arguments);
-    // Which need no operands, and are answered without a set-up.
+    // These need no operands and no set-up.
     if (!line.has("help") && !line.has("version")) {
       command->setup(line);
     }

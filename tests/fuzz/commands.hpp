@@ -8,10 +8,10 @@
 
 namespace smd::fuzz {
 
-/// One of the commands, by any number.
+/// Returns one of the commands, for any number.
 std::unique_ptr<tool::Command> make_command(unsigned number);
 
-/// The command of this name, which must be one.
+/// Returns the command with this name. Precondition: it exists.
 std::unique_ptr<tool::Command> make_command(std::string_view name);
 
 }  // namespace smd::fuzz

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the input as a record's payload, whole and outlined; both must agree. Writes anew what was read.
+// Parses the input as a record's payload, whole and outlined; both must agree. Writes the result again.
 #include "wire/event.hpp"
 
 #include "require.hpp"
@@ -35,7 +35,7 @@ void check_value(const Value& value) {
     SMD_REQUIRE(is_normal_boolean(value.bytes));
   }
   if (value.repeats > 0) {
-    return;  // written, it has all its elements
+    return;  // when written, it has all of its elements
   }
   std::string written;
   append_event(written, {tag, value.wall_time, value.step, value.mode_step, value.mode},
@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) {
     return 0;
   }
-  // The first byte: how much of the rest an outline may see.
+  // The first byte determines how much of the rest the outline may see.
   const auto payload = std::as_bytes(std::span(data + 1, size - 1));
   const auto head = payload.first(std::min<std::size_t>(data[0], payload.size()));
   const auto whole = parse_value(payload, tag);

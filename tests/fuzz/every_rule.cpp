@@ -25,7 +25,7 @@ std::vector<AskedRule> every_rule(const std::string& other) {
     } else if (rule.name == "SimilarAcrossRuns") {
       asked.parameters["other_trial"] = other;
     }
-    // Whatever rule is added later is judged too, or said to want more than this.
+    // Rules that are added later are evaluated too, or must get parameters above.
     SMD_REQUIRE(make_rule(asked.name, asked.parameters) != nullptr);
     all.push_back(std::move(asked));
   }

@@ -9,14 +9,14 @@
 
 namespace smd::fuzz {
 
-/// A rule, with parameters that make it look at every tensor and fire easily.
+/// A rule, with parameters that make it read every tensor and trigger easily.
 struct AskedRule {
   std::string name;
   ParameterTexts parameters;
   std::size_t other_trials;
 };
 
-/// Every built-in rule. `other`: the trial for those that compare two.
+/// Returns every built-in rule. `other` is the trial for rules that compare two.
 std::vector<AskedRule> every_rule(const std::string& other);
 
 }  // namespace smd::fuzz

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the input as an event file, record by record, and as one record; writes anew what was read.
+// Reads the input as an event file, record by record, and as one record; writes the records again.
 #include "wire/framing.hpp"
 
 #include "require.hpp"
@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     rest = rest.subspan(length);
     first = false;
   }
-  // With the length's checksum put right, so that what lies behind it is reached too.
+  // With a corrected checksum of the length, so that the data after it are parsed too.
   if (size >= 8) {
     std::string header;
     append_record(header, std::as_bytes(std::span(data, 8)), Protection::checksum);

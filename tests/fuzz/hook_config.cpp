@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the input as a hook's configuration. The first byte: whose built-in collections it has.
+// Parses the input as a hook's configuration. The first byte selects the framework whose built-in collections it has.
 #include <smd/error.hpp>
 #include <smd/hook_config.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input as calls of a hook: what it saved is read through the public interface and must be what was given, and
-// a full check must find nothing.
+// Performs the input as calls of a hook. The public interface must read back the given values, and a full check must
+// find nothing.
 #include <smd/hook.hpp>
 #include <smd/trial.hpp>
 
@@ -95,7 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Saved saved;
   try {
     saved = run_job(source, folder.path());
-  } catch (const InvalidArgument&) {  // such a shape or name
+  } catch (const InvalidArgument&) {  // an invalid shape or name
     return 0;
   } catch (const StepAlreadySaved&) {
     return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the input as an index file: twice by one parser, which must recognise it, and by a fresh one, which must
+// Parses the input as an index file: twice with one parser, which must recognise it, and with a new one, which must
 // agree.
 #include "layout/debugger/index_parser.hpp"
 
@@ -20,7 +20,7 @@ using namespace smd::detail::layout;
 
 namespace {
 
-constexpr std::size_t framing_bytes = 16;  // around a record's payload: lengths of index files count them
+constexpr std::size_t framing_bytes = 16;  // around a record's payload: lengths in index files include them
 
 void check_shape_list(const IndexTables& tables, std::uint32_t shapes) {
   SMD_REQUIRE(shapes < tables.shape_lists.size());
@@ -55,7 +55,7 @@ void check_payload(const IndexTables& tables, const ParsedIndex& parsed) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // On the heap and just as long as promised, so that a byte too many is noticed.
+  // On the heap, with exactly the promised size, so that any access beyond it is detected.
   std::vector<std::byte> padded(size + Buffer::padding);
   if (size != 0) {
     std::memcpy(padded.data(), data, size);

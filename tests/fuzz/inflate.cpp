@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inflates the input, front to back and then a range of it, which must hold the same bytes.
+// Inflates the input from front to back, and then a range of it, which must have the same bytes.
 #include "wire/inflate.hpp"
 
 #include "require.hpp"
@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto got = file.read_at(all.size(), block);
     if (!got) {
       const ProblemKind kind = got.problem().kind;
-      SMD_REQUIRE(kind == ProblemKind::damaged || kind == ProblemKind::not_yet);  // not sound, or cut off
+      SMD_REQUIRE(kind == ProblemKind::damaged || kind == ProblemKind::not_yet);  // invalid, or cut off
       SMD_REQUIRE(got.problem().offset && *got.problem().offset <= size);
       break;
     }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t largest = 16384;  // as run.sh's -max_len
 
-// Numbers at which things turn.
+// Numbers at the limits of types.
 constexpr std::string_view numbers[] = {"0",
                                         "-1",
                                         "1",
@@ -28,7 +28,7 @@ constexpr std::string_view numbers[] = {"0",
                                         "NaN",
                                         "18446744073709551616"};
 
-// Bytes at which formats turn.
+// Bytes that have a meaning in formats.
 constexpr char marks[] = {'\0', '\n', '\x7f', '"', '\'', '{', '}', '[', ']', ',', ':', '/', '\\', '-', '<', '&'};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -53,7 +53,7 @@ std::vector<std::uint8_t> Mutator::next() {
   return {bytes.begin(), bytes.end()};
 }
 
-// Not std::uniform_int_distribution, which is another with every library.
+// Not std::uniform_int_distribution, which differs between libraries.
 std::size_t Mutator::below(std::size_t bound) { return bound == 0 ? 0 : static_cast<std::size_t>(random_() % bound); }
 
 void Mutator::change(std::string& bytes) {
@@ -69,16 +69,16 @@ void Mutator::change(std::string& bytes) {
         bytes[at] = static_cast<char>(below(256));
       }
       break;
-    case 2:  // a byte of those that mean something
+    case 2:  // a byte with a meaning
       bytes.insert(at, 1, marks[below(std::size(marks))]);
       break;
     case 3:
       bytes.erase(at, 1 + below(16));
       break;
-    case 4:  // cut
+    case 4:  // truncates
       bytes.resize(at);
       break;
-    case 5:  // again
+    case 5:  // repeats a part
       bytes.insert(below(bytes.size()), bytes.substr(at, 1 + below(64)));
       break;
     case 6:

@@ -10,17 +10,17 @@
 
 namespace smd::fuzz {
 
-/// Makes inputs of other inputs, as libFuzzer does but without looking at what the target made of the last one. The
-/// n-th input is the same on every machine and in every build.
+/// Makes inputs from other inputs, as libFuzzer does but without feedback from the target. The n-th input is the same
+/// on every machine and in every build.
 class Mutator {
  public:
-  /// `seeds` is not empty.
+  /// Precondition: `seeds` is not empty.
   Mutator(std::vector<std::string> seeds, std::string_view target);
 
   std::vector<std::uint8_t> next();
 
  private:
-  /// Below `bound`; 0 if that is 0.
+  /// Returns a number below `bound`; 0 if `bound` is 0.
   std::size_t below(std::size_t bound);
   void change(std::string& bytes);
   void change_digits(std::string& bytes);

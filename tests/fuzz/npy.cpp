@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first byte: the input as a .npy file, as a .npz file, or as elements to be written as one and read back.
+// The first byte selects how to treat the input: as a .npy file, as a .npz file, or as elements to write and read
+// back.
 #include <smd/error.hpp>
 #include <smd/limits.hpp>
 
@@ -28,7 +29,7 @@ constexpr Dtype dtypes[] = {Dtype::float32, Dtype::float64, Dtype::int32,     Dt
 std::string written(const TensorView& view) {
   const tensor::NpyType type = tensor::npy_type(view);
   std::string file = tensor::npy_header(type, view.shape());
-  SMD_REQUIRE(file.size() % 64 == 0);  // NumPy's promise: elements are aligned
+  SMD_REQUIRE(file.size() % 64 == 0);  // NumPy guarantees that elements are aligned
   (void)tensor::write_npy_elements(view.dtype(), type, view.bytes(), [&](std::span<const std::byte> part) {
     file.append(reinterpret_cast<const char*>(part.data()), part.size());
   });
@@ -50,7 +51,7 @@ void check(const TensorValue& value) {
   } else {
     SMD_REQUIRE(value.bytes().size() == *count * item_size(value.dtype()));
   }
-  // What was read can be written, and is the same when read again.
+  // An array that was read can be written, and is the same when read again.
   SMD_REQUIRE(same(save::parse_npy(written(value.view()), "again"), value.view()));
 }
 
@@ -65,7 +66,7 @@ void round_trip(fuzz::Source& source) {
   }
   for (std::uint64_t i = 0; i < count; ++i) {
     if (array.dtype == Dtype::string) {
-      // ASCII without a NUL at the end, which NumPy's format cannot tell from padding.
+      // ASCII without a NUL at the end, which NumPy's format does not distinguish from padding.
       std::string text(source.text(source.number() % 9));
       for (char& letter : text) {
         letter = static_cast<char>((static_cast<unsigned char>(letter) & 0x7F) | 1);

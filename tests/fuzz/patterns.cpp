@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pattern in Python's dialect, a newline, and the text to find it in. What compiles must answer within its limits,
-// and the same each time.
+// A pattern in Python's dialect, a newline, and a text to search. A pattern that compiles must give a result within
+// its limits, and the same each time.
 #include "text/pattern.hpp"
 
 #include "require.hpp"

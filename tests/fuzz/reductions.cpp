@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of a type (the first byte), cut in two (the second): every instruction set against a plain loop for counts,
-// least and greatest, and against one another and against the uncut array for everything else.
+// Elements of a type (the first byte), split in two (the second byte). Compares every instruction set with a plain
+// loop for counts, minimum and maximum, and with the others and with the whole array for everything else.
 #include <smd/reduction.hpp>
 
 #include "reduce/kernels.hpp"
@@ -81,7 +81,7 @@ double element(Dtype dtype, const std::byte* at) {
   }
 }
 
-/// Counted one by one.
+/// Statistics from a plain loop.
 struct Plain {
   std::uint64_t count = 0, nan = 0, posinf = 0, neginf = 0, zero = 0, negative = 0;
   double min = INFINITY, max = -INFINITY;
@@ -103,7 +103,7 @@ struct Plain {
   }
 };
 
-/// How many doubles lie between; 0 for two NaN.
+/// Returns how many doubles are between two; 0 for two NaN.
 std::uint64_t distance(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) {
     return std::isnan(a) && std::isnan(b) ? 0 : UINT64_MAX;
@@ -117,13 +117,14 @@ std::uint64_t distance(double a, double b) {
   return static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
 }
 
-/// Made of squares, or of distances from the mean squared.
+/// Returns whether a reduction is computed from squares or squared distances from the mean.
 bool squared(const Reduction& reduction) {
   return reduction.kind == ReductionKind::variance || reduction.kind == ReductionKind::std ||
          reduction.kind == ReductionKind::l2 || reduction.kind == ReductionKind::rms;
 }
 
-/// What the header promises: the same to the bit, but for a few within 2 units in the last place.
+/// Returns whether two results agree as the header promises: to the bit, or for a few reductions within 2 units in the
+/// last place.
 bool agree(const Reduction& reduction, const ReducedValue& a, const ReducedValue& b) {
   if (a.kind != b.kind) {
     return false;
@@ -172,7 +173,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::Source source(data, size);
   const Dtype dtype = dtypes[source.number() % std::size(dtypes)];
   const unsigned cut = source.number();
-  const unsigned repeat = 1 + source.number() % 4 * 64;  // so that blocks and streams are reached
+  const unsigned repeat = 1 + source.number() % 4 * 64;  // so that blocks and streams are used
   std::vector<std::byte> bytes;
   for (unsigned i = 0; i < repeat && bytes.size() < 65536; ++i) {
     const auto more = fuzz::bytes_of(source.rest());

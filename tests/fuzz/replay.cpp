@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuzz_replay [--mutations N] TARGET PATH...: hands files, and all files of folders, to a fuzz target, as libFuzzer
-// would; without Clang and in every build, so that whatever was found once stays found. Then N inputs made of these by
-// chance, the same N each time.
+// fuzz_replay [--mutations N] TARGET PATH...: passes files, and all files in folders, to a fuzz target, as libFuzzer
+// would, but in every build and without Clang, so that earlier findings are tested again. Then passes N inputs made
+// from these at random, the same N each time.
 #include "mutator.hpp"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ Target find_target(const char* wanted) {
   return nullptr;
 }
 
-/// In the same order wherever they lie.
+/// Returns the files in an order that does not depend on the folder.
 std::vector<std::filesystem::path> files_of(const std::vector<std::string>& paths) {
   std::vector<std::filesystem::path> files;
   for (const std::string& path : paths) {
@@ -59,7 +59,7 @@ std::string content(const std::filesystem::path& path) {
   return {(std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>()};
 }
 
-/// A file with the input that is being tried, for the case that the process does not live to tell.
+/// A file with the current input, in case the process ends without a message.
 class Last {
  public:
   explicit Last(const std::string& target) : path_("fuzz-last-" + target), file_(std::fopen(path_.c_str(), "wb")) {
@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: fuzz_replay [--mutations N] TARGET FILE_OR_FOLDER...\n");
     return 2;
   }
-  // What commands print is of no interest here.
+  // Output of commands is discarded.
   const int null = open("/dev/null", O_WRONLY);
   dup2(null, STDOUT_FILENO);
   target(nullptr, 0);
@@ -123,7 +123,7 @@ int main(int argc, char** argv) {
   for (const std::filesystem::path& path : files_of({words.begin() + 1, words.end()})) {
     seeds.push_back(content(path));
     std::fprintf(stderr, "%s\n", path.c_str());
-    // A copy of exactly its size, so that a byte read past the end is noticed.
+    // A copy of exactly its size, so that any access past its end is detected.
     const std::vector<std::uint8_t> exact(seeds.back().begin(), seeds.back().end());
     target(exact.data(), exact.size());
   }

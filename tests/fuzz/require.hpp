@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-/// Ends the run with a report if something that must hold does not.
+/// Ends the run with a report if a condition does not hold.
 #define SMD_REQUIRE(condition)                                                     \
   do {                                                                             \
     if (!(condition)) {                                                            \

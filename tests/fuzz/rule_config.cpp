@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the input as rule configurations and makes their rules.
+// Parses the input as rule configurations and makes the rules.
 #include <smd/rule.hpp>
 #include <smd/rule_config.hpp>
 

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh TARGET CPU_MINUTES [FOLDER]: fuzzes one target for so many minutes of CPU time, on from where it was left: what
-# it learned is kept in FOLDER/corpus/TARGET, what it found in FOLDER/found/TARGET, and each run adds a line to
-# FOLDER/runs.tsv. FOLDER: build/fuzz/fuzz. Fails if something was found, and may then be run again for the rest.
+# run.sh TARGET CPU_MINUTES [FOLDER]: fuzzes one target for this many minutes of CPU time, continuing an earlier run.
+# FOLDER/corpus/TARGET has the corpus, FOLDER/found/TARGET the findings, and each run adds a line to FOLDER/runs.tsv.
+# FOLDER: build/fuzz/fuzz. Fails if there are findings, and may then be run again for the remaining time.
 #
 # SMD_FUZZ_BUILD     the build folder: build/fuzz
-# SMD_FUZZ_TIMEOUT   seconds that one input may take, 1; more where the machine has other work
+# SMD_FUZZ_TIMEOUT   seconds that one input may take, 1; use more on a busy machine
 # SMD_FUZZ_MEMORY    MiB of memory that the process may take, 1024; no one allocation may take more than 256
 set -eu
 usage() {
@@ -32,19 +32,19 @@ mkdir -p "$corpus" "$found" "$seeds/$target" "$folder/log"
 set -- "$corpus" "$seeds/$target"
 [ ! -d "$source/findings/$target" ] || set -- "$@" "$source/findings/$target"
 [ ! -f "$source/dictionaries/$target.dict" ] || set -- "$@" "-dict=$source/dictionaries/$target.dict"
-# Freed memory is kept for a while to catch those who still use it; not for more than the limit has room for.
+# AddressSanitizer keeps freed memory for a while to detect later use; limited so that it fits the memory limit.
 ASAN_OPTIONS=quarantine_size_mb=16:detect_odr_violation=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export ASAN_OPTIONS
 
-# Seconds of CPU time of a process, with those of its threads that are gone. After the name, which may hold anything,
-# utime and stime are the 12th and 13th words.
+# Seconds of CPU time of a process, including its finished threads. After the name, which may contain anything, utime
+# and stime are the 12th and 13th words.
 ticks=$(getconf CLK_TCK)
 cpu_of() {
   sed 's/.*) //' "/proc/$1/stat" 2>/dev/null |
     awk -v ticks="$ticks" '{ seconds = ($12 + $13) / ticks } END { printf "%.0f", seconds }'
 }
 
-# libFuzzer leaves without cleaning up after the target.
+# libFuzzer exits without cleaning up after the target.
 parent=${TMPDIR:-/tmp}
 [ ! -w /dev/shm ] || parent=/dev/shm
 temporary=$(mktemp -d "$parent/smd-fuzz-run-XXXXXX")
@@ -52,11 +52,11 @@ TMPDIR=$temporary
 export TMPDIR
 trap 'rm -rf "$temporary"' EXIT
 
-# What commands print is of no interest: closed, but for libFuzzer's own reports.
+# Output of commands is discarded, except libFuzzer's own reports.
 "$program" "$@" -timeout="${SMD_FUZZ_TIMEOUT:-1}" -rss_limit_mb="${SMD_FUZZ_MEMORY:-1024}" -malloc_limit_mb=256 \
   -max_len=16384 -close_fd_mask=3 -print_final_stats=1 -artifact_prefix="$found/" 2>"$log" &
 pid=$!
-# libFuzzer ends in good order on SIGUSR1, and tells its figures.
+# libFuzzer ends properly on SIGUSR1, and prints its statistics.
 trap 'kill -USR1 "$pid" 2>/dev/null || true' HUP INT TERM
 used=0
 while kill -0 "$pid" 2>/dev/null; do

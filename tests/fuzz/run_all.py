@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fuzzes every target until each has had so many minutes of CPU time, several at once, minimises what each has learned,
-and writes the table of executions.
+"""Fuzzes every target until each has used this many minutes of CPU time, several at once, minimises each corpus, and
+writes the table of executions.
 
     run_all.py CPU_MINUTES [FOLDER] [--target NAME]... [--jobs N] [--page docs/faults.md]
 
@@ -20,13 +20,13 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 TURN = 5 * 60
-# A target that fails so often in one call is broken: it would never come to its minutes.
+# A target that fails this often in one call is broken and would never use up its minutes.
 MOST_FAILURES = 20
 BEGIN, END = "<!-- executions -->\n", "<!-- end of executions -->\n"
 
 
 class Totals:
-    """What the runs of one target in runs.tsv come to."""
+    """The totals of one target's runs in runs.tsv."""
 
     def __init__(self):
         self.seconds = self.executions = self.features = self.findings = 0
@@ -58,7 +58,7 @@ def turn(target, seconds, folder):
 
 
 def minimise(target, build, folder):
-    """Keeps of the corpus the fewest inputs that reach all it reaches; their number."""
+    """Reduces the corpus to the fewest inputs with the same coverage; returns their number."""
     corpus, small = folder / "corpus" / target, folder / "corpus" / (target + ".small")
     shutil.rmtree(small, ignore_errors=True)
     small.mkdir(parents=True)
@@ -84,9 +84,9 @@ def table(targets, folder, kept):
 
 
 def write_page(page, text):
-    """Puts the table between the page's two marks."""
+    """Writes the table between the page's two marks."""
     before, rest = page.read_text(encoding="utf-8").split(BEGIN)
-    text = "\nWhat the targets have run, all by `tests/fuzz/run_all.py`:\n\n" + text + "\n"
+    text = "\nRuns of the targets, all by `tests/fuzz/run_all.py`:\n\n" + text + "\n"
     page.write_text(before + BEGIN + text + END + rest.split(END)[1], encoding="utf-8")
 
 

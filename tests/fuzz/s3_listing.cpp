@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What S3 answers: the input as a page of a listing, as an error's body, as headers' values, and as URLs.
+// Answers of S3: the input as a page of a listing, as an error's body, as headers' values, and as URLs.
 #include "s3/reply.hpp"
 
 #include "require.hpp"
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!page) {
     SMD_REQUIRE(page.problem().kind == ProblemKind::network && !page.problem().text.empty());
   } else {
-    // Nothing is made of nothing: entities and escapes only get shorter.
+    // Texts never grow: entities and escapes only get shorter.
     std::size_t bytes = page->token.size();
     for (const ListedObject& object : page->objects) {
       bytes += object.key.size() + object.etag.size();

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""seeds.py FOLDER: makes FOLDER/TARGET/* for every fuzz target, from the recorded trials, the commands' tests and short
-lists below. The same each time."""
+"""seeds.py FOLDER: makes FOLDER/TARGET/* for every fuzz target, from the recorded trials, the commands' tests and the
+short lists below. The output is always the same."""
 import gzip
 import hashlib
 import io
@@ -26,7 +26,7 @@ class Seeds:
         self.root = root
 
     def clear(self):
-        """Of what an earlier version of this made."""
+        """Removes the output of earlier versions of this script."""
         for folder, _, files in os.walk(self.root):
             for name in files:
                 if re.fullmatch("[0-9a-f]{16}", name):
@@ -43,7 +43,7 @@ class Seeds:
 
 
 def recorded_trials():
-    """By trial: its files by name."""
+    """Returns for each trial its files by name."""
     trials = {}
     with tarfile.open(ARCHIVE) as archive:
         for member in archive:
@@ -63,7 +63,7 @@ def records(events):
 
 
 def from_trials(seeds):
-    # What trial.cpp does by its second byte: checks, queries, reading, rules, and each of its 29 command lines.
+    # The actions of trial.cpp by its second byte: checks, queries, reading, rules, and each of its 29 command lines.
     works = itertools.cycle([0, 10, 30, *range(40, 46), *range(87, 116)])
     flags = itertools.cycle([1, 0, 2, 1])
     few = {}
@@ -72,7 +72,7 @@ def from_trials(seeds):
         size = 2
         for name, content in sorted(files.items()):
             kind = name.split("/")[0]
-            # Of sound trials a few files of each kind tell all there is.
+            # A few files of each kind are enough for valid trials.
             few[trial, kind] = few.get((trial, kind), 0) + 1
             if few[trial, kind] <= (1 if trial.startswith("rules/") else 2):
                 if kind == "index":

@@ -10,7 +10,7 @@
 
 namespace smd::fuzz {
 
-/// Takes an input apart, front to back. Past its end everything is 0 and empty.
+/// Splits an input from front to back. Past its end everything is 0 and empty.
 class Source {
  public:
   Source(const std::uint8_t* data, std::size_t size) : rest_(reinterpret_cast<const char*>(data), size) {}
@@ -34,7 +34,7 @@ class Source {
     return result;
   }
 
-  /// Up to the next separator, which is dropped.
+  /// Returns the text up to the next separator, which is dropped.
   std::string_view piece(std::string_view separator) {
     const std::size_t end = rest_.find(separator);
     const std::string_view result = rest_.substr(0, end);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small languages of options, one of them by the first byte: steps, slices, bins, reductions, names of types and
-// modes. What is taken must be sound when applied; everything else is refused in words.
+// The small languages of options, selected by the first byte: steps, slices, bins, reductions, names of types and
+// modes. Accepted input must be valid when applied; everything else is refused with a message.
 #include <smd/error.hpp>
 #include <smd/limits.hpp>
 #include <smd/reduction.hpp>
@@ -43,7 +43,7 @@ void steps(fuzz::Source& source) {
   SMD_REQUIRE(std::adjacent_find(choice.indices.begin(), choice.indices.end()) == choice.indices.end());
   SMD_REQUIRE(choice.indices.empty() || choice.indices.back() < saved.size());
   SMD_REQUIRE(!spec.all() || choice.indices.size() == saved.size());
-  // What is needed to be read must have all that is chosen. A number that stands several times is one step.
+  // The range to read must include all selected steps. A number that occurs several times is one step.
   std::vector<std::int64_t> distinct;
   std::unique_copy(saved.begin(), saved.end(), std::back_inserter(distinct));
   const StepNeed need = spec.need();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole small trial, opened through the public interface. The first byte says how its files are made of the input,
-// the second what is done with it; then come its files: name, newline, content, separator. seeds.py makes such inputs.
+// A whole small trial, opened through the public interface. The first byte determines how its files are made from the
+// input, the second what is done with it; then follow its files: name, newline, content, separator. seeds.py makes
+// such inputs.
 #include <smd/error.hpp>
 #include <smd/evaluator.hpp>
 #include <smd/reduction.hpp>
@@ -27,7 +28,7 @@ namespace {
 
 constexpr std::string_view separator = "%%NEXT%%";
 
-/// Puts the checksums of lengths right, so that what lies behind them is reached.
+/// Corrects the checksums of lengths, so that the data after them are parsed.
 std::string repaired(std::string_view events) {
   std::string result(events);
   std::size_t at = 0;
@@ -55,7 +56,7 @@ void write_files(fuzz::Source& source, const fuzz::WorkFolder& folder, bool repa
   }
 }
 
-/// Takes blocks in and counts them.
+/// Receives blocks and counts them.
 class Counter final : public BlockSink {
  public:
   bool begin(Dtype dtype, const Shape& shape) override {
@@ -88,7 +89,7 @@ void check_value(const TensorValue& value) {
   }
 }
 
-/// Every record, whole and in blocks: both must come to the same.
+/// Reads every record, whole and in blocks: both must agree.
 void read_all(const Trial& trial) {
   std::vector<TensorLocation> locations;
   std::vector<std::string> names;
@@ -122,7 +123,7 @@ void read_all(const Trial& trial) {
   SMD_REQUIRE(results == locations.size());
 }
 
-/// Every query that there is.
+/// Performs every query.
 void ask_all(const Trial& trial) {
   const auto steps = trial.steps(true);
   SMD_REQUIRE(std::is_sorted(steps.begin(), steps.end()));
@@ -158,8 +159,8 @@ void ask_all(const Trial& trial) {
   }
 }
 
-/// Four rules of all; those that compare two trials compare this one with itself.
-void judge(const Trial& trial, unsigned number) {
+/// Evaluates four of the rules; those that compare two trials compare this one with itself.
+void evaluate_rules(const Trial& trial, unsigned number) {
   static const std::vector<fuzz::AskedRule> rules = fuzz::every_rule("other");
   Evaluator evaluator(trial, {.keep_going = true, .jobs = 1, .now = [] { return 1.7e9; }});
   constexpr std::size_t together = 4;
@@ -176,7 +177,7 @@ struct Line {
   std::vector<std::string> arguments;
 };
 
-/// The command lines of smd-rule: every rule at once, in each form of report.
+/// Returns command lines of smd-rule: every rule at once, in each report format.
 std::vector<Line> rule_lines() {
   std::vector<std::string> all = {"-j1", "--now", "1700000000"};
   for (const fuzz::AskedRule& rule : fuzz::every_rule(fuzz::empty_work_folder().path())) {
@@ -236,7 +237,7 @@ void run_command(const Line& line, const std::string& path) {
   std::vector<std::string> arguments = line.arguments;
   arguments.push_back(path);
   tool::Diagnostics messages("smd-fuzz");
-  command->setup(tool::CommandLine::parse(command->definition(), arguments));  // each line is a good one
+  command->setup(tool::CommandLine::parse(command->definition(), arguments));  // every line is valid
   try {
     const tool::ExitStatus status = command->run(messages);
     SMD_REQUIRE(static_cast<int>(status) <= 5);
@@ -274,7 +275,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else if (work < 40) {
       read_all(trial);
     } else {
-      judge(trial, work);
+      evaluate_rules(trial, work);
     }
   } catch (const Error& error) {
     SMD_REQUIRE(std::strlen(error.what()) != 0);

@@ -15,7 +15,7 @@ namespace smd::fuzz {
 
 namespace {
 
-/// Plain parts only, none of them `..`; short enough for every file system.
+/// Returns whether a name has only plain parts, none of them `..`, and is short enough for every file system.
 bool is_safe(std::string_view name) {
   if (name.empty() || name.size() > 200 || name.front() == '/' || name.find('\0') != std::string_view::npos) {
     return false;

@@ -6,8 +6,8 @@
 
 namespace smd::fuzz {
 
-/// A folder of this process's own: in TMPDIR, else in memory where the system has such (/dev/shm); removed when the
-/// process ends.
+/// A folder of this process: in TMPDIR, or in memory if the system supports it (/dev/shm); removed when the process
+/// ends.
 class WorkFolder {
  public:
   WorkFolder();
@@ -16,16 +16,16 @@ class WorkFolder {
   ~WorkFolder();
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// Removes all that is in it.
+  /// Removes all files in it.
   void clear() const;
-  /// Makes a file and the folders above it. False for names that lead out, or that the system refuses.
+  /// Writes a file, creating the folders above it. Returns false for names that lead out, or that the system refuses.
   bool write(std::string_view name, std::string_view content) const;
 
  private:
   std::string path_;
 };
 
-/// The folder, emptied.
+/// Returns the folder, emptied.
 const WorkFolder& empty_work_folder();
 
 }  // namespace smd::fuzz

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# check_hardening.sh READELF FILE...: whether programs and libraries carry what SmdHardening.cmake asks for:
-# position-independent, relocations read-only once they are done, no executable stack, stack protector, checked calls.
+# check_hardening.sh READELF FILE...: checks that programs and libraries have what SmdHardening.cmake requests:
+# position-independent code, read-only relocations, no executable stack, stack protector, checked calls.
 set -eu
 readelf=$1
 shift

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""round_trip.py --tools DIR... --trials DIR: what smd-tensor writes of recorded trials, read by NumPy and by
-Python's own parsers, against the recorded answers and against the bytes that -f raw gives, whose SHA-256 is recorded.
+"""round_trip.py --tools DIR... --trials DIR: reads the output of smd-tensor for recorded trials with NumPy and Python's
+parsers, and compares it with the recorded results and with the bytes of -f raw, whose SHA-256 is recorded.
 
 .npy and .npz: dtype, shape and bytes are equal. TSV, CSV, JSON: every number reads back as the same bits."""
 
@@ -17,7 +17,7 @@ import urllib.parse
 
 import numpy as np
 
-# What the trials hold: every element type, specials, strings, empty and 0-dimensional tensors.
+# These trials have every element type, special values, strings, empty and 0-dimensional tensors.
 TRIALS = ["dtypes", "special_floats", "strings", "names_odd", "names_empty", "large_tensors", "xgb_cancer",
           "mw4_complete_ended", "pt_two_workers", "shapes_mixed"]
 QUANTISED = {"qint8": "int8", "quint8": "uint8", "qint16": "int16", "quint16": "uint16", "qint32": "int32"}
@@ -38,7 +38,7 @@ def unpack_strings(data):
 
 
 def same_bits(left, right):
-    """Equal to the bit; a NaN in text says only that it is one."""
+    """Compares bit by bit; text does not distinguish kinds of NaN."""
     if left.dtype.kind not in "fc":
         return left.tobytes() == right.tobytes()
     left, right = (np.atleast_1d(array).view(np.zeros(0, array.dtype).real.dtype) for array in (left, right))
@@ -96,7 +96,7 @@ class Check:
             print(what)
 
     def run(self, *arguments):
-        # A name with NUL can be no argument.
+        # An argument cannot contain NUL.
         names = arguments[-1].encode() if "\0" in arguments[-1] else b""
         if names:
             arguments = [*arguments[:-1], "-"]
@@ -108,7 +108,7 @@ class Check:
         return done.stdout
 
     def truth(self, value, raw):
-        """The array that was saved, from its recorded type and shape and its raw bytes, checked by their digest."""
+        """Returns the saved array, from its recorded type and shape and its raw bytes, whose digest is checked."""
         assert hashlib.sha256(raw).hexdigest() == value["sha256"]
         if value["dtype"] == "string":
             return np.array(unpack_strings(raw), dtype=str).reshape(value["shape"])
@@ -186,7 +186,7 @@ class Check:
             self.check(f"{what}: nesting", np.shape(row["value"]) == truth.shape or truth.size == 0)
 
     def stacked(self):
-        """--stack, and npz of several steps and workers."""
+        """Checks --stack, and npz of several steps and workers."""
         trial = os.path.join(self.trials, "mw4_complete_ended")
         with open(trial + ".expected.json", encoding="utf-8") as file:
             tensors = json.load(file)["tensors"]
@@ -233,7 +233,7 @@ def main():
         with open(path + ".expected.json", encoding="utf-8") as file:
             answers = json.load(file)
         for name, tensor in answers["tensors"].items():
-            # Of long series the ends will do: whole ones are compared elsewhere.
+            # Of long series only the ends: other tests compare whole ones.
             records = tensor["records"]
             for record in records if len(records) <= 2 else [records[0], records[-1]]:
                 check.value(path, name, record)

@@ -30,7 +30,7 @@ def main():
         run.append(command)
         actual = subprocess.run(["sh", "-c", command], cwd=root / "tests/fixtures", env=environment, timeout=60,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout.decode()
-        # Blanks at the ends of lines, and a blank line before the next command, belong to the page.
+        # Trailing blanks, and a blank line before the next command, belong to the page.
         shown = [line.rstrip() for line in expected.rstrip("\n").split("\n")]
         printed = [line.rstrip() for line in actual.rstrip("\n").split("\n")]
         if shown != printed:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What event files are made of, in plain Python: for tests and benchmarks that must not write them by the library."""
+"""Writes the parts of event files in plain Python, for tests and benchmarks that must not use the library for it."""
 
 
 def crc32c_table():

@@ -8,7 +8,7 @@
 
 namespace smd::test {
 
-/// A clock that stands still unless wound by hand. Thread-safe.
+/// A clock that is advanced manually. Thread-safe.
 class FakeClock final : public detail::Clock {
  public:
   [[nodiscard]] std::chrono::steady_clock::time_point now() const noexcept override {
@@ -19,13 +19,13 @@ class FakeClock final : public detail::Clock {
     const std::lock_guard lock(mutex_);
     return wall_;
   }
-  /// Time goes by.
+  /// Advances the time.
   void advance(std::chrono::steady_clock::duration by) noexcept {
     const std::lock_guard lock(mutex_);
     now_ += by;
     wall_ += std::chrono::duration<double>(by).count();
   }
-  /// Somebody sets the system's clock.
+  /// Sets the system's clock.
   void set_wall(double seconds) noexcept {
     const std::lock_guard lock(mutex_);
     wall_ = seconds;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""s3_server.py ROOT: serves ROOT/bucket/key as S3 does, on 127.0.0.1, to those who sign their requests.
+"""s3_server.py ROOT: serves ROOT/bucket/key as S3 does, on 127.0.0.1, for signed requests.
 
 GET, HEAD, Range, If-Match, If-None-Match, ListObjectsV2, PUT, uploads in parts; also what s3_services.py answers.
 Faults: a JSON array of {"match": regular expression searched in "METHOD /path?query", "skip": n, "times": n,
@@ -69,14 +69,14 @@ class Faults:
                 if fault.skip > 0:
                     fault.skip -= 1
                     continue
-                if fault.times > 0:  # below zero: for ever
+                if fault.times > 0:  # below zero: always
                     fault.times -= 1
                 return fault
         return None
 
 
 class Objects:
-    """Keys and contents of the buckets below a folder."""
+    """The keys and contents of the buckets below a folder."""
 
     def __init__(self, root, frozen=False):
         self.root, self.etags, self.frozen = os.fsencode(root), {}, {} if frozen else None
@@ -88,7 +88,7 @@ class Objects:
         return bool(bucket) and os.path.isdir(self.path(bucket, b""))
 
     def etag(self, path, file=None):
-        """Of the object; `file`: of that very one, which may have been replaced since it was opened."""
+        """The ETag of an object, or of an open `file`, which may have been replaced since it was opened."""
         status = os.fstat(file.fileno()) if file else os.stat(path)
         stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
         known = self.etags.get(path)
@@ -102,13 +102,13 @@ class Objects:
         return known[1], status
 
     def know(self, path, etag):
-        """An object's ETag that is not the digest of its content."""
+        """Returns an object's ETag that is not the digest of its content."""
         status = os.stat(path)
         self.etags[path] = ((status.st_mtime_ns, status.st_size, status.st_ino), etag)
 
     def keys(self, bucket, prefix, folders=False):
-        """All keys with that prefix, in the order of their bytes. `folders`: with the objects by which some tools stand
-        for folders."""
+        """Returns all keys with that prefix, in byte order. `folders`: including the objects with which some tools
+        represent folders."""
         if self.frozen is not None:
             if bucket not in self.frozen:
                 self.frozen[bucket] = self.walk(bucket, b"", folders)
@@ -210,7 +210,7 @@ class Handler(socketserver.BaseRequestHandler):
         return Request(method, target, headers)
 
     def read_body(self, reader, request, fault):
-        """False where a fault ends it within: half of it was read then."""
+        """Returns False if a fault ends the request inside the body, after half of it."""
         length = int(request.headers.get("content-length", "0"))
         act = fault.act if fault else None
         if act in ("reset-upload", "hang-upload"):
@@ -222,7 +222,7 @@ class Handler(socketserver.BaseRequestHandler):
                 time.sleep(fault.spec["seconds"] / 10)
         else:
             request.body = reader.read(length)
-        if len(request.body) < length:  # the client left
+        if len(request.body) < length:  # the client disconnected
             return False
         if act == "flip-upload" and length > 0:
             middle = length // 2
@@ -237,7 +237,7 @@ class Handler(socketserver.BaseRequestHandler):
     def leave(self, request, act):
         self.log(request, act, 0, 0)
         if act.startswith("hang"):
-            while self.request.recv(65536):  # until the client leaves
+            while self.request.recv(65536):  # until the client disconnects
                 pass
         else:
             self.request.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -249,7 +249,7 @@ class Handler(socketserver.BaseRequestHandler):
         act = fault.act if fault else None
         if act == "delay":
             time.sleep(fault.spec["seconds"])
-        if act == "gate":  # not before that file is there
+        if act == "gate":  # waits until that file exists
             while not os.path.exists(fault.spec["file"]):
                 time.sleep(0.005)
         if act in ("reset", "hang"):
@@ -263,13 +263,13 @@ class Handler(socketserver.BaseRequestHandler):
                 raise Refused(fault.spec.get("status", 503), fault.spec.get("code", "SlowDown"),
                               fault.spec.get("text", "Please reduce your request rate."), **fault.spec.get("more", {}))
             status, headers, body = self.serve(request, act)
-            if act == "lose":  # done, but nobody hears of it
+            if act == "lose":  # executed, but no answer is sent
                 return self.leave(request, act)
-            if act == "short":  # a whole answer, of half the object
+            if act == "short":  # a complete answer with half the object
                 body = body[:len(body) // 2]
             elif act == "body":
                 body = fault.spec["body"].encode()
-            elif act == "old":  # as it was before it was replaced
+            elif act == "old":  # the object before its replacement
                 with open(fault.spec["file"], "rb") as file:
                     body = file.read()
         except Refused as refused:
@@ -348,7 +348,7 @@ class Handler(socketserver.BaseRequestHandler):
         return self.get_object(request, bucket, key, act)
 
     def place(self, request):
-        """Bucket and key, of http://host/bucket/key or http://bucket.s3.region.amazonaws.com/key."""
+        """Returns bucket and key of http://host/bucket/key or http://bucket.s3.region.amazonaws.com/key."""
         path = unquote_to_bytes(request.path[1:])
         host = request.headers.get("host", "").rsplit(":", 1)[0]
         if host.endswith(".amazonaws.com") and ".s3." in host:
@@ -417,7 +417,7 @@ class Handler(socketserver.BaseRequestHandler):
                 break
             if group is not None:
                 prefixes.append(group)
-                last = group + b"\xff"  # past all that it stands for
+                last = group + b"\xff"  # after everything that it represents
             else:
                 contents.append(key)
                 last = key
@@ -455,7 +455,7 @@ class Handler(socketserver.BaseRequestHandler):
 
 
 def die_with_parent():
-    """A test that crashes leaves no server behind."""
+    """Ends the server if the test crashes."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What else of AWS the test server answers: instance metadata v2, the container's credentials endpoint, STS AssumeRole
+"""Other services of AWS in the test server: instance metadata v2, the container's credentials endpoint, STS AssumeRole
 and AssumeRoleWithWebIdentity, and two calls of SageMaker. Each takes (server, request) and returns (status, headers, body)."""
 
 import json
@@ -16,7 +16,7 @@ def stamp(seconds):
 
 
 def credentials(server, token_name="Token"):
-    """The credentials that --serve-key names, good for --serve-seconds from the server's own clock."""
+    """Returns the credentials of --serve-key, valid for --serve-seconds by the server's clock."""
     key_id = server.serve_key
     key = server.keys[key_id]
     return {"AccessKeyId": key_id, "SecretAccessKey": key.secret, token_name: key.token or "",
@@ -62,7 +62,7 @@ def assume_role_with_web_identity(server, request):
     if not form.get("RoleArn") or not form.get("RoleSessionName") or form.get("Version") != "2011-06-15":
         return 400, {}, b"<ErrorResponse><Error><Code>ValidationError</Code></Error></ErrorResponse>"
     if server.web_identity is None or form.get("WebIdentityToken") != server.web_identity:
-        # With the token echoed, which clients must not show.
+        # Echoes the token, which clients must not show.
         return 400, {"Content-Type": "text/xml"}, (
             "<ErrorResponse><Error><Type>Sender</Type><Code>InvalidIdentityToken</Code>"
             f"<Message>{escape(form.get('WebIdentityToken', ''))} is no token of the provider</Message></Error>"
@@ -79,7 +79,7 @@ def role_response(server, action):
 
 
 def sagemaker(server, request):
-    """`--jobs FILE`: a JSON object from names to statuses; StopTrainingJob changes it. Pages of two."""
+    """`--jobs FILE`: a JSON object from names to statuses; StopTrainingJob changes it. Pages have two jobs."""
     with open(server.jobs_file, encoding="utf-8") as file:
         jobs = json.load(file)
     call = request.headers.get("x-amz-target", "")

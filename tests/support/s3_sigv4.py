@@ -89,7 +89,7 @@ def verify(request, keys, region, now):
     lines = [f"{name}:{' '.join(headers.get(name, '').split())}" for name in names]
     canonical = "\n".join([request.method, path, canonical_query(request.query), *lines, "", signed, body_hash])
     if not hmac.compare_digest(signature(key.secret, date, scope_region, service, stamp, canonical), given):
-        # As S3 does, with what was signed echoed: clients must not show it.
+        # As S3 does, echoes what was signed: clients must not show it.
         raise Refused(403, "SignatureDoesNotMatch",
                       "The request signature we calculated does not match the signature you provided.",
                       AWSAccessKeyId=key_id, CanonicalRequest=canonical, SignatureProvided=given)

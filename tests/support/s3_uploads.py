@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the test server takes objects: PUT, and uploads in parts (Create, UploadPart, Complete, Abort, List). An object
-appears whole. Each function takes (server, request, bucket, key, query) and returns (status, headers, body)."""
+"""Uploads to the test server: PUT, and multipart uploads (Create, UploadPart, Complete, Abort, List). An object
+appears complete. Each function takes (server, request, bucket, key, query) and returns (status, headers, body)."""
 
 import hashlib
 import os
@@ -10,19 +10,19 @@ from xml.sax.saxutils import escape, unescape
 
 from s3_sigv4 import Refused
 
-LEAST_PART = 5 << 20  # of all parts but the last
+LEAST_PART = 5 << 20  # for all parts except the last
 MOST_PARTS = 10_000
 
 
 class Uploads:
-    """Uploads in parts that were begun and not ended."""
+    """Multipart uploads that were started and not completed."""
 
     def __init__(self, root):
-        self.folder = os.path.join(os.fsencode(root), b".uploads")  # not a bucket: their names begin otherwise
+        self.folder = os.path.join(os.fsencode(root), b".uploads")  # not a bucket: their names begin differently
         self.lock, self.number, self.open = threading.Lock(), 0, {}
 
     def write(self, data):
-        """A file of its own with that content; returns its path."""
+        """Writes a new file with that content; returns its path."""
         os.makedirs(self.folder, exist_ok=True)
         with self.lock:
             self.number += 1
@@ -34,7 +34,7 @@ class Uploads:
     def begin(self, bucket, key):
         with self.lock:
             self.number += 1
-            name = f"upload+/={self.number}"  # what must be encoded
+            name = f"upload+/={self.number}"  # characters that must be encoded
             self.open[name] = (bucket, key, {})
         return name
 

@@ -7,7 +7,8 @@
 
 namespace smd::test {
 
-/// SHA-256 (FIPS 180-4) of some bytes, as 64 lower-case hexadecimal digits. For comparing with recorded digests.
+/// Returns the SHA-256 (FIPS 180-4) of some bytes, as 64 lower-case hexadecimal digits, for comparison with recorded
+/// digests.
 [[nodiscard]] std::string sha256(std::span<const std::byte> bytes);
 
 }  // namespace smd::test

@@ -6,7 +6,7 @@
 
 namespace smd::test {
 
-/// A new, empty directory under `$TMPDIR` (else `/tmp`), removed with all it holds at the end of its life, also what a
+/// A new, empty directory under `$TMPDIR` (or `/tmp`), removed with its content on destruction, including files that a
 /// test left unreadable or unwritable.
 class TempDir {
  public:
@@ -15,21 +15,21 @@ class TempDir {
   TempDir& operator=(const TempDir&) = delete;
   ~TempDir();
 
-  /// Absolute, without a trailing slash.
+  /// Returns the absolute path, without a trailing slash.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// `path()`, a slash and `relative`.
+  /// Returns `path()`, a slash and `relative`.
   [[nodiscard]] std::string operator/(std::string_view relative) const;
 
-  /// Makes or replaces a file, and the directories above it. Returns its absolute path.
+  /// Creates or replaces a file, and creates the directories above it. Returns its absolute path.
   std::string write(std::string_view relative, std::string_view content) const;
-  /// Makes a directory and those above it. Returns its absolute path.
+  /// Creates a directory and those above it. Returns its absolute path.
   std::string make_dir(std::string_view relative) const;
 
  private:
   std::string path_;
 };
 
-/// The bytes of a file. Throws std::runtime_error if it cannot be read.
+/// Returns the bytes of a file. Throws std::runtime_error if it cannot be read.
 [[nodiscard]] std::string read_file(const std::string& path);
 
 }  // namespace smd::test

@@ -48,7 +48,7 @@ StepFiles encode_step(const BuiltStep& step) {
   for (const auto& [name, shape] : step.shapes) {
     shapes.push_back({{"tensorname", name}, {"originalname", name}, {"shape", shape}});
   }
-  // The reference's own spacing, which the quick way of the parser looks for.
+  // The reference's spacing, which the parser's fast path recognises.
   files.index = "{\"meta\": {\"mode\": \"" + std::string(to_string(step.mode)) +
                 "\", \"mode_step\": " + std::to_string(step.mode_step) + ", \"event_file_name\": \"" +
                 events_path(step.step, step.worker) + "\"}, \"tensor_payload\": " + payload.dump() +

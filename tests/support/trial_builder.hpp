@@ -30,33 +30,33 @@ struct BuiltStep {
   Mode mode = Mode::train;
   std::int64_t mode_step = 0;
   std::vector<std::pair<std::string, std::vector<float>>> tensors;  ///< Name and elements, one dimension.
-  std::vector<std::pair<std::string, Shape>> shapes;                ///< Shapes saved by themselves.
-  bool checksums = false;                                           ///< True payload checksums.
+  std::vector<std::pair<std::string, Shape>> shapes;                ///< Shapes without values.
+  bool checksums = false;                                           ///< Write payload checksums.
   std::vector<BuiltValue> values = {};                              ///< Written after `tensors`.
   std::optional<double> wall_time = {};                             ///< Of the records; default: 1.7e9 + step.
 };
 
-/// The bytes of the event file, and the text of the index file that goes with it.
+/// The bytes of the event file, and the text of its index file.
 struct StepFiles {
   std::string events;
   std::string index;
 };
 [[nodiscard]] StepFiles encode_step(const BuiltStep& step);
 
-/// Names relative to the trial.
+/// Returns names relative to the trial.
 [[nodiscard]] std::string index_path(std::int64_t step, std::string_view worker);
 [[nodiscard]] std::string events_path(std::int64_t step, std::string_view worker);
 
-/// Writes a trial as the reference's hook does, file by file: temporary names, then renamed.
+/// Writes a trial as the reference's hook does: each file under a temporary name, then renamed.
 class TrialBuilder {
  public:
   explicit TrialBuilder(std::string root) : root_(std::move(root)) {}
 
-  /// A collections file with one collection `default` of pattern `.*`.
+  /// Writes a collections file with one collection `default` and the pattern `.*`.
   TrialBuilder& collections(std::string_view worker = "worker_0", int num_workers = 1);
-  /// Event file first, then index file.
+  /// Writes the event file, then the index file.
   TrialBuilder& step(const BuiltStep& step);
-  /// A file of any content, in place at once.
+  /// Writes a file of any content directly.
   TrialBuilder& file(std::string_view name, std::string_view content);
   TrialBuilder& end();
 

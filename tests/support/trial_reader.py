@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a trial by docs/format.md alone: struct, json, NumPy. It shares no code with the library."""
+"""Reads a trial according to docs/format.md, with struct, json and NumPy. Shares no code with the library."""
 
 import json
 import struct

@@ -26,7 +26,7 @@ std::string upper(std::string_view text) {
   return out;
 }
 
-/// `[OPTION]... TRIAL [NAME]...` as macros, a line for each part.
+/// Writes `[OPTION]... TRIAL [NAME]...` as macros, one line for each part.
 void synopsis(Roff& page, std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
@@ -207,7 +207,7 @@ std::string command_page(const CommandDefinition& definition) {
                                             "stands for a list of operands on standard input, one a line."
                                           : ""));
   options(page, definition);
-  // FILES has its place by convention; sections of our own come before.
+  // FILES has a fixed place by convention; our own sections precede it.
   const auto prose_sections = [&](bool files) {
     for (const tool::Prose& prose : definition.prose) {
       if ((prose.title == "FILES") == files) {

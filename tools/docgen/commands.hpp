@@ -7,7 +7,7 @@
 
 namespace smd::docgen {
 
-/// The commands that are documented, in the order in which they are introduced.
+/// Returns the documented commands, in the order of the manual.
 [[nodiscard]] std::vector<const tool::CommandDefinition*> commands();
 
 }  // namespace smd::docgen

@@ -11,11 +11,11 @@ namespace smd::docgen {
 
 using Definitions = std::vector<const tool::CommandDefinition*>;
 
-/// The file for bash, for all commands: the template with its slots filled.
+/// Returns the file for bash, for all commands: the template with its slots filled.
 [[nodiscard]] std::string bash_completion(const Definitions& commands, std::string_view page);
-/// The file for zsh, for all commands.
+/// Returns the file for zsh, for all commands.
 [[nodiscard]] std::string zsh_completion(const Definitions& commands, std::string_view page);
-/// The functions for fish that all commands share, and the file of one command.
+/// Returns the fish functions that all commands share, and the file of one command.
 [[nodiscard]] std::string fish_functions(const Definitions& commands, std::string_view page);
 [[nodiscard]] std::string fish_completion(const tool::CommandDefinition& definition);
 

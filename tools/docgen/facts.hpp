@@ -9,7 +9,7 @@
 
 namespace smd::docgen {
 
-/// A limit of <smd/limits.hpp>, as readers want it.
+/// A limit of <smd/limits.hpp>, in a form for readers.
 struct Limit {
   std::string_view name;  ///< As in the header.
   std::string value;      ///< `2 GiB - 1 byte`
@@ -18,7 +18,7 @@ struct Limit {
 
 [[nodiscard]] std::span<const Limit> limits();
 
-/// What an exit status means whatever the command.
+/// The meaning of an exit status for all commands.
 struct StatusFact {
   tool::ExitStatus status;
   std::string_view meaning;
@@ -26,13 +26,13 @@ struct StatusFact {
 
 [[nodiscard]] std::span<const StatusFact> statuses() noexcept;
 
-/// What a manual page says of a group of options before it lists them; empty: nothing.
+/// Returns the text that a manual page has before a group of options; empty if there is none.
 [[nodiscard]] std::string_view group_note(std::string_view group, std::string_view command) noexcept;
 
-/// What holds of every command and belongs under its exit statuses.
+/// Returns the text about every command's exit statuses.
 [[nodiscard]] std::string status_note();
 
-/// The statuses, first that which is used if several apply: `2, 3, …`.
+/// Returns the statuses in order of precedence: `2, 3, …`.
 [[nodiscard]] std::string status_order();
 
 }  // namespace smd::docgen

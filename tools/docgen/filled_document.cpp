@@ -9,7 +9,7 @@ namespace smd::docgen {
 
 namespace {
 
-/// Text in a cell of a Markdown table.
+/// Returns a text as a cell of a Markdown table.
 std::string cell(std::string_view text) {
   std::string out;
   for (const char c : text) {

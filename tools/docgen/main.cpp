@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// docgen SOURCE_DIR OUT_DIR: writes the manual pages and completions that the tables of options give, into
-// OUT_DIR/{man,completions}, and the documents in docs that have tables of such facts. Run at build time only.
+// docgen SOURCE_DIR OUT_DIR: writes the manual pages and completions for the option tables into
+// OUT_DIR/{man,completions}, and the documents in docs with tables of such facts. Runs at build time only.
 #include <cstdio>
 #include <exception>
 #include <filesystem>

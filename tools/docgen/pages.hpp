@@ -9,18 +9,18 @@
 
 namespace smd::docgen {
 
-/// The date of all pages: of the last change that readers would notice.
+/// The date of all pages: that of the last visible change.
 inline constexpr std::string_view manual_date = "November 21, 2026";
 
-/// The manual page of a command, section 1, in mdoc.
+/// Returns the manual page of a command, section 1, in mdoc.
 [[nodiscard]] std::string command_page(const tool::CommandDefinition& definition);
 
-/// A page written by hand, with its slots filled: `@DATE@`, `@VERSION@`, `@LIMITS@`, `@RULES@`.
-/// @throws std::runtime_error for a slot that is not known.
+/// Returns a hand-written page with its slots filled: `@DATE@`, `@VERSION@`, `@LIMITS@`, `@RULES@`.
+/// @throws std::runtime_error for an unknown slot.
 [[nodiscard]] std::string filled_page(std::string_view page);
 
-/// A Markdown document likewise: `@LIMITS@`, `@STATUSES@` and `@NOTES@` (what statuses mean to each command) are
-/// tables.
+/// As above, for a Markdown document: `@LIMITS@`, `@STATUSES@` and `@NOTES@` (the meaning of statuses for each
+/// command) are tables.
 [[nodiscard]] std::string filled_document(std::string_view text,
                                           const std::vector<const tool::CommandDefinition*>& commands);
 

@@ -48,7 +48,7 @@ std::string escaped(std::string_view text, bool minus) {
   return out;
 }
 
-/// How far an option reaches from the start of a word: `--by`, `-m`; 0 if it is none.
+/// Returns the length of an option at the start of a word, such as `--by` or `-m`; 0 if there is none.
 std::size_t option_length(std::string_view word) {
   std::size_t at = 0;
   while (at < word.size() && at < 2 && word[at] == '-') {
@@ -79,13 +79,13 @@ std::string prose_word(std::string_view word) {
     out += "\\fB" + escaped(word.substr(0, option), true) + "\\fR";
     word.remove_prefix(option);
   }
-  // A hyphen between letters may be broken at and is thin; in what is typed it is a minus sign.
+  // A hyphen between letters is thin and permits a line break; in commands and options it is a minus sign.
   const bool typed = word.find("smd-") != std::string_view::npos || word.starts_with('-') ||
                      word.find_first_of("/=_:@") != std::string_view::npos;
   return out + escaped(word, option > 0 || typed);
 }
 
-/// Whether a sentence ends with this word, `next` being the one after it.
+/// Returns whether a sentence ends with this word; `next` is the following word.
 bool ends_sentence(std::string_view word, std::string_view next) {
   while (!word.empty() && (word.back() == ')' || word.back() == '\'')) {
     word.remove_suffix(1);
@@ -172,7 +172,7 @@ std::string roff_word(std::string_view word) { return escaped(word, true); }
 std::string as_sentence(std::string_view text) {
   std::string out(text);
   const std::string_view first = text.substr(0, text.find(' '));
-  // `auto: …` explains the word `auto`, which stays as it is typed.
+  // `auto: …` explains the word `auto`, whose case must not change.
   if (!out.empty() && first.find_first_of(":_|=,") == std::string_view::npos) {
     out.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(out.front())));
   }

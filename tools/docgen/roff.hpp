@@ -6,15 +6,15 @@
 
 namespace smd::docgen {
 
-/// Writes mdoc source that `mandoc -Tlint` has nothing to say about: one sentence a line, no line too long, nothing in
-/// the text taken for a macro.
+/// Writes mdoc source without findings of `mandoc -Tlint`: one sentence per line, no line too long, no text mistaken
+/// for a macro.
 class Roff {
  public:
-  /// A line as it is: `.Sh NAME`.
+  /// Writes a line unchanged: `.Sh NAME`.
   void macro(std::string_view line);
-  /// Paragraphs parted by blank lines. Options in it come out bold.
+  /// Writes paragraphs separated by blank lines. Options in them are bold.
   void prose(std::string_view text);
-  /// Lines shown as they are.
+  /// Writes lines unchanged.
   void literal(std::string_view text);
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
@@ -25,10 +25,10 @@ class Roff {
   std::string text_;
 };
 
-/// A word that nothing in it gives a meaning to roff; hyphens become the minus signs of options.
+/// Returns a word escaped for roff; hyphens become minus signs.
 [[nodiscard]] std::string roff_word(std::string_view word);
 
-/// First letter made a capital, full stop added, unless the text has its own.
+/// Capitalises the first letter and adds a full stop, unless the text has one.
 [[nodiscard]] std::string as_sentence(std::string_view text);
 
 }  // namespace smd::docgen

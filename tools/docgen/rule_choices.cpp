@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prose about the rules that no table holds: what was picked where AWS's descriptions are silent or contradict
-// themselves, and what follows for whoever reads a verdict.
+// Prose about the rules that is in no table: the choices made where AWS's descriptions are silent or contradict
+// themselves, and their consequences for results.
 #include "rules.hpp"
 
 #include <array>

@@ -19,7 +19,7 @@ std::vector<RuleDescription> builtin_rules() {
   return rules;
 }
 
-/// `Float, default 10.0, >= 1`
+/// Returns `Float, default 10.0, >= 1`.
 std::string facts_of(const ParameterSpec& parameter) {
   std::string text(to_string(parameter.type));
   if (parameter.required) {
@@ -31,7 +31,7 @@ std::string facts_of(const ParameterSpec& parameter) {
   return range.empty() ? text : text + ", " + range;
 }
 
-/// What it looks at, by default, and on what it is of use.
+/// Returns what a rule reads by default, and for which models it is useful.
 std::string scope_of(const RuleDescription& rule) {
   std::string text = "Alias " + rule.alias + ". For " + rule.frameworks + ".";
   if (!rule.collections.empty()) {
@@ -44,7 +44,7 @@ std::string scope_of(const RuleDescription& rule) {
   return text;
 }
 
-/// Lines as paragraphs.
+/// Returns lines as paragraphs.
 std::string paragraphs(std::string_view lines) {
   std::string text;
   for (const char c : lines) {
@@ -56,7 +56,7 @@ std::string paragraphs(std::string_view lines) {
   return text;
 }
 
-/// As a cell of a Markdown table, or in running text.
+/// Returns a text for a cell of a Markdown table, or for running text.
 std::string markdown(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -7,7 +7,7 @@
 
 namespace smd::docgen {
 
-/// What shells offer of a rule.
+/// The words that shells complete for a rule.
 struct RuleWords {
   std::vector<std::string> names;  ///< The rule's name, then its alias.
   std::vector<std::string> parameters;
@@ -15,12 +15,12 @@ struct RuleWords {
 
 [[nodiscard]] std::vector<RuleWords> rule_words();
 
-/// The built-in rules as subsections of a manual page.
+/// Returns the built-in rules as subsections of a manual page.
 [[nodiscard]] std::string rule_sections();
-/// Likewise of a Markdown document, with a table of all of them in front.
+/// As above, for a Markdown document, preceded by a table of all rules.
 [[nodiscard]] std::string rule_chapters();
 
-/// What was chosen where the descriptions of a rule are silent or at odds; empty: nothing to say.
+/// Returns the choices made where the descriptions of a rule are silent or contradictory; empty if there are none.
 [[nodiscard]] std::string_view rule_choice(std::string_view rule) noexcept;
 
 }  // namespace smd::docgen

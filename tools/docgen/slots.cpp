@@ -24,7 +24,7 @@ std::string join(const Words& words, std::string_view separator) {
   return text;
 }
 
-/// Where a slot's name ends that starts at `at`, or npos.
+/// Returns the end of the slot's name that starts at `at`, or npos.
 std::size_t name_end(std::string_view text, std::size_t at) {
   const std::size_t end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_", at);
   return end != std::string_view::npos && end > at && text[end] == '@' ? end : std::string_view::npos;

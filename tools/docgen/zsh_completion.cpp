@@ -13,7 +13,7 @@ using tool::CommandDefinition;
 using tool::OptionSpec;
 using tool::Repeat;
 
-/// What means something in an explanation or a message of _arguments.
+/// Escapes characters with a meaning in an explanation or a message of _arguments.
 std::string explained(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -26,7 +26,7 @@ std::string explained(std::string_view text) {
 }
 
 std::string action(std::string_view kind, bool list, std::span<const std::string_view> words) {
-  // A blank in front: the function is called with these arguments and no others.
+  // A leading blank: the function is called with these arguments only.
   std::string text = std::string(" _smd_value ") + (list ? "," : "") + std::string(kind.empty() ? "text" : kind);
   for (const std::string_view word : words) {
     text += " " + std::string(word);

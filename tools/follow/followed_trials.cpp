@@ -23,7 +23,7 @@ void FollowedTrials::visit(const std::vector<std::string>& operands, const StepR
       return open_awaited(path, options, following_, wait_, messages_, Level::warning, hint);
     };
     TrialOptions options = reading_.trial_options(range);
-    options.remote.stop = stop_;
+    following_.end_requests(options.remote, wait_);
     with_trial(
         path, options, messages_, open, [&](Trial& trial) { visit(i, trial); }, hint);
   });

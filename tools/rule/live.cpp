@@ -7,8 +7,8 @@
 #include "cli/interruption.hpp"
 #include "cli/operands.hpp"
 #include "follow/awaited_trial.hpp"
-#include "other_records.hpp"
 #include "follow/side_by_side.hpp"
+#include "other_records.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <smd/rule.hpp>
 #include <smd/hook_config.hpp>
+#include <smd/rule.hpp>
 #include <smd/rule_config.hpp>
 #include <smd/rule_result.hpp>
 

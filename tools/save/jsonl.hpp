@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include "cli/diagnostics.hpp"
 #include "cli/interruption.hpp"
-#include <cstdint>
 #include "options.hpp"
 #include "saver.hpp"
 

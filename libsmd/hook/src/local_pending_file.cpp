@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "local_pending_file.hpp"
 
-#include "write_problem.hpp"
 #include <smd/log.hpp>
+#include "write_problem.hpp"
 
 #include <smd/temporary_file.hpp>
 

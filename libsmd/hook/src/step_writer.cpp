@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "step_writer.hpp"
 
+#include "base/parallel.hpp"
+#include "layout/debugger/debugger_layout.hpp"
 #include "layout/debugger/json_text.hpp"
 #include "layout/debugger/trial_paths.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
-#include "base/parallel.hpp"
-#include "layout/debugger/debugger_layout.hpp"
 
 #include <smd/limits.hpp>
 

@@ -12,21 +12,21 @@
 
 namespace smd {
 
-/// A named set of tensors, as the job configured it: those it lists, and those in whose name a pattern is found.
-/// Read from a trial: where the workers' files differ, the union of names and patterns. Given to a hook: what is not
-/// set is as the hook has it, modes that `save_config` does not name included.
+/// A named set of tensors, as the job configured it: the tensors that it lists, and those whose names match a pattern.
+/// In a trial: if the files of the workers differ, the union of names and patterns. Given to a hook: fields that are
+/// not set, and modes that `save_config` does not name, take the hook's values.
 struct Collection {
   std::string name = {};
-  std::vector<std::string> tensor_names = {};   ///< Listed by name; byte order.
-  std::vector<std::string> include_regex = {};  ///< Python `re.search` patterns, in the order written.
+  std::vector<std::string> tensor_names = {};   ///< Tensors listed by name, in byte order.
+  std::vector<std::string> include_regex = {};  ///< Patterns of Python's `re.search`, in the order written.
   std::optional<ReductionConfig> reduction_config = {};
-  std::map<Mode, SaveConfigMode> save_config = {};  ///< Modes that are named; empty if none.
+  std::map<Mode, SaveConfigMode> save_config = {};  ///< The modes that are configured; empty if none.
   std::optional<bool> save_histogram = {};
 
   bool operator==(const Collection&) const = default;
 };
 
-/// The same on the writing side.
+/// A collection on the writing side.
 using CollectionConfig = Collection;
 
 }  // namespace smd

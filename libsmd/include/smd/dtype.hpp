@@ -11,8 +11,8 @@
 
 namespace smd {
 
-/// Element types of a tensor. The numbers are TensorFlow's `DataType` (types.proto), which event files store; 200 is not
-/// in it. The float8 kinds are named as in PyTorch; event files have none.
+/// Element types of a tensor. The numbers are those of TensorFlow's `DataType` (types.proto), which event files store;
+/// 200 is not among them. The float8 kinds have PyTorch's names; event files contain none of them.
 enum class Dtype : std::uint8_t {
   float32 = 1,
   float64 = 2,
@@ -39,36 +39,38 @@ enum class Dtype : std::uint8_t {
   float8_e4m3fn = 25,    ///< No infinities.
   float8_e4m3fnuz = 26,  ///< No infinities, no -0.
   float8_e5m2fnuz = 28,  ///< No infinities, no -0.
-  float8_e8m0fnu = 200,  ///< Powers of two: no sign, no 0, no infinities.
+  float8_e8m0fnu = 200,  ///< Powers of two: no sign, no zero, no infinities.
 };
 
-/// All element types, by number.
+/// Returns all element types, ordered by number.
 [[nodiscard]] SMD_EXPORT std::span<const Dtype> all_dtypes() noexcept;
 
-/// The type of that name, as `to_string` has it; nullopt if there is none.
+/// Returns the type with this name, as `to_string` returns it; nullopt if there is none.
 [[nodiscard]] SMD_EXPORT std::optional<Dtype> dtype_from_name(std::string_view name) noexcept;
 
-
-/// NumPy's name where it has the type (`float32`, `bool`, …), else `string`, `bfloat16`, `qint8` and the like.
+/// Returns NumPy's name if NumPy has the type (`float32`, `bool`, …), otherwise `string`, `bfloat16`, `qint8` and so
+/// on.
 [[nodiscard]] SMD_EXPORT std::string_view to_string(Dtype dtype) noexcept;
 
-/// Bytes of one element; 0 for strings, whose elements differ in length.
+/// Returns the size of one element in bytes; 0 for strings, whose elements differ in length.
 [[nodiscard]] SMD_EXPORT std::size_t item_size(Dtype dtype) noexcept;
 
-/// True for the types that hold one real number an element: floating point, integers (quantised ones too), boolean.
+/// Returns true for types whose elements are single real numbers: floating point, integers (including quantised ones),
+/// boolean.
 [[nodiscard]] SMD_EXPORT bool is_real(Dtype dtype) noexcept;
 
-/// True for floating point of 8 to 64 bits.
+/// Returns true for floating point of 8 to 64 bits.
 [[nodiscard]] SMD_EXPORT bool is_floating(Dtype dtype) noexcept;
 
-/// True for complex64 and complex128.
+/// Returns true for complex64 and complex128.
 [[nodiscard]] SMD_EXPORT bool is_complex(Dtype dtype) noexcept;
 
-/// NumPy's `dtype.kind` of the elements as they are stored: `f`, `i`, `u`, `b`, `c`, or `S` for strings. Also of types
-/// that NumPy lacks: bfloat16 and the float8 kinds are `f`.
+/// Returns NumPy's `dtype.kind` of the elements as they are stored: `f`, `i`, `u`, `b`, `c`, or `S` for strings. Also
+/// for types that NumPy lacks: bfloat16 and the float8 kinds are `f`.
 [[nodiscard]] SMD_EXPORT char numpy_kind(Dtype dtype) noexcept;
 
-/// The type in which a quantised type's elements are stored (`qint8` is `int8`); any other type is itself.
+/// Returns the type in which a quantised type's elements are stored (`int8` for `qint8`); returns any other type
+/// itself.
 [[nodiscard]] SMD_EXPORT Dtype storage_type(Dtype dtype) noexcept;
 
 }  // namespace smd

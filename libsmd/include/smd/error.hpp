@@ -14,21 +14,21 @@
 
 namespace smd {
 
-/// Base of everything the library throws. `what()` is one line for a person, without the tag. The classes are named
-/// as in the reference API; each carries its facts as fields.
+/// Base class of everything the library throws. `what()` is one line for a person, without the tag. The classes have
+/// the names of the reference API; each has its facts as fields.
 class SMD_EXPORT Error : public std::runtime_error {
  public:
   Error(std::string_view tag, const std::string& message) : std::runtime_error(message), tag_(tag) {}
   ~Error() override;
 
-  /// Stable name of the kind of error, as it stands in messages: `TensorUnavailable`, `NotFound`, ….
+  /// Stable name of the kind of error, as messages show it: `TensorUnavailable`, `NotFound`, ….
   [[nodiscard]] std::string_view tag() const noexcept { return tag_; }
 
  private:
   std::string_view tag_;  // always a string literal
 };
 
-/// A file, a record or a path could not be had or is not what it claims to be. The tag is that of the problem's kind.
+/// A file, a record or a path could not be read or is not valid. The tag is that of the problem's kind.
 class SMD_EXPORT ReadError : public Error {
  public:
   explicit ReadError(Problem in_problem)
@@ -38,7 +38,7 @@ class SMD_EXPORT ReadError : public Error {
   Problem problem;
 };
 
-/// A file could not be written, or what stands in its way could not be removed. The tag is `WriteError`.
+/// A file could not be written, or an existing one in its place could not be removed. The tag is `WriteError`.
 class SMD_EXPORT WriteError : public Error {
  public:
   explicit WriteError(Problem in_problem)
@@ -67,7 +67,7 @@ class SMD_EXPORT InvalidArgument : public Error {
   ~InvalidArgument() override;
 };
 
-/// A pattern needed more steps or memory than `limits.hpp` allows. Never taken for "no match".
+/// A pattern needed more steps or memory than `limits.hpp` allows. Different from "no match".
 class SMD_EXPORT MatchLimit : public Error {
  public:
   MatchLimit(const std::string& message, std::string in_pattern)
@@ -85,7 +85,7 @@ class SMD_EXPORT TensorUnavailable : public Error {
   ~TensorUnavailable() override;
 
   std::string tensor;
-  std::vector<std::string> nearest;  ///< Up to three saved names like it, best first.
+  std::vector<std::string> nearest;  ///< Up to three saved names that are similar, best first.
 };
 
 /// The tensor, or its value, was not saved at that step.
@@ -102,8 +102,8 @@ class SMD_EXPORT TensorUnavailableForStep : public Error {
 
   std::string tensor;
   StepKey step;
-  std::vector<std::string> saved;  ///< Reductions saved in its place (`abs_mean`, …), and `shape`.
-  std::optional<Problem> missing;  ///< It was saved, and its event file is gone.
+  std::vector<std::string> saved;  ///< Reductions saved instead (`abs_mean`, …), and `shape`.
+  std::optional<Problem> missing;  ///< It was saved, but its event file is missing.
 };
 
 /// The step was skipped, or the job ended before it.
@@ -115,7 +115,7 @@ class SMD_EXPORT StepUnavailable : public Error {
   StepKey step;
 };
 
-/// The step may still come: the job runs.
+/// The step may still come: the job is running.
 class SMD_EXPORT StepNotYetAvailable : public Error {
  public:
   StepNotYetAvailable(const std::string& message, StepKey in_step)
@@ -125,7 +125,7 @@ class SMD_EXPORT StepNotYetAvailable : public Error {
   StepKey step;
 };
 
-/// The job has ended, and its last step lies before the one asked for.
+/// The job has ended, and its last step is before the requested one.
 class SMD_EXPORT NoMoreData : public Error {
  public:
   NoMoreData(const std::string& message, StepKey in_step) : Error("NoMoreData", message), step(in_step) {}
@@ -134,7 +134,7 @@ class SMD_EXPORT NoMoreData : public Error {
   StepKey step;
 };
 
-/// A rule found what it looks for.
+/// The condition of a rule is met.
 class SMD_EXPORT RuleEvaluationConditionMet : public Error {
  public:
   RuleEvaluationConditionMet(const std::string& message, std::string in_rule, GlobalStep in_step)
@@ -145,7 +145,7 @@ class SMD_EXPORT RuleEvaluationConditionMet : public Error {
   GlobalStep step;
 };
 
-/// The path holds no collection files: no trial, or a job that has saved nothing yet.
+/// The path contains no collections files: not a trial, or a job that has saved nothing yet.
 class SMD_EXPORT MissingCollectionFiles : public Error {
  public:
   MissingCollectionFiles(const std::string& message, std::string in_path, bool in_ended)
@@ -153,10 +153,10 @@ class SMD_EXPORT MissingCollectionFiles : public Error {
   ~MissingCollectionFiles() override;
 
   std::string path;
-  bool ended;  ///< The job is over: none will come.
+  bool ended;  ///< The job has ended: none will come.
 };
 
-/// That worker did not save the tensor at that step, or no such worker exists.
+/// The worker did not save the tensor at this step, or does not exist.
 class SMD_EXPORT InvalidWorker : public Error {
  public:
   InvalidWorker(const std::string& message, std::string in_worker, std::vector<std::string> in_workers)
@@ -164,10 +164,10 @@ class SMD_EXPORT InvalidWorker : public Error {
   ~InvalidWorker() override;
 
   std::string worker;
-  std::vector<std::string> workers;  ///< Those that did.
+  std::vector<std::string> workers;  ///< Workers that did save it.
 };
 
-/// An index file is damaged. Thrown only where `TrialOptions::strict` asks for it; else see `Trial::problems`.
+/// An index file is damaged. Thrown only if `TrialOptions::strict` is set; otherwise see `Trial::problems`.
 class SMD_EXPORT IndexReaderException : public Error {
  public:
   explicit IndexReaderException(Problem in_problem)

@@ -10,35 +10,36 @@
 
 namespace smd {
 
-/// What kind of trouble a file or record gave. The first three are not damage: ask again later, or elsewhere.
+/// The kind of a problem with a file or record. The first three are not damage: try again later, or elsewhere.
 enum class ProblemKind : std::uint8_t {
-  not_yet,        ///< Still being written, or named but not there yet, in a job that runs.
-  absent,         ///< Named, but not there, and it will not come.
+  not_yet,        ///< Still being written, or named but not present yet, in a job that is running.
+  absent,         ///< Named, but not present, and it will not come.
   not_found,      ///< No such path.
   access_denied,  ///< The system refuses access.
   io,             ///< Reading failed, or memory or descriptors ran out.
-  network,        ///< The remote store did not answer, or not sensibly.
-  damaged,        ///< What is there is not what it claims to be.
-  warning,        ///< Not damage, but answers may be less than they seem: a worker's file is missing, say.
-  note,           ///< Worth saying, harms nothing.
-  stopped,        ///< `RemoteOptions::stop` ended the request: nothing is known of what it asked for.
+  network,        ///< The remote store did not answer, or sent an invalid answer.
+  damaged,        ///< The content is not valid.
+  warning,        ///< Not damage, but results may be incomplete: for instance, a worker's file is missing.
+  note,           ///< Worth knowing, but harmless.
+  stopped,        ///< `RemoteOptions::stop` ended the request, so its result is unknown.
 };
 
-/// The stable tag used in messages: `NotYet`, `Absent`, `NotFound`, `AccessDenied`, `ReadError`, `Network`, `Damaged`,
-/// `Warning`, `Note`, `Stopped`.
+/// Returns the stable tag used in messages: `NotYet`, `Absent`, `NotFound`, `AccessDenied`, `ReadError`, `Network`,
+/// `Damaged`, `Warning`, `Note`, `Stopped`.
 [[nodiscard]] SMD_EXPORT std::string_view to_string(ProblemKind kind) noexcept;
 
-/// One trouble with one place: what, where, in words for a person. A value, not an exception.
+/// One problem at one place: what and where, in words for a person. A value, not an exception.
 struct Problem {
   ProblemKind kind = ProblemKind::damaged;
-  std::string file;                     ///< Path relative to the trial; empty if it concerns no single file.
-  std::optional<std::uint64_t> offset;  ///< Byte offset in `file`, where one is known.
+  std::string file;                     ///< Path relative to the trial; empty if the problem does not concern a single
+                                        ///< file.
+  std::optional<std::uint64_t> offset;  ///< Byte offset in `file`, if known.
   std::string text;                     ///< What is wrong, without the place.
 
   bool operator==(const Problem&) const = default;
 };
 
-/// `events/000000000001/…: byte 113: footer is neither …`; file and offset only where known.
+/// Returns `events/000000000001/…: byte 113: footer is neither …`; file and offset only if known.
 [[nodiscard]] SMD_EXPORT std::string to_string(const Problem& problem);
 
 }  // namespace smd

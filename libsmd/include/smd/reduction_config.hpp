@@ -9,20 +9,20 @@
 
 namespace smd {
 
-/// What of a collection's tensors is saved: reductions, the tensor itself, its shape.
+/// What is saved of a collection's tensors: reductions, the tensor itself, its shape.
 struct ReductionConfig {
   bool save_raw_tensor = false;
   bool save_shape = false;
   std::vector<std::string> reductions = {};  ///< As written: `min`, `abs_mean`, `l2_norm`, ….
 
-  /// A configuration from a comma-separated list: `min,abs_mean,l1,abs_l2_norm,median`. Names are those that a job can
-  /// save (`reduction_names` and `median`), each also with `abs_`; norms also as `l1_norm`. Blanks around names and
-  /// empty names are skipped; a name given twice counts once.
-  /// @throws InvalidArgument for any other name, with the nearest.
+  /// Parses a comma-separated list: `min,abs_mean,l1,abs_l2_norm,median`. Names are those that a job can save
+  /// (`reduction_names` and `median`), each also with `abs_`; norms also as `l1_norm`. Ignores blanks around names,
+  /// empty names, and repetitions of a name.
+  /// @throws InvalidArgument for any other name, with similar names.
   [[nodiscard]] SMD_EXPORT static ReductionConfig parse(std::string_view list, bool save_raw_tensor = false,
                                                         bool save_shape = false);
-  /// The reference's four lists: reductions and norms, and the same of absolute values (`abs_reductions` without their
-  /// `abs_`). @throws InvalidArgument as `parse`.
+  /// Makes a configuration from the reference's four lists: reductions and norms, and the same of absolute values
+  /// (`abs_reductions` without `abs_`). @throws InvalidArgument as `parse`.
   [[nodiscard]] SMD_EXPORT static ReductionConfig of(const std::vector<std::string>& reductions,
                                                      const std::vector<std::string>& abs_reductions = {},
                                                      const std::vector<std::string>& norms = {},

@@ -26,14 +26,15 @@ concept PointsToTrial = !RefersToTrial<T> && requires(T pointer) {
 
 }  // namespace detail
 
-/// Any range of trials: of `Trial`, of references (`std::reference_wrapper`) or of pointers, smart ones too, none null.
+/// Any range of trials: of `Trial`, of references (`std::reference_wrapper`) or of pointers, including smart pointers,
+/// none null.
 template <class R>
 concept TrialRange = std::ranges::input_range<R> &&(detail::RefersToTrial<std::ranges::range_reference_t<R>> ||
                                                     detail::PointsToTrial<std::ranges::range_reference_t<R>>);
 
-/// Turns the refreshing of trials by queries (`TrialOptions::auto_refresh`) off or on for as long as it lives, for all
-/// threads, then back to what it was. Guards of one trial end in the reverse order of their making. Keeps what it needs
-/// of the trials alive.
+/// Turns automatic refreshing of trials (`TrialOptions::auto_refresh`) off or on for its lifetime, in all threads, and
+/// then restores the earlier state. Guards of one trial must be destroyed in the reverse order of construction. Keeps
+/// the parts of the trials that it needs alive.
 class SMD_EXPORT RefreshGuard {
  public:
   RefreshGuard(const RefreshGuard&) = delete;
@@ -62,7 +63,7 @@ class SMD_EXPORT RefreshGuard {
   std::vector<std::pair<std::shared_ptr<Trial::Impl>, bool>> before_;
 };
 
-/// While one lives, queries answer from what is known: all of them see the trials as they were at the last refresh.
+/// During its lifetime queries do not refresh: all of them see the trials as they were at the last refresh.
 class SMD_EXPORT NoRefresh final : public RefreshGuard {
  public:
   explicit NoRefresh(const Trial& trial) : RefreshGuard(false, std::vector{&trial}) {}
@@ -72,7 +73,7 @@ class SMD_EXPORT NoRefresh final : public RefreshGuard {
   explicit NoRefresh(Trials&& trials) : RefreshGuard(false, pointers(std::forward<Trials>(trials))) {}
 };
 
-/// While one lives, queries look for what is new first.
+/// During its lifetime queries refresh first.
 class SMD_EXPORT Refresh final : public RefreshGuard {
  public:
   explicit Refresh(const Trial& trial) : RefreshGuard(true, std::vector{&trial}) {}

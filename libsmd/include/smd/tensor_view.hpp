@@ -15,11 +15,11 @@
 
 namespace smd {
 
-/// Borrowed elements of one tensor value: type, shape and bytes.
+/// The borrowed elements of one tensor value: type, shape and bytes.
 ///
-/// Elements lie in C order (last axis fastest), little-endian, without gaps; they need not be aligned, so load
-/// numbers by `std::memcpy`. Booleans are one byte, 0 or 1. A string tensor's bytes are, for each element, its length
-/// (4 bytes, little-endian) and then its bytes.
+/// Elements are in C order (last axis fastest), little-endian, without gaps. They need not be aligned, so load numbers
+/// with `std::memcpy`. Booleans are one byte, 0 or 1. For a string tensor the bytes are, for each element, its length
+/// (4 bytes, little-endian) followed by its bytes.
 ///
 /// Owns nothing: where the view comes from determines how long bytes and shape stay valid. Copying is cheap.
 class TensorView {
@@ -32,7 +32,7 @@ class TensorView {
   [[nodiscard]] std::span<const std::int64_t> shape() const noexcept { return shape_; }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
-  /// Number of elements; 1 for a scalar.
+  /// Returns the number of elements; 1 for a scalar.
   [[nodiscard]] std::uint64_t size() const noexcept {
     std::uint64_t count = 1;
     for (const std::int64_t dim : shape_) {
@@ -52,7 +52,7 @@ class TensorView {
 class TensorValue {
  public:
   TensorValue() = default;
-  /// Takes `bytes` in the layout that `TensorView` describes; the caller vouches that they fit `dtype` and `shape`.
+  /// Takes `bytes` in the layout that `TensorView` describes. Precondition: they match `dtype` and `shape`.
   TensorValue(Dtype dtype, Shape shape, std::shared_ptr<const std::byte[]> bytes, std::size_t size) noexcept
       : dtype_(dtype), shape_(std::move(shape)), bytes_(std::move(bytes)), size_(size) {}
 
@@ -60,11 +60,11 @@ class TensorValue {
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {bytes_.get(), size_}; }
 
-  /// Valid as long as this value lives and is not assigned to. Refused on a temporary.
+  /// Valid as long as this value lives and is not assigned to. Does not compile for a temporary.
   [[nodiscard]] TensorView view() const& noexcept { return {dtype_, shape_, bytes()}; }
   TensorView view() const&& = delete;
 
-  /// The one element, as the nearest double: of a reduction, a loss.
+  /// Returns the only element as the nearest double, for instance of a reduction or a loss.
   /// @throws InvalidArgument if there is not exactly one, or it is text or complex.
   [[nodiscard]] SMD_EXPORT double item() const;
 
@@ -75,8 +75,8 @@ class TensorValue {
   std::size_t size_ = 0;
 };
 
-/// The strings of a view of type `string`, in order; they borrow the view's bytes. Empty for other types.
-/// Text is UTF-8 as written, but unchecked.
+/// Returns the strings of a view of type `string`, in order; they borrow the view's bytes. Empty for other types. Text
+/// should be UTF-8, but is not checked.
 [[nodiscard]] SMD_EXPORT std::vector<std::string_view> strings(const TensorView& view);
 
 }  // namespace smd

@@ -8,13 +8,14 @@
 
 namespace smd::detail {
 
-/// Raw memory for reading into: never initialised, grown by need, reused. After the bytes asked for there are always
-/// `padding` more, so that simdjson may read past the end.
+/// Uninitialised memory to read into; grows as needed and is reused. `padding` more bytes always follow the requested
+/// ones, so that simdjson may read past the end.
 class Buffer {
  public:
   static constexpr std::size_t padding = 64;
 
-  /// At least `size` writable bytes; what was there before is lost if it had to grow. Null if memory ran out.
+  /// Returns at least `size` writable bytes; their previous content is lost if the buffer had to grow. Returns null if
+  /// memory ran out.
   [[nodiscard]] std::byte* reserve(std::size_t size) noexcept {
     if (size > capacity_) {
       data_.reset();
@@ -28,7 +29,7 @@ class Buffer {
     return data_.get();
   }
   [[nodiscard]] std::byte* data() noexcept { return data_.get(); }
-  /// Bytes that can be used without growing, padding not counted.
+  /// Returns the number of bytes that can be used without growing, excluding padding.
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:

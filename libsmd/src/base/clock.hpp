@@ -5,8 +5,8 @@
 
 namespace smd::detail {
 
-/// Where time comes from, so that tests can wind it by hand. Durations and deadlines go by `now`, which a change of
-/// the system's clock does not touch; `wall_seconds` is only for what is written down. Thread-safe.
+/// A source of time, which tests can replace by a manual one. Durations and deadlines use `now`, which changes of the
+/// system's clock do not affect; `wall_seconds` is only for timestamps that are written. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -15,7 +15,7 @@ class Clock {
   [[nodiscard]] virtual double wall_seconds() const noexcept = 0;
 };
 
-/// The system's clocks; lives for ever.
+/// Returns the system's clocks. Valid for the lifetime of the program.
 [[nodiscard]] const Clock& system_clock() noexcept;
 
 }  // namespace smd::detail

@@ -10,7 +10,7 @@ namespace {
 
 std::uint32_t choose_and_run(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept;
 
-// Threads that race here all store the same; nothing is computed before main.
+// Threads that race here all store the same value; nothing is computed before main.
 constinit std::atomic<Crc32cKernel::Function> kernel{choose_and_run};
 
 std::uint32_t choose_and_run(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept {

@@ -7,10 +7,12 @@
 
 namespace smd::detail {
 
-/// CRC-32C (Castagnoli) of `bytes`. To go on after earlier bytes, pass their CRC as `previous`. Uses what the CPU has.
+/// Returns the CRC-32C (Castagnoli) of `bytes`. To continue after earlier bytes, pass their CRC as `previous`. Uses
+/// the CPU's instructions for it.
 [[nodiscard]] std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t previous = 0) noexcept;
 
-/// The form in which record files store a CRC: rotated and shifted, so that a CRC over bytes that hold one is sound.
+/// Returns the form in which record files store a CRC: rotated and offset, so that a CRC over bytes that contain a CRC
+/// is robust.
 [[nodiscard]] constexpr std::uint32_t mask_crc(std::uint32_t crc) noexcept {
   return ((crc >> 15) | (crc << 17)) + 0xA282EAD8u;
 }

@@ -18,7 +18,7 @@
 namespace smd::detail {
 namespace {
 
-// ---- everywhere: a table for each of eight bytes (Kounavis and Berry, "slicing by 8") ----
+// ---- any CPU: a table for each of eight bytes (Kounavis and Berry, "slicing by 8") ----
 
 using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
 
@@ -76,15 +76,15 @@ std::uint64_t load64(const unsigned char* data) noexcept {
 
 bool has_sse42() noexcept { return SMD_CPU_HAS(SSE4_2, "sse4.2") && SMD_CPU_HAS(PCLMULQDQ, "pclmul"); }
 
-/// The register after `bits` more zero bits, given x^(bits - 33): the product of two reflected polynomials comes out
-/// one bit low, and the instruction multiplies by x^32.
+/// Returns the register after `bits` more zero bits, given x^(bits - 33): the product of two reflected polynomials
+/// comes out one bit low, and the instruction multiplies by x^32.
 SMD_TARGET_SSE42 std::uint32_t skip_zeros(std::uint32_t state, std::uint32_t power) noexcept {
   const __m128i product =
       _mm_clmulepi64_si128(_mm_cvtsi32_si128(static_cast<int>(state)), _mm_cvtsi32_si128(static_cast<int>(power)), 0);
   return static_cast<std::uint32_t>(_mm_crc32_u64(0, static_cast<std::uint64_t>(_mm_cvtsi128_si64(product))));
 }
 
-/// As many runs of three blocks as `size` has.
+/// Processes as many runs of three blocks as fit `size`.
 template <std::size_t Block>
 SMD_TARGET_SSE42 std::uint32_t three_streams(std::uint32_t state, const unsigned char*& data,
                                              std::size_t& size) noexcept {
@@ -128,8 +128,8 @@ bool has_avx512() noexcept {
          SMD_CPU_HAS(VPCLMULQDQ, "vpclmulqdq");
 }
 
-/// What moves a 128-bit lane `Bits` further: its low half, of higher degree, by x^(Bits + 31), its high half by
-/// x^(Bits - 33). (64 by 32 reflected bits come out 33 low.)
+/// Constants that move a 128-bit lane `Bits` further: the low half, of higher degree, by x^(Bits + 31), the high half
+/// by x^(Bits - 33). (64 by 32 reflected bits come out 33 low.)
 template <std::uint64_t Bits>
 SMD_TARGET_AVX512 __m128i fold_constant() noexcept {
   constexpr long long low = power_modulo(Bits + 31);
@@ -173,7 +173,7 @@ SMD_TARGET_AVX512 std::uint32_t by_avx512(std::uint32_t state, const unsigned ch
   }
   const __m512i next = fold_constants<512>();
   d = fold(fold(fold(a, b, next), c, next), d, next);
-  // By way of memory: GCC 12 warns of the intrinsics that take lanes out (its bug 105593).
+  // Through memory, because GCC 12 warns about the intrinsics that extract lanes (its bug 105593).
   alignas(64) __m128i lanes[4];  // NOLINT: std::array would drop the type's attributes
   _mm512_store_si512(lanes, d);
   const __m128i lane = fold_constant<128>();

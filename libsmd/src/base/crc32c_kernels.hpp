@@ -7,7 +7,8 @@
 
 namespace smd::detail {
 
-/// One way to compute a CRC-32C, and whether this CPU can. For `crc32c`, which takes the last that can, and its tests.
+/// One way to compute a CRC-32C, and whether this CPU supports it. For tests, and for `crc32c`, which uses the last
+/// supported one.
 struct Crc32cKernel {
   /// `state` is the CRC register: the complement of a CRC.
   using Function = std::uint32_t (*)(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept;
@@ -17,7 +18,7 @@ struct Crc32cKernel {
   Function function;
 };
 
-/// Slowest first; the first runs everywhere.
+/// Returns all kernels, slowest first; the first runs on every CPU.
 [[nodiscard]] std::span<const Crc32cKernel> crc32c_kernels() noexcept;
 
 }  // namespace smd::detail

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-/// Arithmetic of polynomials modulo that of CRC-32C, bits reflected: bit 31 is the coefficient of x^0. For constants.
+/// Polynomial arithmetic modulo that of CRC-32C, bits reflected: bit 31 is the coefficient of x^0. For constants.
 namespace smd::detail {
 
 inline constexpr std::uint32_t crc32c_polynomial = 0x82F63B78u;
 
-/// a times b.
+/// Returns a times b.
 constexpr std::uint32_t multiply_modulo(std::uint32_t a, std::uint32_t b) noexcept {
   std::uint32_t product = 0;
   for (std::uint32_t bit = 0x80000000u; bit != 0; bit >>= 1) {
@@ -20,7 +20,7 @@ constexpr std::uint32_t multiply_modulo(std::uint32_t a, std::uint32_t b) noexce
   return product;
 }
 
-/// x to the power of n.
+/// Returns x to the power of n.
 constexpr std::uint32_t power_modulo(std::uint64_t n) noexcept {
   std::uint32_t result = 0x80000000u;
   std::uint32_t square = 0x40000000u;

@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::array<std::string_view, 5> level_names = {"debug", "info", "warning", "error", "critical"};
 
-/// What is written of one message, at most.
+/// Longest part of a message that is written.
 constexpr std::size_t longest_line = 16 * 1024;
 
-/// The least level that standard error shows; nothing if that is `off`.
+/// Returns the lowest level that is written to standard error; nullopt for `off`.
 std::optional<LogLevel> level_of_environment() {
   const char* const value = std::getenv("SMDEBUG_LOG_LEVEL");
   std::string text = value == nullptr ? "" : value;
@@ -37,7 +37,7 @@ std::optional<LogLevel> level_of_environment() {
 
 struct Log {
   std::mutex mutex;
-  LogSink sink;  // guarded
+  LogSink sink;  // guarded by mutex
 };
 
 Log& the_log() {

@@ -11,7 +11,7 @@ unsigned default_jobs() noexcept {
   if (sched_getaffinity(0, sizeof set, &set) == 0) {
     return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
   }
-  return std::max(std::thread::hardware_concurrency(), 1u);  // more CPUs than the set holds
+  return std::max(std::thread::hardware_concurrency(), 1u);  // the set is too small for this machine's CPUs
 }
 
 }  // namespace smd::detail

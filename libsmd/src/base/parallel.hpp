@@ -17,10 +17,10 @@
 
 namespace smd::detail {
 
-/// CPUs that this process may use; at least 1.
+/// Returns the number of CPUs that this process may use; at least 1.
 [[nodiscard]] unsigned default_jobs() noexcept;
 
-/// Up to `wanted` threads that all run `body(worker)` with worker 1, 2, …; joined on destruction. Where the system
+/// Up to `wanted` threads that all run `body(worker)` with worker 1, 2, …; joined on destruction. If the system
 /// refuses a thread there are fewer, possibly none.
 template <class Body>
 class Crew {
@@ -31,7 +31,7 @@ class Crew {
       for (unsigned worker = 1; worker <= wanted; ++worker) {
         threads_.emplace_back([&body, worker] { body(worker); });
       }
-    } catch (const std::system_error&) {  // the system's limit of threads: go on with those there are
+    } catch (const std::system_error&) {  // the system's limit of threads: continue with those that started
     } catch (const std::bad_alloc&) {
     }
   }
@@ -47,9 +47,9 @@ class Crew {
   std::vector<std::thread> threads_;
 };
 
-/// Calls `f(begin, end, worker)` for pieces of at most `grain` that together make up [0, count), from at most `jobs`
-/// threads, the caller's among them (worker 0). Workers are numbered below `jobs`; one worker runs one piece at a time.
-/// The first exception ends it early and is rethrown.
+/// Calls `f(begin, end, worker)` for pieces of at most `grain` that together cover [0, count), on at most `jobs`
+/// threads, including the calling one (worker 0). Worker numbers are below `jobs`; a worker runs one piece at a time.
+/// The first exception ends the loop early and is rethrown.
 template <class F>
 void parallel_for(unsigned jobs, std::size_t count, std::size_t grain, F&& f) {
   if (count == 0) {
@@ -92,11 +92,11 @@ void parallel_for(unsigned jobs, std::size_t count, std::size_t grain, F&& f) {
   }
 }
 
-/// Produces in parallel, consumes in order: `produce(index, worker)` gives a value for each index below `count`, from
-/// at most `jobs` threads; `consume(index, value&&)` takes them in the caller's thread, 0, 1, 2, …, and ends it all by
-/// returning false. At most `window` values are being made or wait (at least `jobs`). The calling thread (worker 0)
-/// produces while the next value is not ready, so with one job no thread is started. The first exception ends it early
-/// and is rethrown.
+/// Produces in parallel, consumes in order: `produce(index, worker)` returns a value for each index below `count`, on
+/// at most `jobs` threads; `consume(index, value&&)` receives them on the calling thread, in order, and ends the loop
+/// by returning false. At most `window` values are in progress or waiting (at least `jobs`). The calling thread
+/// (worker 0) produces while the next value is not ready, so with one job no thread is started. The first exception
+/// ends the loop early and is rethrown.
 template <class Produce, class Consume>
 void parallel_ordered(unsigned jobs, std::size_t count, std::size_t window, Produce&& produce, Consume&& consume) {
   using T = std::decay_t<decltype(produce(std::size_t{0}, 0u))>;
@@ -112,8 +112,8 @@ void parallel_ordered(unsigned jobs, std::size_t count, std::size_t window, Prod
   window = std::min(std::max<std::size_t>(window, jobs), count);
 
   std::mutex mutex;
-  std::condition_variable ready;  // a value is there, or an error
-  std::condition_variable space;  // the window has moved on, or it is over
+  std::condition_variable ready;  // a value is ready, or an error occurred
+  std::condition_variable space;  // the window has moved on, or the loop is over
   std::vector<std::optional<T>> slots(window);
   std::size_t started = 0;   // indexes handed out to producers
   std::size_t consumed = 0;  // indexes taken by the consumer

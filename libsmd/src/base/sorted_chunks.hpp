@@ -11,8 +11,8 @@
 
 namespace smd::detail {
 
-/// A sorted sequence as a value. Copies share chunks, so that a copy with a few elements more, wherever they go, costs
-/// the same however long the sequence is (but for a pointer to each few hundred elements).
+/// A sorted sequence with value semantics. Copies share chunks, so the cost of a copy with a few more elements,
+/// wherever they go, does not depend on the length (except for one pointer for every few hundred elements).
 template <class T>
 class SortedChunks {
  public:
@@ -73,7 +73,8 @@ class SortedChunks {
   [[nodiscard]] const T& front() const noexcept { return chunks_.front()->front(); }
   [[nodiscard]] const T& back() const noexcept { return chunks_.back()->back(); }
 
-  /// The first element of which `is_before(element)` is not true; it must be true of all up to there.
+  /// Returns the first element for which `is_before(element)` is false. Precondition: it is true for all elements
+  /// before that one.
   template <class IsBefore>
   [[nodiscard]] iterator partition_point(IsBefore&& is_before) const {
     const auto chunk =
@@ -85,7 +86,7 @@ class SortedChunks {
     return {chunks_, static_cast<std::size_t>(chunk - chunks_.begin()),
             static_cast<std::size_t>(at - (*chunk)->begin())};
   }
-  /// How many elements stand before one.
+  /// Returns the number of elements before `place`.
   [[nodiscard]] std::size_t rank(iterator place) const noexcept {
     std::size_t before = place.at_;
     for (std::size_t i = 0; i < place.chunk_; ++i) {
@@ -94,7 +95,7 @@ class SortedChunks {
     return before;
   }
 
-  /// The element that so many stand before.
+  /// Returns the element that has `place` elements before it.
   [[nodiscard]] const T& nth(std::size_t place) const noexcept {
     std::size_t chunk = 0;
     for (; place >= chunks_[chunk]->size(); ++chunk) {
@@ -103,7 +104,7 @@ class SortedChunks {
     return (*chunks_[chunk])[place];
   }
 
-  /// Adds elements, sorted by `less`. `combine(there, added)` makes one of two that are equal.
+  /// Adds elements, sorted by `less`. `combine(there, added)` merges two that are equal.
   template <class Less, class Combine>
   void merge(std::vector<T> batch, Less&& less, Combine&& combine) {
     for (std::size_t next = 0; next < batch.size();) {
@@ -111,7 +112,7 @@ class SortedChunks {
         append(batch, next);
         return;
       }
-      // The chunk in or before which it goes, and all of the batch that go there too.
+      // The chunk in or before which the next element goes, and all elements of the batch that go there too.
       const auto chunk = std::partition_point(chunks_.begin(), chunks_.end(),
                                               [&](const auto& one) { return less(one->back(), batch[next]); });
       std::size_t last = next;
@@ -130,7 +131,7 @@ class SortedChunks {
  private:
   static constexpr std::size_t chunk_elements = 256;
 
-  // All of the batch from `next` on go behind the last element.
+  // Appends the batch from `next` on after the last element.
   void append(std::vector<T>& batch, std::size_t next) {
     size_ += batch.size() - next;
     if (!chunks_.empty() && chunks_.back()->size() < chunk_elements) {
@@ -182,13 +183,13 @@ class SortedChunks {
     chunks_.insert(place, parts.begin(), parts.end());
   }
 
-  std::vector<std::shared_ptr<const std::vector<T>>> chunks_;  // none empty
+  std::vector<std::shared_ptr<const std::vector<T>>> chunks_;  // none is empty
   std::size_t size_ = 0;
 };
 
-/// A sequence that only grows, as a value. Copies share one buffer; the one made last adds to it in place, others copy
-/// it first. Elements that a copy can see never change. Copies may be read by many threads; adding needs a lock that
-/// all who add share.
+/// A sequence that only grows, with value semantics. Copies share one buffer; the newest copy adds to it in place,
+/// others copy it first. Elements that a copy can see never change. Copies may be read by many threads; threads that
+/// add must share a lock.
 template <class T>
 class GrowingColumn {
  public:

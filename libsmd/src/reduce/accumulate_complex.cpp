@@ -40,14 +40,15 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
         ++left;
         continue;
       }
-      // Finite parts, infinite modulus: too large for sums of |x|, fine for the rest. Taken as infinite in all.
+      // Finite parts with an infinite modulus: too large for sums of |x|, but not for the other reductions. All treat
+      // it as infinite.
     }
     const bool nan = std::isnan(re) || std::isnan(im);
     specials_.add(nan ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity());
     if (nan && policy_ == NanPolicy::omit) {
       continue;
     }
-    // Sums go part by part: a NaN or infinite real part leaves the imaginary sum alone.
+    // The parts are summed separately: a NaN or infinite real part does not affect the imaginary sum.
     if (std::isfinite(re)) {
       sum_.add(re);
     } else {
@@ -65,19 +66,19 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
   std::fill(real + left, real + std::min(left + block_padding, block_size + block_padding), 0.0);
   std::fill(imaginary + left, imaginary + std::min(left + block_padding, block_size + block_padding), 0.0);
   std::fill(modulus + left, modulus + std::min(left + block_padding, block_size + block_padding), 0.0);
-  const auto figures = [&](const double* values, ExactSum& sum) {
+  const auto moments_of = [&](const double* values, ExactSum& sum) {
     const BlockRange range = kernels().range(values, left);
     const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
     Grain grain;
     if (largest > 0) {
       grain = {std::max(exponent_above(range.smallest) - 53, -1074), exponent_above(largest)};
     }
-    return block_figures(values, left, range, grain, groups_, &sum).moments;
+    return block_statistics(values, left, range, grain, groups_, &sum).moments;
   };
-  const Moments re = figures(real, sum_);
-  const Moments im = figures(imaginary, imaginary_sum_);
+  const Moments re = moments_of(real, sum_);
+  const Moments im = moments_of(imaginary, imaginary_sum_);
   ExactSum unused;
-  const Moments sizes = figures(modulus, unused);
+  const Moments sizes = moments_of(modulus, unused);
   if (groups_.moments) {
     moments_.merge(re);
     imaginary_moments_.merge(im);
@@ -89,7 +90,7 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
     abs_moments_.merge(sizes);
   }
   const BlockRange range = kernels().range(modulus, left);
-  min_ = std::min(min_, range.min);  // of |x|: order of complex numbers themselves is refused
+  min_ = std::min(min_, range.min);  // of |x|: complex numbers have no order
   max_ = std::max(max_, range.max);
   abs_min_ = std::min(abs_min_, range.min);
   if (groups_.product) {

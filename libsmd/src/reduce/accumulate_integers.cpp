@@ -12,7 +12,7 @@
 namespace smd::detail::reduce {
 namespace {
 
-// Least |x| of signed 64-bit integers.
+// The smallest |x| of signed 64-bit integers.
 Int128 smallest_size(const std::byte* source, std::size_t n) {
   std::uint64_t least = ~std::uint64_t{0};
   for (std::size_t i = 0; i < n; ++i) {
@@ -46,7 +46,7 @@ void Accumulator::add_bytes(Dtype type, const std::byte* source, std::size_t n) 
   }
 }
 
-// Of at most 32 bits: every sum of a block is exact in double.
+// For integers of at most 32 bits: every sum of a block is exact in double.
 void Accumulator::add_integers(const double* values, std::size_t n, const BlockRange& range) {
   double abs_min = 0;
   if (groups_.abs_min && abs_min_ != 0) {
@@ -65,15 +65,15 @@ void Accumulator::add_integers(const double* values, std::size_t n, const BlockR
     return;
   }
   const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
-  const BlockFigures figures =
-      block_figures(values, n, range, {0, largest > 0 ? exponent_above(largest) : 0}, groups_, nullptr);
-  sum_integer_ += static_cast<std::int64_t>(figures.moments.sum.hi);
-  abs_sum_integer_ += static_cast<std::int64_t>(figures.abs_moments.sum.hi);
+  const BlockStatistics statistics =
+      block_statistics(values, n, range, {0, largest > 0 ? exponent_above(largest) : 0}, groups_, nullptr);
+  sum_integer_ += static_cast<std::int64_t>(statistics.moments.sum.hi);
+  abs_sum_integer_ += static_cast<std::int64_t>(statistics.abs_moments.sum.hi);
   if (groups_.moments) {
-    moments_.merge(figures.moments);
+    moments_.merge(statistics.moments);
   }
   if (groups_.abs_moments) {
-    abs_moments_.merge(figures.abs_moments);
+    abs_moments_.merge(statistics.abs_moments);
   }
 }
 
@@ -120,7 +120,7 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
   if (!groups_.moments) {
     return merge_moments({}, sum, {}, abs_sum);
   }
-  // Distances from the least element are exact integers, and exact as doubles unless they are large.
+  // Distances from the smallest element are exact integers, and exact as doubles unless they are large.
   Groups squares;
   squares.moments = true;
   const auto distances = [&](bool magnitude, Int128 base, Int128 reach, Int128 total) {
@@ -131,7 +131,8 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
     kernel.integer_decode(is_signed, magnitude, source, n, static_cast<std::uint64_t>(base), values);
     const auto top = static_cast<double>(reach - base);
     const BlockRange range = {0, top, 1, true};
-    Moments block = block_figures(values, n, range, {0, top > 0 ? exponent_above(top) : 0}, squares, nullptr).moments;
+    Moments block =
+        block_statistics(values, n, range, {0, top > 0 ? exponent_above(top) : 0}, squares, nullptr).moments;
     block.sum = to_pair(total);
     return block;
   };

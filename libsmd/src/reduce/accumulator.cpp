@@ -34,16 +34,16 @@ bool odd_signs(const double* values, std::size_t n) {
   return (bits >> 63) != 0;
 }
 
-// Of two zeros -0.0 is the lesser.
+// -0.0 is less than +0.0.
 double lesser(double a, double b) { return b < a || (b == a && std::signbit(b)) ? b : a; }
 double greater(double a, double b) { return b > a || (b == a && !std::signbit(b)) ? b : a; }
 
 struct Signs {
-  bool negative = false;  // some element has a sign
-  bool positive = false;  // some has none
+  bool negative = false;  // some element is negative
+  bool positive = false;  // some element is not
 };
 
-// Of `n` elements of floating point, of any size.
+// Signs of `n` floating-point elements of any size.
 Signs signs_of(const std::byte* source, std::size_t n, std::size_t item) {
   Signs signs;
   const std::size_t bytes = n * item;
@@ -82,7 +82,7 @@ void Specials::merge(const Specials& other) noexcept {
   neginf += other.neginf;
 }
 
-// Field by field: the exact sums know whether there is anything to wipe.
+// Field by field, because the exact sums know whether they have anything to clear.
 void Accumulator::clear() noexcept {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   count_ = zero_ = negative_ = 0;
@@ -108,11 +108,11 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
     add_float8(type, source, n);
     return;
   }
-  // First, because memory may run out: then nothing is changed.
+  // First, because it may run out of memory: then nothing has changed.
   if (n > 0 && groups_.values && !is_complex(type)) {
     kept_.append(type, source, n);
   }
-  // Of no elements too: a sum of no floats is the real number 0.
+  // Also if n is 0: the sum of no floats is the real number 0.
   integers_ = integers_ && !is_floating(type) && !is_complex(type);
   complex_ = complex_ || is_complex(type);
   if (n == 0) {
@@ -123,8 +123,8 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
   const bool sums = groups_.any_sum();
   const bool others = groups_.signs || groups_.product || groups_.abs_min;
   const bool wide = type == Dtype::int64 || type == Dtype::uint64;
-  // Long runs can be streamed, once there is a guess of the range. Streams sum and square whether asked or not, which
-  // is less than to decode a block first; doubles need no decoding.
+  // Long runs can be streamed once the range can be guessed. A stream always computes sums and squares, which still
+  // costs less than decoding a block first; doubles need no decoding.
   const bool streamed = is_floating(type) ? sums || (others && type != Dtype::float64) : wide && sums && !others;
   if (streamed && n >= block_size + stream_size) {
     if (!guess_.known && !guess_range(type, source)) {
@@ -132,9 +132,9 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
       start = block_size;
     }
     const std::size_t long_size = long_stream_size_of(type);
-    std::size_t long_from = 0;   // where long parts may begin again
-    std::size_t short_from = 0;  // and any
-    int misses = 0;              // of short ones, one after the other
+    std::size_t long_from = 0;   // where long parts may be tried again
+    std::size_t short_from = 0;  // where any part may be tried again
+    int misses = 0;              // short parts that failed in a row
     while (start + stream_size <= n) {
       const bool fits = start >= long_from && n - start >= long_size;
       const std::size_t size = fits ? long_size : stream_size;
@@ -149,7 +149,7 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
         add_block(type, from, block_size);
         add_block(type, from + block_size * item, block_size);
         start += stream_size;
-        // What is unfit here and there is mostly unfit for a while.
+        // Data that are unfit for streaming usually stay so for a while.
         if (tried && ++misses == 2) {
           misses = 0;
           short_from = start + longest_stream_size;
@@ -168,7 +168,7 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
   }
 }
 
-// As bfloat16, which holds them all.
+// Decodes to bfloat16, which represents every float8 value.
 void Accumulator::add_float8(Dtype type, const std::byte* source, std::size_t n) {
   constexpr std::size_t part = 2 * stream_size;
   alignas(64) std::uint16_t wide[part];
@@ -181,7 +181,7 @@ void Accumulator::add_float8(Dtype type, const std::byte* source, std::size_t n)
   } while (done < n);
 }
 
-// From some of the elements. False if they tell nothing.
+// Guesses from the first elements. Returns false if they say nothing about the range.
 bool Accumulator::guess_range(Dtype type, const std::byte* source) {
   constexpr std::size_t some = block_size / 4;
   double largest = 0;
@@ -205,8 +205,8 @@ bool Accumulator::guess_range(Dtype type, const std::byte* source) {
 
 bool Accumulator::add_stream(Dtype type, const std::byte* source, std::size_t n) {
   BlockRange range;
-  BlockFigures figures;
-  if (!stream_figures(type, source, n, precision_of(type), groups_, guess_, range, figures, &sum_)) {
+  BlockStatistics statistics;
+  if (!stream_statistics(type, source, n, precision_of(type), groups_, guess_, range, statistics, &sum_)) {
     return false;
   }
   count_ += n;
@@ -220,31 +220,31 @@ bool Accumulator::add_stream(Dtype type, const std::byte* source, std::size_t n)
   if (groups_.product) {
     add_stream_product(type, source, n, range);
   }
-  abs_sum_ = reduce::add(abs_sum_, figures.abs_moments.sum);
+  abs_sum_ = reduce::add(abs_sum_, statistics.abs_moments.sum);
   if (groups_.moments) {
-    moments_.merge(figures.moments);
+    moments_.merge(statistics.moments);
   }
   if (groups_.abs_moments) {
-    abs_moments_.merge(figures.abs_moments);
+    abs_moments_.merge(statistics.abs_moments);
   }
   return true;
 }
 
 bool Accumulator::add_wide_stream(Dtype type, const std::byte* source, std::size_t n) {
   BlockRange range;
-  BlockFigures figures;
-  if (!stream_figures(type, source, n, {53, 0}, groups_, guess_, range, figures, nullptr)) {
+  BlockStatistics statistics;
+  if (!stream_statistics(type, source, n, {53, 0}, groups_, guess_, range, statistics, nullptr)) {
     return false;
   }
   count_ += n;
   add_integer_order(static_cast<Int128>(range.min), static_cast<Int128>(range.max), 0);
   const auto whole = [](DoubleDouble sum) { return static_cast<Int128>(sum.hi) + static_cast<Int128>(sum.lo); };
-  merge_moments(groups_.moments ? figures.moments : Moments(), whole(figures.moments.sum),
-                groups_.abs_moments ? figures.abs_moments : Moments(), whole(figures.abs_moments.sum));
+  merge_moments(groups_.moments ? statistics.moments : Moments(), whole(statistics.moments.sum),
+                groups_.abs_moments ? statistics.abs_moments : Moments(), whole(statistics.abs_moments.sum));
   return true;
 }
 
-// And the exact sums of integers. If there were floats too, their sum is elsewhere.
+// Also merges the exact sums of integers. If there are floats too, their sum is kept elsewhere.
 void Accumulator::merge_moments(const Moments& moments, Int128 sum, const Moments& abs_moments, Int128 abs_sum) {
   if (integers_) {
     merge_integers(moments_, sum_integer_, moments, sum);
@@ -292,7 +292,7 @@ void Accumulator::add_block(Dtype type, const std::byte* source, std::size_t n) 
   BlockRange range;
   const bool aligned = reinterpret_cast<std::uintptr_t>(source) % alignof(double) == 0;
   if (type == Dtype::float64 && n == block_size && aligned) {
-    // Whole blocks of doubles are read where they are.
+    // Whole blocks of doubles are read in place.
     values = reinterpret_cast<const double*>(source);
     range = kernels().range(values, n);
     if (!range.finite) {
@@ -316,7 +316,7 @@ void Accumulator::add_block(Dtype type, const std::byte* source, std::size_t n) 
   add_floats(precision_of(type), values, left, range);
 }
 
-// Counts what is not finite and moves the rest together, in order.
+// Counts the non-finite elements and moves the others together, in order.
 void Accumulator::add_specials(const double* values, std::size_t n, double* finite, std::size_t& left) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -348,7 +348,7 @@ void Accumulator::add_order(const double* values, std::size_t n, const BlockRang
 void Accumulator::add_extremes(const BlockRange& range, const std::byte* source, std::size_t n, std::size_t item) {
   double min = range.min;
   double max = range.max;
-  // Which of two zeros the kernels give is chance; make it -0.0, and the maximum +0.0.
+  // Which of two zeros the kernels return is arbitrary; make the minimum -0.0 and the maximum +0.0.
   const bool low_zero = min == 0 && !(min_ < 0);
   const bool high_zero = max == 0 && !(max_ > 0);
   if (low_zero || high_zero) {
@@ -382,18 +382,18 @@ void Accumulator::add_floats(Precision precision, const double* values, std::siz
     grain.top = exponent_above(largest);
     grain.unit = std::max(exponent_above(range.smallest) - precision.bits, precision.lowest_exponent);
   }
-  const BlockFigures figures = block_figures(values, n, range, grain, groups_, &sum_);
-  abs_sum_ = reduce::add(abs_sum_, figures.abs_moments.sum);
+  const BlockStatistics statistics = block_statistics(values, n, range, grain, groups_, &sum_);
+  abs_sum_ = reduce::add(abs_sum_, statistics.abs_moments.sum);
   if (groups_.moments) {
-    moments_.merge(figures.moments);
+    moments_.merge(statistics.moments);
   }
   if (groups_.abs_moments) {
-    abs_moments_.merge(figures.abs_moments);
+    abs_moments_.merge(statistics.abs_moments);
   }
 }
 
 void Accumulator::add_integer_order(Int128 min, Int128 max, Int128 abs_min) {
-  // Of the first elements there is nothing to compare with yet.
+  // The first elements have nothing to be compared with yet.
   const bool first = max_ == -std::numeric_limits<double>::infinity();
   min_integer_ = first ? min : std::min(min, min_integer_);
   max_integer_ = first ? max : std::max(max, max_integer_);
@@ -426,19 +426,19 @@ void Accumulator::add_product(const double* values, std::size_t n, const BlockRa
   product_.multiply_by(quick_two_sum(high, low), exponent);
 }
 
-// What may want memory comes first: nothing is changed if there is none.
+// Whatever allocates memory comes first, so that nothing has changed if it fails.
 void Accumulator::merge(const Accumulator& other) {
   kept_.append(other.kept_);
-  merge_figures(other);
+  merge_statistics(other);
 }
 
 void Accumulator::merge(Accumulator&& other) {
   kept_.append(std::move(other.kept_));
-  merge_figures(other);
+  merge_statistics(other);
   other.clear();
 }
 
-void Accumulator::merge_figures(const Accumulator& other) {
+void Accumulator::merge_statistics(const Accumulator& other) {
   if (other.count_ != 0 && integers_ && other.integers_) {
     if (count_ == 0) {
       min_integer_ = other.min_integer_;

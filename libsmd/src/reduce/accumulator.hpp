@@ -20,7 +20,7 @@ namespace smd::detail::reduce {
 
 struct BlockRange;
 
-/// How many elements, or parts of complex elements, are not finite.
+/// Number of elements, or of parts of complex elements, that are not finite.
 struct Specials {
   std::uint64_t nan = 0;
   std::uint64_t posinf = 0;
@@ -31,24 +31,24 @@ struct Specials {
   void merge(const Specials& other) noexcept;
 };
 
-/// Everything known of the elements seen so far. Finite elements go into the figures, the others are only counted:
-/// what they do to a result is decided at the end.
+/// All that is known of the elements added so far. Finite elements enter the statistics; others are only counted, and
+/// their effect on a result is determined at the end.
 class Accumulator {
  public:
   Accumulator(const Groups& groups, NanPolicy policy) noexcept : groups_(groups), policy_(policy) {}
 
-  /// @param source `n` whole elements of a storage type (no quantised one, no string).
+  /// @param source `n` whole elements of a storage type (not a quantised type, not string).
   void add(Dtype type, const std::byte* source, std::size_t n);
   void merge(const Accumulator& other);
-  /// The same; kept elements move.
+  /// As above, but moves the kept elements.
   void merge(Accumulator&& other);
-  /// As if made anew; some memory for kept elements stays.
+  /// Resets to the initial state; keeps some of the memory for kept elements.
   void clear() noexcept;
 
   Groups groups_;
   NanPolicy policy_;
   std::uint64_t count_ = 0;
-  Specials specials_;  ///< Of complex elements: nan if a part is NaN, else posinf if a part is infinite.
+  Specials specials_;  ///< Of complex elements: nan if a part is NaN, otherwise posinf if a part is infinite.
   std::uint64_t zero_ = 0;
   std::uint64_t negative_ = 0;
   bool integers_ = true;
@@ -56,19 +56,19 @@ class Accumulator {
   double min_ = std::numeric_limits<double>::infinity();
   double max_ = -std::numeric_limits<double>::infinity();
   double abs_min_ = std::numeric_limits<double>::infinity();
-  Int128 min_integer_ = 0;  ///< min_ and max_ exactly, if integers_ and count_ is not 0.
+  Int128 min_integer_ = 0;  ///< Exact minimum and maximum, if integers_ and count_ is not 0.
   Int128 max_integer_ = 0;
-  Int128 abs_min_integer_ = 0;  ///< Likewise.
-  Int128 sum_integer_ = 0;      ///< Of elements of integer type,
+  Int128 abs_min_integer_ = 0;  ///< As min_integer_.
+  Int128 sum_integer_ = 0;      ///< Sum of the elements of integer type.
   Int128 abs_sum_integer_ = 0;
-  ExactSum sum_;  ///< and of all others.
+  ExactSum sum_;  ///< Sum of all other elements.
   DoubleDouble abs_sum_;
   Moments moments_;
   Moments abs_moments_;
   Product product_;
   bool negative_infinities_odd_ = false;
 
-  // Complex numbers: real parts are in the fields above.
+  // Complex numbers: the fields above hold the real parts.
   Specials real_specials_;
   Specials imaginary_specials_;
   ExactSum imaginary_sum_;
@@ -77,7 +77,7 @@ class Accumulator {
   KeptForPercentiles kept_;
 
  private:
-  void merge_figures(const Accumulator& other);
+  void merge_statistics(const Accumulator& other);
   void add_block(Dtype type, const std::byte* source, std::size_t n);
   void add_float8(Dtype type, const std::byte* source, std::size_t n);
   bool guess_range(Dtype type, const std::byte* source);

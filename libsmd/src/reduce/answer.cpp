@@ -41,7 +41,7 @@ ReducedValue undefined() {
   return result;
 }
 
-// Root of a number in twice double's precision, rounded.
+// Square root of a double-double, rounded to double.
 double root(DoubleDouble value) {
   const double first = std::sqrt(value.hi);
   if (!std::isfinite(first) || first == 0) {
@@ -50,10 +50,10 @@ double root(DoubleDouble value) {
   return first + (std::fma(-first, first, value.hi) + value.lo) / (2 * first);
 }
 
-// Overflow inside a computation of squares shows as NaN; the squares were too large for double.
+// Overflow while computing squares yields NaN; then the squares are too large for double.
 DoubleDouble overflowed(DoubleDouble squares) { return std::isnan(squares.hi) ? DoubleDouble{infinity, 0} : squares; }
 
-// The sum of what infinities and NaN there were with a finite sum.
+// The sum of a finite sum and the infinities and NaN that were counted.
 double with_specials(const Specials& specials, bool propagate, double finite) {
   if ((propagate && specials.nan != 0) || (specials.posinf != 0 && specials.neginf != 0)) {
     return not_a_number;
@@ -64,7 +64,7 @@ double with_specials(const Specials& specials, bool propagate, double finite) {
   return finite;
 }
 
-/// Answers from what an accumulator holds.
+/// Computes results from an accumulator.
 class Answer {
  public:
   Answer(const Accumulator& data, std::uint64_t ddof, Percentiles* in_place)
@@ -151,7 +151,7 @@ class Answer {
     if (data_.integers_) {
       return integer(least ? data_.min_integer_ : data_.max_integer_);
     }
-    // Without finite elements min_ is +infinity already, max_ -infinity.
+    // Without finite elements min_ is already +infinity and max_ -infinity.
     if (least) {
       return real(data_.specials_.neginf != 0 ? -infinity : data_.min_);
     }
@@ -183,7 +183,7 @@ class Answer {
   [[nodiscard]] ReducedValue mean() const {
     const auto n = static_cast<double>(used_);
     if (data_.complex_) {
-      // As NumPy divides by a complex number without imaginary part: an infinite part makes the other one NaN.
+      // As NumPy divides by a complex number without an imaginary part: an infinite part makes the other one NaN.
       const ReducedValue total = sum();
       return complex((total.real + total.imaginary * 0) / n, (total.imaginary - total.real * 0) / n);
     }
@@ -210,7 +210,7 @@ class Answer {
   }
 
   [[nodiscard]] Moments imaginary() const {
-    // Real numbers that were pooled with complex ones have imaginary parts of 0.
+    // Real numbers that were pooled with complex ones have the imaginary part 0.
     Moments all = data_.imaginary_moments_;
     all.merge({data_.moments_.n - data_.imaginary_moments_.n, {}, {}});
     return all;
@@ -226,7 +226,7 @@ class Answer {
     if (data_.complex_ && !abs) {
       squares = add(squares, imaginary().squares);
     }
-    // A mean beyond double's range is infinitely far from every element, as in NumPy.
+    // If the mean exceeds double's range, every element is infinitely far from it, as in NumPy.
     squares = std::isfinite(total) ? overflowed(squares) : DoubleDouble{infinity, 0};
     return divide(squares, divisor);
   }
@@ -288,9 +288,9 @@ class Answer {
   std::uint64_t ddof_;
   Percentiles* in_place_;
   bool propagate_;
-  bool nan_;  // a NaN is to be passed on
+  bool nan_;  // NaN propagates to the result
   std::uint64_t infinite_;
-  std::uint64_t used_;  // elements that count for means
+  std::uint64_t used_;  // number of elements that means divide by
 };
 
 }  // namespace

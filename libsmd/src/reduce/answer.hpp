@@ -10,11 +10,11 @@
 
 namespace smd::detail::reduce {
 
-/// Which percentile a reduction that needs the values is.
+/// Returns the percentage of a reduction that needs the values; 50 for the median.
 [[nodiscard]] double percent_of(const Reduction& reduction);
 
-/// What a reduction comes to, of what an accumulator holds. `in_place`: where percentiles come from if the elements
-/// were not copied, else null.
+/// Returns the result of a reduction over what an accumulator holds. `in_place` computes percentiles if the elements
+/// were not copied; otherwise it is null.
 [[nodiscard]] ReducedValue answer(const Accumulator& data, const Reduction& reduction, std::uint64_t ddof,
                                   Percentiles* in_place = nullptr);
 

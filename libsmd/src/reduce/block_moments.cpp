@@ -17,10 +17,10 @@ constexpr int bits_of(std::size_t n) { return static_cast<int>(std::bit_width(n 
 // 2^(k-1).
 double bias_for(int top, int bits) { return 1.5 * power_of_two(std::clamp(top + bits + 1, -1000, 1022)); }
 
-// The exponent e with |x| < 2^e; no less than where squares would underflow.
+// Returns the exponent e with |x| < 2^e, but no less than where squares would underflow.
 int top_of(double magnitude) { return std::max(magnitude > 0 ? exponent_above(magnitude) : -400, -400); }
 
-// The mean is far from 0 as against the spread: take it off first, so that nothing is left to cancel.
+// For a mean that is large compared with the spread: subtracting it first leaves nothing to cancel.
 DoubleDouble centred_after_shift(const double* values, std::size_t n, bool magnitude, double low, double high,
                                  DoubleDouble sum) {
   alignas(64) double shifted[block_size + block_padding];
@@ -39,8 +39,7 @@ DoubleDouble centred_after_shift(const double* values, std::size_t n, bool magni
   return centred(two_sum(sums.square, sums.square_low), two_sum(sums.sum, sums.sum_low), n);
 }
 
-// The sum of a few numbers that are two doubles each. Exact but for the low parts' own rounding, some 2^-100 of the
-// largest sum on the way.
+// Sums a few double-doubles. The only error is the rounding of the low parts, about 2^-100 of the largest partial sum.
 struct RunningSum {
   double high = 0;
   double low = 0;
@@ -53,23 +52,23 @@ struct RunningSum {
   [[nodiscard]] DoubleDouble total() const noexcept { return two_sum(high, low); }
 };
 
-// What additions to a bias drop of 2^bits multiples of 2^unit below 2^top is below 2^(top + 2 bits - 52) in all, so
-// that its sum is exact too if it spans no more than 53 bits.
+// The remainders that additions to a bias drop, for 2^bits multiples of 2^unit below 2^top, total less than 2^(top + 2
+// bits - 52). Their sum is therefore exact too if it spans no more than 53 bits.
 bool dropped_sum_is_exact(int top, int bits, int unit) { return top + 2 * bits - 52 - unit <= 53; }
 
-// Whether nothing was rounded in the sums of `n` elements.
+// Returns whether no rounding happened in the sums of `n` elements.
 bool sums_are_exact(const BlockRange& range, const BlockSums& sums, std::size_t n, Precision precision,
                     const SumPlan& plan, int top) {
   const int unit = std::max(exponent_above(range.smallest) - precision.bits, precision.lowest_exponent);
   if (plan.sum_bias != 0) {
     return dropped_sum_is_exact(top, bits_of(n), unit);
   }
-  // No partial sum exceeds sum |x| <= root of n * sum x^2.
+  // No partial sum exceeds sum |x| <= sqrt(n * sum x^2).
   const double reach = std::sqrt(static_cast<double>(n) * (sums.square + sums.square_low)) * 1.01;
   return exponent_above(reach) - unit <= 53;
 }
 
-// Sums of |x| and of x when the grain is too fine for the kernels: one by one.
+// Sums of x and of |x|, element by element, for blocks whose unit is too small for the kernels.
 void sum_one_by_one(const double* values, std::size_t n, const Groups& groups, ExactSum& sum, DoubleDouble& total,
                     DoubleDouble& magnitudes) {
   ExactSum block;
@@ -89,10 +88,10 @@ void sum_one_by_one(const double* values, std::size_t n, const Groups& groups, E
 
 }  // namespace
 
-BlockFigures block_figures(const double* values, std::size_t n, const BlockRange& range, Grain grain,
-                           const Groups& groups, ExactSum* exact) {
+BlockStatistics block_statistics(const double* values, std::size_t n, const BlockRange& range, Grain grain,
+                                 const Groups& groups, ExactSum* exact) {
   const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
-  // Squares of what lies beyond these leave double's range, or lose their low parts below it.
+  // Beyond these bounds squares overflow double, or lose their low parts to underflow.
   if (groups.moments && (largest > 0x1p400 || (largest < 0x1p-300 && largest > 0))) {
     alignas(64) double scaled[block_size + block_padding];
     const double by = largest > 1 ? 0x1p-600 : 0x1p600;
@@ -103,25 +102,24 @@ BlockFigures block_figures(const double* values, std::size_t n, const BlockRange
     const BlockRange inner = {range.min * by, range.max * by, range.smallest * by, true};
     const int power = largest > 1 ? 600 : -600;
     const Grain finer = {std::max(grain.unit - power, -1074), grain.top - power};
-    // Sums scale back exactly, or overflow as they must; of squares what lies beyond double's range is lost, as in
-    // NumPy.
-    BlockFigures figures = block_figures(scaled, n, inner, finer, groups, nullptr);
+    // Sums scale back exactly, or overflow as they must; squares beyond double's range are lost, as in NumPy.
+    BlockStatistics statistics = block_statistics(scaled, n, inner, finer, groups, nullptr);
     ExactSum sums;
     DoubleDouble total;
     DoubleDouble magnitudes;
     sum_one_by_one(values, n, groups, exact != nullptr ? *exact : sums, total, magnitudes);
     const double back = 1 / by;
-    figures.moments.sum = total;
-    figures.moments.squares = scale(scale(figures.moments.squares, back), back);
-    figures.abs_moments.sum = magnitudes;
-    figures.abs_moments.squares = scale(scale(figures.abs_moments.squares, back), back);
-    return figures;
+    statistics.moments.sum = total;
+    statistics.moments.squares = scale(scale(statistics.moments.squares, back), back);
+    statistics.abs_moments.sum = magnitudes;
+    statistics.abs_moments.squares = scale(scale(statistics.abs_moments.squares, back), back);
+    return statistics;
   }
 
   constexpr int block_bits = bits_of(block_size);
-  BlockFigures figures;
-  figures.moments.n = n;
-  figures.abs_moments.n = n;
+  BlockStatistics statistics;
+  statistics.moments.n = n;
+  statistics.abs_moments.n = n;
   SumPlan plan;
   plan.magnitudes = groups.magnitudes || groups.abs_moments;
   plan.squares = groups.moments;
@@ -135,8 +133,8 @@ BlockFigures block_figures(const double* values, std::size_t n, const BlockRange
     kernels().sums(values, n, plan, sums);
   }
   if (direct || biased || exact == nullptr) {
-    figures.moments.sum = two_sum(sums.sum, sums.sum_low);
-    figures.abs_moments.sum = two_sum(sums.magnitude, sums.magnitude_low);
+    statistics.moments.sum = two_sum(sums.sum, sums.sum_low);
+    statistics.abs_moments.sum = two_sum(sums.magnitude, sums.magnitude_low);
     if (exact != nullptr) {
       exact->add(sums.sum);
       if (!direct) {
@@ -144,37 +142,37 @@ BlockFigures block_figures(const double* values, std::size_t n, const BlockRange
       }
     }
   } else {
-    sum_one_by_one(values, n, groups, *exact, figures.moments.sum, figures.abs_moments.sum);
+    sum_one_by_one(values, n, groups, *exact, statistics.moments.sum, statistics.abs_moments.sum);
   }
   if (!groups.moments) {
-    return figures;
+    return statistics;
   }
-  // Above this share of the squares, what they lose by taking off the mean leaves far more than 53 bits.
+  // If this share of the squares is left after the mean is subtracted, the result still has far more than 53 bits.
   constexpr double enough = 0x1p-25;
   const DoubleDouble squares = two_sum(sums.square, sums.square_low);
-  figures.moments.squares = centred(squares, figures.moments.sum, n);
-  if (!(figures.moments.squares.hi >= enough * squares.hi)) {
-    figures.moments.squares = centred_after_shift(values, n, false, range.min, range.max, figures.moments.sum);
+  statistics.moments.squares = centred(squares, statistics.moments.sum, n);
+  if (!(statistics.moments.squares.hi >= enough * squares.hi)) {
+    statistics.moments.squares = centred_after_shift(values, n, false, range.min, range.max, statistics.moments.sum);
   }
   if (groups.abs_moments) {
-    figures.abs_moments.squares = centred(squares, figures.abs_moments.sum, n);
-    if (!(figures.abs_moments.squares.hi >= enough * squares.hi)) {
+    statistics.abs_moments.squares = centred(squares, statistics.abs_moments.sum, n);
+    if (!(statistics.abs_moments.squares.hi >= enough * squares.hi)) {
       const double least = kernels().smallest_magnitude(values, n);
-      figures.abs_moments.squares = centred_after_shift(values, n, true, least, largest, figures.abs_moments.sum);
+      statistics.abs_moments.squares = centred_after_shift(values, n, true, least, largest, statistics.abs_moments.sum);
     }
   }
-  return figures;
+  return statistics;
 }
 
-bool stream_figures(Dtype type, const std::byte* source, std::size_t n, Precision precision, const Groups& groups,
-                    StreamGuess& guess, BlockRange& range, BlockFigures& figures, ExactSum* exact) {
-  // Without sums only the extremes count: nothing is to be exact, and the guess is not needed.
+bool stream_statistics(Dtype type, const std::byte* source, std::size_t n, Precision precision, const Groups& groups,
+                       StreamGuess& guess, BlockRange& range, BlockStatistics& statistics, ExactSum* exact) {
+  // Without sums only the extremes count: nothing has to be exact, and the guess is not needed.
   const bool sums_count = groups.any_sum();
   const int guessed_top = guess.top + 1;
   const bool integers = type == Dtype::int64 || type == Dtype::uint64;
   const bool wide = integers || type == Dtype::float64;
   const bool biased = wide && (!integers || guess.grows || guess.top + bits_of(stream_size) > 53);
-  // Sums without a bias are exact without more ado only if they are short, or of numbers of few bits.
+  // Sums without a bias are certain to be exact only if they are short, or of numbers of few bits.
   const std::size_t each = type == Dtype::float32 || (integers && !biased) ? stream_size : n;
   const int bits = bits_of(each);
   if (wide && !kernels().fused) {
@@ -221,7 +219,7 @@ bool stream_figures(Dtype type, const std::byte* source, std::size_t n, Precisio
       if (top > guessed_top || top < guessed_top - 3) {
         return false;
       }
-      // Beyond 2^53 integers are no longer what they were; unsigned ones may even seem negative.
+      // Integers beyond 2^53 were rounded; unsigned ones may even appear negative.
       if (integers && (top > 53 || (type == Dtype::uint64 && found.min < 0))) {
         return false;
       }
@@ -242,22 +240,22 @@ bool stream_figures(Dtype type, const std::byte* source, std::size_t n, Precisio
     magnitude.add(sums.magnitude, sums.magnitude_low);
     squares.add(sums.square, sums.square_low);
   }
-  // Groups of squares of float32 may be rounded, and all alike if the values repeat themselves: next to nothing may be
-  // lost to the mean. |x| of a bell about 0 leaves 0.36, of evenly spread values a quarter. Groups of shorter types are
-  // exact.
+  // Groups of squares of float32 may be rounded, and all in the same direction if the values repeat. So subtracting
+  // the mean must leave most of the squares. For |x| of a normal distribution about 0 it leaves 0.36, of a uniform
+  // distribution a quarter. Groups of shorter types are exact.
   const bool rounded = plan.grouped_squares && type == Dtype::float32;
   const DoubleDouble all_squares = squares.total();
   const auto centre = [&](Moments& moments, double enough) {
     moments.squares = centred(all_squares, moments.sum, moments.n);
     return moments.squares.hi >= enough * all_squares.hi;
   };
-  figures = {};
-  figures.moments.n = figures.abs_moments.n = n;
-  figures.moments.sum = sum.total();
-  figures.abs_moments.sum = magnitude.total();
+  statistics = {};
+  statistics.moments.n = statistics.abs_moments.n = n;
+  statistics.moments.sum = sum.total();
+  statistics.abs_moments.sum = magnitude.total();
   const double enough = plan.grouped_squares ? 0x1p-4 : 0x1p-16;
-  if ((groups.moments && !centre(figures.moments, rounded ? 0.5 : enough)) ||
-      (groups.abs_moments && !centre(figures.abs_moments, rounded ? 0.3 : enough))) {
+  if ((groups.moments && !centre(statistics.moments, rounded ? 0.5 : enough)) ||
+      (groups.abs_moments && !centre(statistics.abs_moments, rounded ? 0.3 : enough))) {
     guess.cancels = true;
     return false;
   }

@@ -9,38 +9,38 @@ namespace smd::detail::reduce {
 
 struct Groups;
 
-/// What one block of finite doubles adds up to.
-struct BlockFigures {
-  Moments moments;      ///< `squares` only if asked for.
-  Moments abs_moments;  ///< Likewise.
+/// Statistics of one block of finite doubles.
+struct BlockStatistics {
+  Moments moments;      ///< `squares` only if requested.
+  Moments abs_moments;  ///< `squares` only if requested.
 };
 
-/// How a type is grained: bits of precision, and the exponent of its smallest number.
+/// The precision of a type: its significant bits, and the exponent of its smallest number.
 struct Precision {
   int bits;
   int lowest_exponent;
 };
 
-/// How finely a block's elements are grained: every one is a multiple of 2^unit, and below 2^top in size.
+/// The grain of a block: every element is a multiple of 2^unit and less than 2^top in magnitude.
 struct Grain {
   int unit = 0;
   int top = 0;
 };
 
-/// Sums, and squared distances from the block's own means. The sum goes to `exact`, without error, if that is not null;
-/// otherwise the two parts of `moments.sum` hold it to about 106 bits.
-/// @param values followed by zeros up to the padding.
-BlockFigures block_figures(const double* values, std::size_t n, const BlockRange& range, Grain grain,
-                           const Groups& groups, ExactSum* exact);
+/// Computes sums, and squared distances from the block's own mean. If `exact` is not null, the sum is added to it
+/// without error; otherwise the two parts of `moments.sum` hold it to about 106 bits.
+/// @param values followed by zeros in the padding.
+BlockStatistics block_statistics(const double* values, std::size_t n, const BlockRange& range, Grain grain,
+                                 const Groups& groups, ExactSum* exact);
 
-/// What the blocks before lead to expect of the next.
+/// What earlier blocks suggest about the next one.
 struct StreamGuess {
-  bool known = false;    ///< There was something before.
+  bool known = false;    ///< There was an earlier block.
   int top = 0;           ///< Every |x| is below 2^top, or not much above.
-  bool cancels = false;  ///< The mean is large against the spread.
+  bool cancels = false;  ///< The mean is large compared with the spread.
   bool grows = false;    ///< Sums of integers are too large to do without a bias.
 
-  /// The largest |x| of some elements; of none but zeros nothing is learnt.
+  /// Learns from the largest |x| of some elements. If all are zero, it learns nothing.
   void see(double largest) noexcept {
     if (largest > 0) {
       known = true;
@@ -49,12 +49,12 @@ struct StreamGuess {
   }
 };
 
-/// The same in one pass over `n` elements (stream_size or long_stream_size_of the type) of floating point or 64-bit
-/// integers, on a guess. False, and nothing done but to the guess, if it was wrong or the data are in another way
-/// unfit. Of integers both parts of the sums together are exact.
-/// Squared distances only if the groups ask for moments.
-/// @param range `smallest` and `has_zero` only if the groups ask for the least magnitude or the product.
-bool stream_figures(Dtype type, const std::byte* source, std::size_t n, Precision precision, const Groups& groups,
-                    StreamGuess& guess, BlockRange& range, BlockFigures& figures, ExactSum* exact);
+/// Computes the same as block_statistics in one pass over `n` elements (stream_size or long_stream_size_of the type)
+/// of floating point or 64-bit integers, based on a guess. Returns false, and changes nothing but the guess, if the
+/// guess was wrong or the data are otherwise unfit. For integers the two parts of a sum together are exact. Squared
+/// distances are computed only if the groups ask for moments.
+/// @param range receives `smallest` and `has_zero` only if the groups ask for the smallest magnitude or the product.
+bool stream_statistics(Dtype type, const std::byte* source, std::size_t n, Precision precision, const Groups& groups,
+                       StreamGuess& guess, BlockRange& range, BlockStatistics& statistics, ExactSum* exact);
 
 }  // namespace smd::detail::reduce

@@ -7,19 +7,19 @@
 
 namespace smd::detail::reduce {
 
-/// 2^exponent, for -1022 … 1023.
+/// Returns 2^exponent. Precondition: exponent is in -1022 … 1023.
 inline double power_of_two(int exponent) noexcept {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
-/// The e with 2^(e-1) <= |value| < 2^e, of a finite number that is not 0. -1022 for all denormal ones.
+/// Returns the e with 2^(e-1) <= |value| < 2^e of a finite number other than 0; -1022 for all subnormal numbers.
 inline int exponent_above(double value) noexcept {
   return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 2047U) - 1022;
 }
 
-/// An unevaluated sum of two doubles, about 106 bits. The low part is at most half a unit of the high one.
-/// Operations after Dekker, 1971, and Knuth; each errs by a few units of 2^-104. An infinite or NaN high part has the
-/// low part 0.
+/// An unevaluated sum of two doubles, about 106 bits. The low part is at most half a unit in the last place of the
+/// high one; it is 0 if the high part is infinite or NaN.
+/// Operations after Dekker, 1971, and Knuth; each errs by a few units of 2^-104.
 struct DoubleDouble {
   double hi = 0;
   double lo = 0;
@@ -27,14 +27,14 @@ struct DoubleDouble {
   [[nodiscard]] double value() const noexcept { return hi; }
 };
 
-/// a + b exactly, where |a| >= |b| or a is 0.
+/// Returns a + b exactly. Precondition: |a| >= |b|, or a is 0.
 inline DoubleDouble quick_two_sum(double a, double b) noexcept {
   const double sum = a + b;
   const double low = b - (sum - a);
   return {sum, std::isfinite(sum) ? low : 0};
 }
 
-/// a + b exactly.
+/// Returns a + b exactly.
 inline DoubleDouble two_sum(double a, double b) noexcept {
   const double sum = a + b;
   const double b_part = sum - a;
@@ -42,7 +42,7 @@ inline DoubleDouble two_sum(double a, double b) noexcept {
   return {sum, std::isfinite(sum) ? low : 0};
 }
 
-/// a * b exactly, if neither it nor its low part leaves double's range.
+/// Returns a * b exactly, unless the product or its low part leaves double's range.
 inline DoubleDouble two_product(double a, double b) noexcept {
   const double product = a * b;
   return {product, std::isfinite(product) ? std::fma(a, b, -product) : 0};
@@ -71,7 +71,7 @@ inline DoubleDouble divide(DoubleDouble a, double b) noexcept {
   return quick_two_sum(first, rest / b);
 }
 
-/// Times a power of two. Exact within double's range.
+/// Multiplies by a power of two. Exact within double's range.
 inline DoubleDouble scale(DoubleDouble a, double power) noexcept { return quick_two_sum(a.hi * power, a.lo * power); }
 
 }  // namespace smd::detail::reduce

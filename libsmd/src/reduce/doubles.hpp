@@ -10,13 +10,13 @@
 
 namespace smd::detail::reduce {
 
-/// Whole elements that a view holds: what its shape says, but never more than its bytes.
+/// Returns the number of whole elements in a view: as many as its shape says, but never more than its bytes hold.
 inline std::size_t element_count_of(const TensorView& view) noexcept {
   const std::size_t item = item_size(view.dtype());
   return item == 0 ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(view.size(), view.bytes().size() / item));
 }
 
-/// 64-bit integers to doubles, each rounded to nearest.
+/// Converts 64-bit integers to doubles, each rounded to nearest.
 inline void round_integers(bool is_signed, const std::byte* source, std::size_t n, double* out) noexcept {
   for (std::size_t i = 0; i < n; ++i) {
     std::uint64_t bits;
@@ -26,7 +26,8 @@ inline void round_integers(bool is_signed, const std::byte* source, std::size_t 
   std::fill(out + n, out + n + block_padding / 2, 0.0);
 }
 
-/// At most `block_size` elements of a real storage type, each the nearest double; and zeros up to the padding.
+/// Converts at most `block_size` elements of a real storage type, each to the nearest double, and fills the padding
+/// with zeros.
 inline void to_doubles(Dtype type, const std::byte* source, std::size_t n, double* out) noexcept {
   if (type == Dtype::int64 || type == Dtype::uint64) {
     round_integers(type == Dtype::int64, source, n, out);
@@ -36,7 +37,7 @@ inline void to_doubles(Dtype type, const std::byte* source, std::size_t n, doubl
   }
 }
 
-/// Hands all elements of a real view to use(values, n), as doubles, block by block.
+/// Calls use(values, n) for all elements of a real view, converted to doubles, block by block.
 template <class Use>
 void for_doubles(const TensorView& view, const Use& use) {
   const Dtype type = storage_type(view.dtype());
@@ -50,7 +51,7 @@ void for_doubles(const TensorView& view, const Use& use) {
   }
 }
 
-/// The first element as a double. Precondition: a real type and at least one element.
+/// Returns the first element as a double. Precondition: a real type and at least one element.
 inline double first_number(const TensorView& view) {
   double first = 0;
   for_doubles(TensorView(view.dtype(), {}, view.bytes()),

@@ -15,21 +15,21 @@
 
 namespace smd::detail::reduce {
 
-/// Whether a float holds every element of a real storage type.
+/// Returns whether float represents every element of a real storage type.
 inline bool fits_float(Dtype type) noexcept { return type == Dtype::float32 || item_size(type) <= 2; }
 
-/// Elements of a real storage type, seen as T: as float if that holds them all, else as double (64-bit integers are
-/// rounded). Those that are T are read where they are, others become T part by part.
+/// Elements of a real storage type, seen as T: float if it represents them all, otherwise double (64-bit integers are
+/// rounded). Elements that are T already are read in place; others are converted part by part.
 template <class T>
 class Elements {
  public:
-  /// Pieces of elements that are not in one array have this length, but for the last.
+  /// Length of every piece but the last, for elements that are not in one array.
   static constexpr std::size_t piece_size = 65536;
   static constexpr std::size_t longest_part = 16384;
 
-  /// @param source `n` elements, not necessarily aligned, which outlive this.
+  /// @param source `n` elements, not necessarily aligned; must outlive this object.
   Elements(Dtype type, const std::byte* source, std::size_t n) noexcept : type_(type), source_(source), n_(n) {}
-  /// @param pieces outlive this.
+  /// @param pieces must outlive this object.
   explicit Elements(std::span<const std::vector<T>> pieces) noexcept
       : type_(own_type),
         pieces_(pieces),
@@ -37,8 +37,8 @@ class Elements {
 
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
 
-  /// Hands those from `first` on, `n` in all, to use(bytes, n), in parts of at most `longest_part`; the bytes are those
-  /// of T, not necessarily aligned.
+  /// Calls use(bytes, n) for the `n` elements from `first` on, in parts of at most `longest_part`. The bytes are
+  /// elements of T, not necessarily aligned.
   template <class Use>
   void each_part(std::size_t first, std::size_t n, const Use& use) const {
     if (as_they_are()) {
@@ -57,7 +57,7 @@ class Elements {
     }
   }
 
-  /// Those at some places, at most `block_size`.
+  /// Copies the elements at some places, at most `block_size`.
   void gather(std::span<const std::size_t> places, T* out) const {
     if (as_they_are()) {
       for (const std::size_t place : places) {
@@ -79,7 +79,7 @@ class Elements {
   static constexpr Dtype own_type = std::is_same_v<T, float> ? Dtype::float32 : Dtype::float64;
 
   [[nodiscard]] bool as_they_are() const noexcept { return type_ == own_type; }
-  // Both of elements that are as they are.
+  // Both are for elements that need no conversion.
   [[nodiscard]] const std::byte* bytes_at(std::size_t place) const noexcept {
     return pieces_.empty() ? source_ + place * sizeof(T)
                            : reinterpret_cast<const std::byte*>(&pieces_[place / piece_size][place % piece_size]);
@@ -97,7 +97,7 @@ class Elements {
 
   Dtype type_;
   const std::byte* source_ = nullptr;
-  std::span<const std::vector<T>> pieces_;  // instead of source_
+  std::span<const std::vector<T>> pieces_;  // used instead of source_ if not empty
   std::size_t n_;
 };
 

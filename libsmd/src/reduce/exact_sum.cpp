@@ -34,7 +34,7 @@ void ExactSum::spread(double value) noexcept {
   std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
   if (exponent != 0) {
     fraction |= std::uint64_t{1} << 52;
-    --exponent;  // so that exponent counts from 2^-1074, as for denormals
+    --exponent;  // so that exponent counts from 2^-1074, as for subnormal numbers
   }
   const unsigned index = exponent >> 5;
   const unsigned shift = exponent & 31U;
@@ -68,7 +68,7 @@ void ExactSum::add(const ExactSum& other) noexcept {
   carry();
 }
 
-// Leaves every chunk but the highest within 0 … 2^32 - 1; the highest takes the sign.
+// Normalises every chunk but the highest to 0 … 2^32 - 1; the highest takes the sign.
 void ExactSum::carry() noexcept {
   for (std::size_t i = 0; i + 1 < chunks; ++i) {
     chunk_[i + 1] += chunk_[i] >> 32;
@@ -79,7 +79,7 @@ void ExactSum::carry() noexcept {
 
 double ExactSum::rounded() const noexcept {
   if (held_count_ < 3) {
-    return held_[0] + held_[1] + 0.0;  // one rounding; no -0.0, as below
+    return held_[0] + held_[1] + 0.0;  // one rounding; never -0.0, as below
   }
   ExactSum tidy = *this;
   tidy.carry();
@@ -101,7 +101,7 @@ double ExactSum::rounded() const noexcept {
     const double infinity = std::numeric_limits<double>::infinity();
     return negative ? -infinity : infinity;
   }
-  // The highest 64 bits below the leading one, and whether anything lies beneath them.
+  // The 64 bits below the leading one, and whether any bit below them is set.
   const auto part = [&tidy](std::size_t i) { return static_cast<std::uint64_t>(tidy.chunk_[i]); };
   const int leading = std::bit_width(part(top - 1));  // 1 … 32
   Uint128 window = part(top - 1);
@@ -111,7 +111,7 @@ double ExactSum::rounded() const noexcept {
     if (next > 0) {
       window |= part(--next);
     } else {
-      // Below the lowest chunk there are only zeros.
+      // Below the lowest chunk all bits are zero.
     }
   }
   bool sticky = false;
@@ -121,7 +121,7 @@ double ExactSum::rounded() const noexcept {
   // window has leading + 64 bits; its unit is 2^unit.
   const int width = leading + 64;
   const int unit = lowest_exponent + 32 * (static_cast<int>(top) - 1) - 64;
-  // Denormals keep fewer bits: none below 2^-1074.
+  // Subnormal numbers keep fewer bits: none below 2^-1074.
   int drop = width - 53;
   if (unit + drop < lowest_exponent) {
     drop = lowest_exponent - unit;

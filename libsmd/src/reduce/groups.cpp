@@ -43,7 +43,7 @@ Groups groups_of(const Reduction& reduction) {
       groups.signs = true;
       break;
     default:
-      break;  // always at hand
+      break;  // always computed
   }
   return groups;
 }

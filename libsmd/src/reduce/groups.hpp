@@ -7,15 +7,15 @@
 
 namespace smd::detail::reduce {
 
-/// Which groups of figures are wanted. Order and the count of special elements are always kept.
+/// Which groups of statistics to compute. Minimum, maximum and the counts of special elements are always computed.
 struct Groups {
-  bool sum = false;          ///< The exact sum.
-  bool moments = false;      ///< Sum and squared distances.
+  bool sum = false;          ///< Exact sum.
+  bool moments = false;      ///< Sum and squared distances from the mean.
   bool magnitudes = false;   ///< Sum of |x|.
-  bool abs_moments = false;  ///< Squared distances of |x|.
+  bool abs_moments = false;  ///< Squared distances of |x| from its mean.
   bool abs_min = false;
   bool product = false;
-  bool signs = false;   ///< How many are zero, how many negative.
+  bool signs = false;   ///< Number of zero and of negative elements.
   bool values = false;  ///< Keep the elements.
 
   bool operator==(const Groups&) const = default;
@@ -23,8 +23,8 @@ struct Groups {
 };
 
 [[nodiscard]] Groups both(const Groups& a, const Groups& b);
-/// What these reductions are made of.
-/// @throws InvalidArgument if there is no such reduction.
+/// Returns the groups that these reductions need.
+/// @throws InvalidArgument if a reduction does not exist.
 [[nodiscard]] Groups groups_of(std::span<const Reduction> wanted);
 
 }  // namespace smd::detail::reduce

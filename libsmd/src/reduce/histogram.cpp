@@ -22,9 +22,9 @@ Histogram::Histogram(std::uint64_t bins, double low, double high) {
     high += 0.5;
   }
   const auto parts = static_cast<double>(bins);
-  const bool far = !std::isfinite(high - low);  // the distance is no double, its half is
+  const bool far = !std::isfinite(high - low);  // the distance overflows double, half of it does not
   unit_ = far ? 0.5 : 1;
-  // numpy.linspace
+  // As numpy.linspace.
   const double step = (high - low) / parts;
   edges_.resize(bins + 1);
   for (std::uint64_t i = 0; i <= bins; ++i) {
@@ -50,7 +50,7 @@ void Histogram::add(const TensorView& view) {
         ++(std::isnan(value) ? nan_ : (value < low ? below_ : above_));
         continue;
       }
-      // A guess that may be off by rounding; the edges decide.
+      // The guess may be off by rounding; the edges decide.
       const double guess = (value * unit_ - low * unit_) * per_unit_;
       std::size_t bin = guess < static_cast<double>(last) ? static_cast<std::size_t>(guess) : last;
       while (value < edges_[bin]) {

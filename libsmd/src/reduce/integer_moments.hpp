@@ -6,9 +6,9 @@
 
 namespace smd::detail::reduce {
 
-/// Moments::merge of integers whose sums are known exactly. Integers of 64 bits may lie so close together, against
-/// their size, that even 106 bits of their means tell little of the distance between these: so means are taken from an
-/// integer near by.
+/// Moments::merge for integers whose sums are known exactly. 64-bit integers may be so close together, relative to
+/// their size, that even 106 bits of their means are too few for the distance between the means. So the means are
+/// taken relative to an integer near them.
 inline void merge_integers(Moments& into, Int128 sum, const Moments& other, Int128 other_sum) noexcept {
   if (into.n == 0 || other.n == 0) {
     into.merge(other);

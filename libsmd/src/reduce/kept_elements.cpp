@@ -32,7 +32,7 @@ void KeptElements<T>::append(KeptElements&& other) {
   std::vector<std::vector<T>>& pieces = other.pieces_;
   pieces_.reserve(pieces_.size() + pieces.size());  // nothing can fail after the next line
   append_all(Elements<T>(std::span(pieces).last(1)));
-  // Before the last one, which need not be whole.
+  // Before the last piece, which may be incomplete.
   pieces_.insert(pieces_.end() - 1, std::make_move_iterator(pieces.begin()), std::make_move_iterator(pieces.end() - 1));
   pieces.clear();
 }
@@ -54,7 +54,7 @@ void KeptElements<T>::append(const std::byte* values, std::size_t n) {
   while (n > 0) {
     if (pieces_.empty() || pieces_.back().size() == piece_size) {
       pieces_.emplace_back();
-      // The first one grows by need: most tensors are small. Whoever has a second is likely to have more.
+      // The first piece grows as needed, because most tensors are small. A second piece makes further ones likely.
       if (pieces_.size() > 1) {
         pieces_.back().reserve(piece_size);
       }
@@ -99,7 +99,7 @@ void KeptForPercentiles::append(const KeptForPercentiles& other) {
 
 void KeptForPercentiles::append(KeptForPercentiles&& other) {
   if (!other.narrow.empty() && !other.wide.empty()) {
-    append(std::as_const(other));  // what was moved could not be given back
+    append(std::as_const(other));  // elements that were moved could not be restored on failure
   } else {
     narrow.append(std::move(other.narrow));
     wide.append(std::move(other.wide));

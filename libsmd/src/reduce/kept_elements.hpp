@@ -10,19 +10,20 @@
 
 namespace smd::detail::reduce {
 
-/// Elements that are kept until all have been seen. In pieces: an array would be there twice whenever it grows.
+/// Elements that are kept until all have been added. They are stored in pieces: an array that grows needs memory for
+/// itself and its copy.
 template <class T>
 class KeptElements {
  public:
-  /// If memory runs out, all that append something leave everything as it was.
+  /// If memory runs out, functions that append change nothing.
   /// @param source `n` elements of a real storage type, not necessarily aligned.
   void append(Dtype type, const std::byte* source, std::size_t n);
   void append(const KeptElements& other);
-  /// The same without a copy of most; the order changes.
+  /// As above, but moves most elements; changes their order.
   void append(KeptElements&& other);
-  /// Keeps the first `size` of them.
+  /// Keeps the first `size` elements.
   void cut(std::size_t size) noexcept;
-  /// Memory of the first piece stays.
+  /// Keeps the memory of the first piece.
   void clear() noexcept;
 
   [[nodiscard]] bool empty() const noexcept { return pieces_.empty() || pieces_.front().empty(); }
@@ -41,7 +42,7 @@ class KeptElements {
 extern template class KeptElements<float>;
 extern template class KeptElements<double>;
 
-/// For percentiles: narrow if float holds them exactly, else rounded to double.
+/// Elements for percentiles: narrow if float represents them exactly, otherwise rounded to double.
 struct KeptForPercentiles {
   KeptElements<float> narrow;
   KeptElements<double> wide;

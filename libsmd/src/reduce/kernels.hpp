@@ -7,51 +7,52 @@
 #include <cstdint>
 #include <vector>
 
-/// The inner loops, compiled for several instruction sets; the best one that the machine has is taken at run time.
-/// All work on one block of at most `block_size` elements: decoded once to doubles, then read from the first-level
-/// cache as often as the reductions asked for need.
+/// The inner loops, compiled for several instruction sets; the best one that the machine supports is chosen at run
+/// time. All process one block of at most `block_size` elements: they decode it to doubles once, then read it from the
+/// first-level cache as often as the requested reductions need.
 namespace smd::detail::reduce {
 
 inline constexpr std::size_t block_size = 2048;
-/// Elements that `stream` takes at once: more, since it decodes to registers only. Of long runs more still: what comes
-/// after each call costs as much as 2,000 elements. Of float32 several calls are made for a long run.
+/// Number of elements that `stream` takes at once: more than a block, because it decodes to registers only. Long runs
+/// take even more, because the work after each call costs as much as 2,000 elements. A long run of float32 takes
+/// several calls.
 inline constexpr std::size_t stream_size = 4096;
 inline constexpr std::size_t long_stream_size = 16384;
 inline constexpr std::size_t longest_stream_size = 65536;
 inline constexpr std::size_t long_stream_size_of(Dtype type) noexcept {
   return type == Dtype::float32 ? longest_stream_size : long_stream_size;
 }
-/// Kernels may read and write so many doubles past a block's end.
+/// Kernels may read and write up to this many doubles past a block's end.
 inline constexpr std::size_t block_padding = 64;
 
-/// What decoding a block finds on its way. Of a block that holds NaN or infinities only `finite` means anything.
+/// What decoding finds in a block. If the block contains NaN or infinities, only `finite` is meaningful.
 struct BlockRange {
   double min = 0;
   double max = 0;
-  double smallest = 0;  ///< The least |x| but 0, or less if a stream was not asked; infinite if there is none. 1 for
-                        ///< integers.
+  double smallest = 0;  ///< The smallest |x| other than 0 (or a lower bound, if a stream was not asked for it);
+                        ///< infinite if all are 0; 1 for integers.
   bool finite = true;
-  bool has_zero = false;  ///< Only streams tell, if asked.
+  bool has_zero = false;  ///< Set only by streams, if requested.
 };
 
-/// What 64-bit integers give besides; sums are exact.
+/// Sums and extremes of 64-bit integers; sums are exact.
 struct IntegerRange {
   std::uint64_t min = 0;  ///< The integer's bits.
   std::uint64_t max = 0;
 };
 
-/// How to sum a block. With a bias, an accumulator starts there: large enough that every addend leaves it in its
-/// binade, so that what an addition drops is known exactly, and is summed by itself.
+/// How to sum a block. With a bias, an accumulator starts at that value: large enough that the accumulator stays in
+/// its binade, so that the part that each addition drops is known exactly and is summed separately.
 struct SumPlan {
-  bool magnitudes = false;  ///< Sum |x| too.
-  bool squares = false;     ///< Sum x^2 too.
-  /// Not for `stream`: squares may have more than 53 bits, and all of them count. Without it they may be rounded.
+  bool magnitudes = false;  ///< Also sum |x|.
+  bool squares = false;     ///< Also sum x^2.
+  /// Squares may have more than 53 bits, and all bits count. Otherwise squares may be rounded. `stream` ignores it.
   bool wide_squares = false;
-  /// For `stream` of types shorter than float64: squares are added by fours or eights before they are added without
-  /// error. Faster, but sums of groups of float32 are rounded, if the elements' sizes differ.
+  /// For `stream` of types shorter than float64: add squares in groups of four or eight before adding them without
+  /// error. Faster, but group sums of float32 are rounded if the elements differ in magnitude.
   bool grouped_squares = false;
-  bool zeros = false;   ///< For streams: `has_zero` is wanted, and a true `smallest` of all types.
-  double sum_bias = 0;  ///< 0: x and |x| can be summed as they are, without error.
+  bool zeros = false;   ///< For streams: compute `has_zero`, and an exact `smallest` for all types.
+  double sum_bias = 0;  ///< 0: x and |x| can be summed without a bias and without error.
   double square_bias = 0;
 };
 
@@ -62,7 +63,7 @@ struct BlockSums {
   double square = 0, square_low = 0;
 };
 
-/// Of 8-bit integers.
+/// Sums of 8-bit integers.
 struct ByteSums {
   std::int64_t min = 0;
   std::int64_t max = 0;
@@ -73,64 +74,68 @@ struct ByteSums {
 
 struct Kernels {
   const char* name;
-  /// Whether there is a fused multiply-add. Without it `stream` of doubles and 64-bit integers loses squares' low
-  /// parts.
+  /// Whether the instruction set has a fused multiply-add. Without it, `stream` of doubles and 64-bit integers loses
+  /// the low parts of squares.
   bool fused;
-  /// Elements of a type of at most 32 bits, or float64, to doubles.
+  /// Converts elements of float64 or a type of at most 32 bits to doubles.
   void (*decode)(Dtype type, const std::byte* source, std::size_t n, double* out, BlockRange& range);
-  /// Elements of a type of at most 16 bits, or float32, to floats, which hold them all. `out` has padding.
+  /// Converts elements of float32 or a type of at most 16 bits to floats, without loss. `out` has padding.
   void (*to_floats)(Dtype type, const std::byte* source, std::size_t n, float* out);
   void (*integer_range)(bool is_signed, const std::byte* source, std::size_t n, IntegerRange& range);
-  /// x - base, or |x| - base, of 64-bit integers, to doubles; base is not above any of them.
+  /// Converts 64-bit integers to doubles: x - base, or |x| - base. Precondition: base is not greater than any of them.
   void (*integer_decode)(bool is_signed, bool magnitude, const std::byte* source, std::size_t n, std::uint64_t base,
                          double* out);
-  /// Sums of the low and of the high halves: the sum is low + high * 2^32.
+  /// Sums the low halves and the high halves separately: the sum is low + high * 2^32.
   void (*integer_sum)(bool is_signed, bool magnitude, const std::byte* source, std::size_t n, std::uint64_t& low,
                       std::int64_t& high);
   BlockRange (*range)(const double* values, std::size_t n);
   void (*sums)(const double* values, std::size_t n, const SumPlan& plan, BlockSums& sums);
-  /// Of floating point and 64-bit integers: what `decode` finds and `sums` sums, squares always, in one pass over `n`
-  /// elements, a multiple of 64. float64 and integers are summed with the plan's bias, integers also without one,
-  /// shorter types always without. Good only if the biases turn out to have been large enough, and all is finite; of
-  /// integers only if none is 2^53 or more in size, 2^51 without a bias. Unsigned ones from 2^63 on appear as negative.
+  /// For floating point and 64-bit integers: computes what `decode` finds and `sums` sums, squares always, in one pass
+  /// over `n` elements, a multiple of 64. float64 is summed with the plan's bias, integers with or without one,
+  /// shorter types always without. The result is valid only if the biases turn out to be large enough and all elements
+  /// are finite; for integers, only if all are below 2^53 in magnitude, 2^51 without a bias. Unsigned integers from
+  /// 2^63 on appear negative.
   void (*stream)(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                  BlockSums& sums);
-  /// `stream` of float32 that needs no `smallest` to know whether the sums of x and of |x| are right: the machine tells
-  /// whether an addition was rounded; false if one was. `smallest` is found if `zeros` are. Null where the squares,
-  /// which may be rounded, would be noticed too; elsewhere `stream` is never asked about float32.
+  /// `stream` of float32 that does not need `smallest` to know whether the sums of x and |x| are exact: the processor
+  /// reports whether an addition was rounded, and the function returns false if one was. It computes `smallest` if
+  /// `zeros` is set. Null if the processor would also report the squares, which may be rounded. If it is not null,
+  /// `stream` is never called for float32.
   bool (*stream_unrounded)(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                            BlockSums& sums);
-  /// Of floating point, as `product`, of `n` elements, a multiple of 64, none of them 0. No `group` products of two
-  /// neighbours leave 2^-900 … 2^900.
+  /// As `product`, for `n` floating-point elements, a multiple of 64, none of them 0. Precondition: no product of
+  /// `group` neighbours leaves 2^-900 … 2^900.
   void (*stream_product)(Dtype type, const std::byte* source, std::size_t n, std::size_t group, double& high,
                          double& low, std::int64_t& exponent);
-  /// Of floating point: how many are zero, how many negative, of `n` elements, a multiple of 64.
+  /// For floating point: counts zero and negative elements among `n`, a multiple of 64.
   void (*stream_signs)(Dtype type, const std::byte* source, std::size_t n, std::uint64_t& zero,
                        std::uint64_t& negative);
-  /// The bits that some, and those that all words of 64 bits have; `bytes` is a multiple of 64.
+  /// Returns the bitwise OR and AND of all 64-bit words; `bytes` is a multiple of 64.
   void (*bits)(const std::byte* source, std::size_t bytes, std::uint64_t& any, std::uint64_t& all);
-  /// `stream` of 8-bit integers (of `truth`: any byte but 0 is 1), in integers throughout; n is at most
+  /// `stream` of 8-bit integers (with `truth`, any byte other than 0 is 1), computed in integers; n is at most
   /// long_stream_size.
   void (*stream_bytes)(bool is_signed, bool truth, const std::byte* source, std::size_t n, ByteSums& sums);
-  /// out = x - shift, or |x| - shift; and zeros up to the padding. In place is allowed.
+  /// Computes out = x - shift, or |x| - shift, and fills the padding with zeros. `out` may be `values`.
   void (*shift)(const double* values, std::size_t n, bool magnitude, double shift, double* out);
   double (*smallest_magnitude)(const double* values, std::size_t n);
   void (*count_zero_negative)(const double* values, std::size_t n, std::uint64_t& zero, std::uint64_t& negative);
-  /// Product of all, none of them 0, as (high + low) * 2^exponent. No `group` neighbours' product leaves
-  /// 2^-900 … 2^900.
+  /// Returns the product of all elements, none of them 0, as (high + low) * 2^exponent. Precondition: no product of
+  /// `group` neighbours leaves 2^-900 … 2^900.
   void (*product)(const double* values, std::size_t n, std::size_t group, double& high, double& low,
                   std::int64_t& exponent);
-  /// Elements between two bounds, both included, are appended to `out` (which has room for n + 64); how many lie below.
+  /// Appends the elements between two bounds, both included, to `out` (which has room for n + 64), and counts those
+  /// below.
   std::size_t (*between_float)(const std::byte* source, std::size_t n, bool magnitude, float from, float to, float* out,
                                std::size_t& found);
   std::size_t (*between_double)(const std::byte* source, std::size_t n, bool magnitude, double from, double to,
                                 double* out, std::size_t& found);
 };
 
-/// Those of this machine. Chosen once, at first use.
+/// Returns the kernels for this machine. Chosen once, at first use.
 const Kernels& kernels() noexcept;
 
-/// All that this machine can run, best first; and a way to take another than the best. For tests and benchmarks.
+/// Returns all kernels that this machine supports, best first; and a way to select another than the best. For tests
+/// and benchmarks.
 std::vector<const Kernels*> available_kernels();
 void choose_kernels(const Kernels& chosen) noexcept;
 

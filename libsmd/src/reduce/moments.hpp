@@ -7,14 +7,14 @@
 
 namespace smd::detail::reduce {
 
-/// Squared distances of `n` numbers from their mean, from their sum and the sum of their squares, both good to 2^-90 or
-/// better.
+/// Returns the sum of squared distances of `n` numbers from their mean, computed from their sum and the sum of their
+/// squares, both accurate to 2^-90 or better.
 inline DoubleDouble centred(DoubleDouble squares, DoubleDouble sum, std::uint64_t n) noexcept {
   const DoubleDouble rest = add(squares, negate(divide(multiply(sum, sum), static_cast<double>(n))));
   return rest.hi > 0 ? rest : DoubleDouble{};
 }
 
-/// Number, sum, and sum of squared distances from the mean.
+/// Count, sum, and sum of squared distances from the mean.
 struct Moments {
   std::uint64_t n = 0;
   DoubleDouble sum;
@@ -33,7 +33,7 @@ struct Moments {
     const auto nb = static_cast<double>(other.n);
     DoubleDouble distance;
     if (n == other.n) {
-      // Equal parts: (b - a)^2 / (2 n), one division instead of four.
+      // Parts of equal size: (b - a)^2 / (2 n), one division instead of four.
       distance = add(other.sum, negate(sum));
       squares = add(squares, divide(multiply(distance, distance), 2 * na));
     } else {
@@ -46,7 +46,7 @@ struct Moments {
     n += other.n;
   }
 
-  /// Sum of the squares of the elements themselves. Nothing cancels: both parts are positive.
+  /// Returns the sum of the squares of the elements. Nothing cancels: both terms are positive.
   [[nodiscard]] DoubleDouble square_sum() const noexcept {
     return n == 0 ? DoubleDouble{} : add(squares, divide(multiply(sum, sum), static_cast<double>(n)));
   }

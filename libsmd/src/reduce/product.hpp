@@ -9,16 +9,16 @@
 
 namespace smd::detail::reduce {
 
-/// A product in twice double's precision whose exponent knows no bounds: that it grows beyond double's range, and
-/// shrinks back, is no loss.
+/// A product in twice double's precision with an unbounded exponent, so that intermediate overflow and underflow lose
+/// nothing.
 struct Product {
-  DoubleDouble mantissa{1, 0};  ///< |mantissa| in 1 … 2, or 0 (with its sign) once a factor was 0.
+  DoubleDouble mantissa{1, 0};  ///< |mantissa| is in 1 … 2, or 0 (with its sign) if a factor was 0.
   std::int64_t exponent = 0;
 
-  /// @param factor finite.
+  /// Precondition: `factor` is finite.
   void multiply_by(DoubleDouble factor, std::int64_t power) noexcept {
     if (mantissa.hi == 0 || factor.hi == 0) {
-      mantissa = {mantissa.hi * factor.hi, 0};  // keeps the sign, which sums of parts would lose
+      mantissa = {mantissa.hi * factor.hi, 0};  // keeps the sign, which a sum of parts would lose
       exponent = 0;
       return;
     }
@@ -26,7 +26,7 @@ struct Product {
     mantissa = multiply(mantissa, factor);
     exponent += normalise(mantissa);
   }
-  /// A factor of 0: only signs matter from here on.
+  /// Multiplies by 0: from here on only signs matter.
   void multiply_by_zero(bool negative) noexcept {
     mantissa = {std::copysign(0.0, mantissa.hi) * (negative ? -1.0 : 1.0), 0};
     exponent = 0;
@@ -34,12 +34,12 @@ struct Product {
   void merge(const Product& other) noexcept { multiply_by(other.mantissa, other.exponent); }
 
   [[nodiscard]] double value() const noexcept {
-    // Rounded at 53 bits in hi already; below 2^-1022 the low part decides nothing that 2 units would show.
+    // hi is already rounded to 53 bits; below 2^-1022 the low part changes the result by less than 2 units.
     return std::ldexp(mantissa.hi, static_cast<int>(std::clamp<std::int64_t>(exponent, -5000, 5000)));
   }
 
  private:
-  // Brings |number|, which is not 0, into 1 … 2 and tells the exponent taken out.
+  // Scales |number|, which is not 0, to 1 … 2 and returns the exponent that was removed.
   static int normalise(DoubleDouble& number) noexcept {
     int exponent_above;
     const double fraction = std::frexp(number.hi, &exponent_above);

@@ -16,10 +16,10 @@
 namespace smd::detail::reduce {
 namespace {
 
-constexpr std::size_t small = 400;  // below this, std::nth_element at once
+constexpr std::size_t small = 400;  // below this size std::nth_element is fastest
 
-// As many as pay for themselves: what lies between the bounds shrinks with the square root only, so eight times as many
-// elements want four times the sample.
+// As many as are worth their cost: the number of elements between the bounds shrinks only with the square root of the
+// sample size, so eight times as many elements need four times the sample.
 constexpr std::size_t sample_size(std::size_t n) {
   std::size_t size = n > 100000 ? 1024 : n > 10000 ? 256 : 64;
   for (std::size_t few = std::size_t{1} << 20; n >= few; few *= 8) {
@@ -28,7 +28,7 @@ constexpr std::size_t sample_size(std::size_t n) {
   return size;
 }
 
-// Three standard deviations at least, in elements of the sample.
+// At least three standard deviations, in elements of the sample.
 double spread_of(std::size_t sample) { return 1.6 * std::sqrt(static_cast<double>(sample)) + 1; }
 
 template <class T>
@@ -38,7 +38,7 @@ Neighbours<T> by_sorting(T* first, std::size_t n, std::size_t rank) {
   return {at, rank + 1 < n ? *std::min_element(first + rank + 1, first + n) : at};
 }
 
-// How many elements lie below a value, and how many are equal to it.
+// Number of elements below a value, and number equal to it.
 struct Ties {
   std::size_t below = 0;
   std::size_t equal = 0;
@@ -114,7 +114,7 @@ std::size_t Sample<T>::expected(std::size_t n) const {
   if (picked_.empty()) {
     return 0;
   }
-  // One fifth more than the share of the sample that lies between the bounds.
+  // One fifth more than the share of the sample between the bounds.
   const double share = 2.4 * spread_of(picked_.size()) / static_cast<double>(picked_.size());
   return static_cast<std::size_t>(share * static_cast<double>(n));
 }
@@ -145,7 +145,7 @@ std::optional<Neighbours<T>> neighbours(const Elements<T>& elements, bool magnit
     }
     return around;
   }
-  // Many may be equal to a bound: the zeros of activations, the median among them.
+  // Many elements may equal a bound: zeros of activations, for instance, often include the median.
   const bool lower = rank < below;
   const T bound = lower ? bounds.from : bounds.to;
   const Ties ties = bounds.from < bounds.to ? ties_of(elements, magnitude, bound) : Ties{below, size};
@@ -156,7 +156,7 @@ std::optional<Neighbours<T>> neighbours(const Elements<T>& elements, bool magnit
     return Neighbours<T>{bound, bound};
   }
   if (!lower) {
-    return std::nullopt;  // the next one was not looked for
+    return std::nullopt;  // the next element was not searched for
   }
   return Neighbours<T>{bound, size > 0 ? neighbours(values, size, 0).at : bounds.to};
 }
@@ -169,7 +169,7 @@ Neighbours<T> neighbours(T* values, std::size_t n, std::size_t rank) {
   constexpr Dtype type = std::is_same_v<T, float> ? Dtype::float32 : Dtype::float64;
   const auto* const source = reinterpret_cast<const std::byte*>(values);
   const Elements<T> elements(type, source, n);
-  // Nothing is NaN, so there is always a sample.
+  // No element is NaN, so there is always a sample.
   const Bounds<T> bounds = *Sample<T>(elements).bounds(false, static_cast<double>(rank) / static_cast<double>(n));
   Scratch buffer((n + rank_padding) * sizeof(T));
   Found<T> found{bounds, 0, reinterpret_cast<T*>(buffer.data()), 0};
@@ -177,7 +177,7 @@ Neighbours<T> neighbours(T* values, std::size_t n, std::size_t rank) {
   std::optional<Neighbours<T>> around;
   if (found.size <= n - n / 8 || bounds.from == bounds.to) {
     around = neighbours(elements, false, found, n, rank);
-  }  // else a poor sample
+  }  // otherwise the sample was misleading
   return around ? *around : by_sorting(values, n, rank);
 }
 

@@ -69,7 +69,7 @@ void Reducer::add_repeated(Dtype dtype, std::span<const std::byte> element, std:
     add(dtype, std::span(bytes).first(static_cast<std::size_t>(count) * element.size()));
     return;
   }
-  // What 2^k units come to, doubled again and again; the units of `count` are a sum of such.
+  // The reduction of 2^k units, doubled in each turn; the units of `count` are a sum of powers of two.
   Reducer doubled(impl_->wanted, impl_->options);
   doubled.add(dtype, bytes);
   add(dtype, std::span(bytes).first(static_cast<std::size_t>(unit == 0 ? 0 : count % unit) * element.size()));
@@ -198,7 +198,7 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
     throw InvalidArgument("strings cannot be reduced");
   }
   Groups groups = groups_of(wanted);
-  groups.values = false;  // percentiles are found in place
+  groups.values = false;  // percentiles are computed in place
   Accumulator data(groups, options.nan);
   const std::byte* const source = view.bytes().data();
   const std::size_t n = element_count_of(view);
@@ -208,7 +208,7 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
       percentiles.expect(reduction.abs, percent_of(reduction));
     }
   }
-  // Percentiles are looked for in parts that are still in the second-level cache.
+  // Percentiles search parts that are still in the second-level cache.
   const std::size_t part = percentiles.expects() ? (std::size_t{1} << 18) / item_size(type) : n;
   std::size_t done = 0;
   do {

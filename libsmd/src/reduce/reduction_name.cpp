@@ -37,7 +37,7 @@ constexpr std::array<Name, 21> names = {{
     {"rms", ReductionKind::rms, false},
 }};
 
-// Digits, perhaps a point and more digits: no sign, no exponent.
+// Digits, optionally a point and more digits: no sign, no exponent.
 std::optional<double> parse_percent(std::string_view text) noexcept {
   if (text.empty() || text.front() == '.' || text.back() == '.' ||
       text.find_first_not_of("0123456789.") != std::string_view::npos) {

@@ -7,14 +7,14 @@
 
 namespace smd::detail::reduce {
 
-/// `l1` of `l1_norm`; any other name is itself.
+/// Returns `l1` for `l1_norm`, and so on; returns any other name unchanged.
 [[nodiscard]] std::string plain_reduction_name(std::string_view name);
 
-/// Whether a plain name is one of those that a job may save.
+/// Returns whether a plain name is one that a job may save.
 [[nodiscard]] bool can_be_saved(std::string_view plain) noexcept;
 
-/// Names as the reference writes and reads them in a collections file, and in its order: reductions, norms, then those
-/// of absolute values. Medians are left out: the reference refuses a trial whose configuration has one.
+/// Returns names as the reference writes and reads them in a collections file, in its order: reductions, norms, then
+/// those of absolute values. Omits medians: the reference refuses a trial whose configuration has one.
 [[nodiscard]] std::string reference_reduction_list(const std::vector<std::string>& names);
 
 }  // namespace smd::detail::reduce

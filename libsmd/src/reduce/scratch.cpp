@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t largest_kept = std::size_t{1} << 20;
 
-// Of this thread; at most 4 MiB in all.
+// Buffers of this thread; at most 4 MiB together.
 std::array<Buffer, 4>& spare() noexcept {
   thread_local std::array<Buffer, 4> kept;
   return kept;

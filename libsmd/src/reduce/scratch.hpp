@@ -8,12 +8,12 @@
 
 namespace smd::detail::reduce {
 
-/// Memory that is taken and given back for every tensor. Each thread keeps some for the next time: malloc returns large
-/// pieces to the system, and paging them in anew costs more than what is done with them.
+/// Temporary memory for processing one tensor. Each thread keeps some of it for reuse: malloc returns large blocks to
+/// the system, and paging them in again costs more than the work done in them.
 class Scratch {
  public:
   Scratch() noexcept = default;
-  /// At least `bytes`, aligned for every type, not initialised.
+  /// Takes at least `bytes`, aligned for every type, uninitialised.
   explicit Scratch(std::size_t bytes);
   Scratch(Scratch&& other) noexcept { std::swap(buffer_, other.buffer_); }
   Scratch& operator=(Scratch&& other) noexcept {

@@ -40,10 +40,10 @@ void RankSearch<T>::add(const std::byte* part, std::size_t n) {
   if (!bounds_) {
     return;
   }
-  const std::size_t place = bounds_->from == bounds_->to ? 0 : found_;  // these are known
+  const std::size_t place = bounds_->from == bounds_->to ? 0 : found_;  // with equal bounds the elements are known
   const std::size_t needed = (place + n + rank_padding) * sizeof(T);
   if (needed > kept_.size()) {
-    // Each part wants room for all of it.
+    // Each part needs room for all of its elements.
     Scratch larger(std::max({needed, kept_.size() + kept_.size() / 2, (expected_ + n + rank_padding) * sizeof(T)}));
     std::copy_n(kept_.data(), place * sizeof(T), larger.data());
     kept_ = std::move(larger);
@@ -68,7 +68,7 @@ double RankSearch<T>::result(const Elements<T>& elements, std::size_t others) {
   if (!around) {
     around = by_copying(elements, magnitude_, rank);
   }
-  // numpy's _lerp, its NaN from infinite distances included.
+  // numpy's _lerp, including its NaN for infinite distances.
   const double weight = place - floor;
   const auto a = static_cast<double>(around->at);
   const auto b = static_cast<double>(around->next);

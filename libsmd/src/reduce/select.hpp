@@ -15,17 +15,17 @@
 
 namespace smd::detail::reduce {
 
-/// The search for one percentile of elements that are looked at once, part by part, and afterwards only where it may
-/// lie: between two bounds that a sample gives. Wrong ones are noticed, and cost time only.
+/// The search for one percentile. It reads the elements once, part by part, and afterwards only those between two
+/// bounds that a sample gives. Wrong bounds are detected, and cost only time.
 template <class T>
 class RankSearch {
  public:
-  /// @param sample of the `n` elements.
+  /// @param sample a sample of the `n` elements.
   RankSearch(const Sample<T>& sample, std::size_t n, bool magnitude, double percent);
 
-  /// Looks at the next `n` elements, of T, not necessarily aligned.
+  /// Reads the next `n` elements, of T, not necessarily aligned.
   void add(const std::byte* part, std::size_t n);
-  /// All have been looked at.
+  /// Returns the percentile once all elements have been added.
   /// @param others number of elements that are not NaN; 0 gives NaN.
   [[nodiscard]] double result(const Elements<T>& elements, std::size_t others);
 
@@ -38,34 +38,35 @@ class RankSearch {
 
   bool magnitude_;
   double percent_;
-  std::optional<Bounds<T>> bounds_;  ///< None if too few elements are numbers.
-  std::size_t expected_;             ///< How many will be kept.
+  std::optional<Bounds<T>> bounds_;  ///< nullopt if too few elements are not NaN.
+  std::size_t expected_;             ///< Number of elements expected between the bounds.
   std::size_t below_ = 0;
   std::size_t found_ = 0;
-  Scratch kept_;  ///< What lies strictly between the bounds.
+  Scratch kept_;  ///< The elements strictly between the bounds.
 };
 
 extern template class RankSearch<float>;
 extern template class RankSearch<double>;
 
-/// Percentiles of elements in place: linear interpolation between the two elements (of `magnitude`: of their |x|)
-/// around each, as numpy.percentile in float64. NaN are passed over. Memory, of elements as float where
-/// that holds them, else as double: for each percentile looked for in passing an eighth of a million, a hundredth of
-/// a thousand million, half of few elements; as much again, once; up to one and a half times all of them if a sample
-/// misleads.
+/// Percentiles of elements in place: linear interpolation between the two nearest elements (with `magnitude`: of |x|),
+/// as numpy.percentile in float64. NaN are skipped.
+///
+/// Memory, for elements stored as float if it represents them, otherwise as double: for each expected percentile an
+/// eighth of the elements if there are a million, a hundredth if there are a thousand million, half if there are few;
+/// the same amount once more; and up to one and a half times all elements if a sample misleads.
 class Percentiles {
  public:
-  /// @param source `n` elements of a real storage type, not necessarily aligned, which outlive this.
+  /// @param source `n` elements of a real storage type, not necessarily aligned; must outlive this object.
   Percentiles(Dtype type, const std::byte* source, std::size_t n);
   template <class T>
   explicit Percentiles(const Elements<T>& elements) : searches_(Searches<T>(elements)) {}
 
-  /// This one will be asked for: it is looked for in what add() passes over, unless four are already. Not after
+  /// Announces a percentile, so that add() searches for it; at most four are searched for. Must be called before
   /// add().
   void expect(bool magnitude, double percent);
-  /// Whether add() is of any use.
+  /// Returns whether add() has anything to do.
   [[nodiscard]] bool expects() const;
-  /// Looks at the next `n` elements, best while they are in the cache.
+  /// Reads the next `n` elements, best while they are in the cache.
   void add(std::size_t n);
   /// @param others number of elements that are not NaN; 0 gives NaN.
   [[nodiscard]] double of(bool magnitude, double percent, std::size_t others);
@@ -81,7 +82,7 @@ class Percentiles {
     [[nodiscard]] double of(bool magnitude, double percent, std::size_t others);
 
     Elements<T> elements;
-    std::optional<Sample<T>> sample;  ///< For all searches.
+    std::optional<Sample<T>> sample;  ///< Shared by all searches.
     std::vector<RankSearch<T>> expected;
     std::size_t seen = 0;
   };

@@ -8,10 +8,10 @@
 
 namespace smd::detail::reduce {
 
-/// Squared distances from the mean of 64-bit integers, or of their magnitudes, that lie too far apart for doubles to
-/// hold the distances: of few elements, roundings of each would not even out.
+/// Returns the squared distances from the mean of 64-bit integers, or of their magnitudes, that are too far apart for
+/// doubles to hold the distances. With few elements, rounding errors would not average out.
 /// @param n at most block_size, so that no sum overflows.
-/// @param base not above any of them.
+/// @param base not greater than any of them.
 DoubleDouble wide_squares(bool is_signed, bool magnitude, const std::byte* source, std::size_t n, std::uint64_t base);
 
 }  // namespace smd::detail::reduce

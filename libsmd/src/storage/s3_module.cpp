@@ -6,8 +6,8 @@
 #include <smd/error.hpp>
 #include <smd/version.hpp>
 
-#include "text/escape.hpp"
 #include "storage/bucket_name.hpp"
+#include "text/escape.hpp"
 
 namespace smd::detail::storage {
 

@@ -7,10 +7,10 @@
 
 namespace smd::text {
 
-/// What a message quotes of one name, value or pattern, at most.
+/// Longest part of one name, value or pattern that a message quotes.
 inline constexpr std::size_t quoted_bytes = 400;
 
-/// The beginning of a text, in whole characters if it is UTF-8: `most` bytes at most.
+/// Returns the beginning of a text, at most `most` bytes, in whole characters if it is UTF-8.
 [[nodiscard]] constexpr std::string_view beginning(std::string_view text, std::size_t most) noexcept {
   if (text.size() <= most) {
     return text;
@@ -23,7 +23,7 @@ inline constexpr std::size_t quoted_bytes = 400;
   return text.substr(0, end);
 }
 
-/// A text as a message quotes it: whole up to `most` bytes, else its beginning and how long it is:
+/// Returns a text as a message quotes it: whole up to `most` bytes, otherwise its beginning and its length:
 /// `layer1/layer1/lay… (65536 bytes)`. Not escaped.
 [[nodiscard]] inline std::string excerpt(std::string_view text, std::size_t most = quoted_bytes) {
   if (text.size() <= most) {

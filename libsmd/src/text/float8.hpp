@@ -7,19 +7,19 @@
 #include <cstdint>
 #include <limits>
 
-/// Floating point of 8 bits. Every value of every kind is a bfloat16, and so a float, too.
+/// 8-bit floating point. bfloat16, and therefore float, represents every value of every kind.
 /// Formats: "FP8 Formats for Deep Learning" (arXiv 2209.05433) for E4M3 and E5M2; "8-bit Numerical Formats for Deep
 /// Neural Networks" (arXiv 2206.02915) for the FNUZ kinds; OCP Microscaling Formats 1.0 for E8M0.
 namespace smd::detail {
 
-/// How the 256 codes of one kind are read: a sign unless `exponent_bits` is 8, then exponent, then mantissa.
+/// How to read the 256 codes of one kind: a sign unless `exponent_bits` is 8, then exponent, then mantissa.
 struct Float8Format {
   int exponent_bits;
   int mantissa_bits;
   int bias;
   enum class Specials : std::uint8_t {
-    ieee,           ///< The greatest exponent is for infinities and NaN.
-    all_ones,       ///< No infinities; NaN is all ones beneath the sign.
+    ieee,           ///< The greatest exponent means infinity or NaN.
+    all_ones,       ///< No infinities; NaN is all ones after the sign.
     negative_zero,  ///< No infinities, no -0; its code is NaN.
   } specials;
 };
@@ -30,7 +30,7 @@ inline constexpr Float8Format float8_e4m3fnuz{4, 3, 8, Float8Format::Specials::n
 inline constexpr Float8Format float8_e5m2fnuz{5, 2, 16, Float8Format::Specials::negative_zero};
 inline constexpr Float8Format float8_e8m0fnu{8, 0, 127, Float8Format::Specials::all_ones};
 
-/// 2^exponent; exact, also where the result is subnormal.
+/// Returns 2^exponent; exact, also if the result is subnormal.
 constexpr float power_of_two(int exponent) noexcept {
   float result = 1;
   for (; exponent > 0; --exponent) {
@@ -69,7 +69,7 @@ constexpr float float8_value(const Float8Format& format, std::uint8_t code) noex
   return negative ? -size : size;
 }
 
-/// The 256 values as bits of bfloat16.
+/// Returns the 256 values as bits of bfloat16.
 constexpr std::array<std::uint16_t, 256> bfloat16_of_float8(const Float8Format& format) noexcept {
   std::array<std::uint16_t, 256> bits{};
   for (std::size_t code = 0; code < bits.size(); ++code) {

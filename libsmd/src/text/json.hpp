@@ -15,19 +15,18 @@
 #include <utility>
 #include <vector>
 
-/// The one way in which JSON texts become anything else, but for index files, which simdjson reads under the same limit
-/// of depth. No document is deeper than what is asked for here, so that walking, printing and destroying one recurses
-/// no deeper.
+/// Parses all JSON except index files, which simdjson reads with the same limit of depth. No document is deeper than
+/// the requested limit, so walking, printing and destroying one recurses no deeper.
 namespace smd::text {
 
 enum class JsonFault : std::uint8_t {
-  malformed,  ///< Not JSON from `offset` on.
+  malformed,  ///< Not JSON at `offset`.
   cut_off,    ///< The text ends inside the document.
-  too_deep,   ///< Objects and arrays within each other, past the limit; `offset` is not known.
-  number,     ///< `number` is beyond a double.
+  too_deep,   ///< Too many nested objects and arrays; `offset` is not known.
+  number,     ///< `number` is out of double's range.
 };
 
-/// Why a text is not taken.
+/// Why a text was refused.
 struct JsonError {
   JsonFault fault = JsonFault::malformed;
   std::uint64_t offset = 0;
@@ -36,7 +35,7 @@ struct JsonError {
 
 enum class JsonContainer : std::uint8_t { object, array };
 
-/// Passes what nlohmann's parser finds to a sink, down to a depth.
+/// Forwards what nlohmann's parser finds to a sink, down to a maximum depth.
 template <class Sink>
 class JsonEvents {
  public:
@@ -61,7 +60,7 @@ class JsonEvents {
 
   bool parse_error(std::size_t position, const std::string& last_token, const nlohmann::detail::exception& error) {
     constexpr int number_overflow = 406;
-    const std::size_t read = position == 0 ? 0 : position - 1;  // the parser counts what it has read
+    const std::size_t read = position == 0 ? 0 : position - 1;  // the parser counts the bytes that it has read
     if (error.id == number_overflow) {
       error_ = {JsonFault::number, read, excerpt(last_token)};
     } else if (read < text_bytes_) {
@@ -102,8 +101,8 @@ class JsonEvents {
   std::optional<JsonError> error_;
 };
 
-/// Reads a text to its end. The sink gets `value(v)` (nullptr, bool, int64_t, uint64_t, double, string&&),
-/// `key(string&&)`, `open(JsonContainer)` and `close()`, in the order of the text, up to the first fault.
+/// Reads a text to its end. The sink receives `value(v)` (nullptr, bool, int64_t, uint64_t, double, string&&),
+/// `key(string&&)`, `open(JsonContainer)` and `close()`, in the order of the text, up to the first error.
 template <class Sink>
 [[nodiscard]] std::optional<JsonError> read_json(std::string_view text, Sink& sink,
                                                  std::size_t depth = limits::json_depth) {
@@ -112,7 +111,7 @@ template <class Sink>
   return std::move(events).take_error();
 }
 
-/// Takes notice of nothing: for telling whether a text is JSON.
+/// Ignores everything: for checking whether a text is JSON.
 struct NoJsonSink {
   template <class Value>
   void value(Value&& /*found*/) noexcept {}
@@ -121,12 +120,12 @@ struct NoJsonSink {
   void close() noexcept {}
 };
 
-/// Owns a document. nlohmann's own destructor takes memory for what it destroys, and a destructor that finds none ends
-/// the program; this one takes apart from within and needs none. Recurses by the document's depth.
+/// Owns a document. nlohmann's own destructor allocates memory, and ends the program if there is none; this one takes
+/// the document apart from within and allocates nothing. Recurses by the document's depth.
 template <class Json>
 class JsonDocument {
  public:
-  JsonDocument() noexcept(false) = default;  // nlohmann promises none, of a constructor that may take memory
+  JsonDocument() noexcept(false) = default;  // nlohmann declares none, although its constructor may allocate
   explicit JsonDocument(Json&& root) : root_(std::move(root)) {}
   JsonDocument(JsonDocument&& other) noexcept : root_(std::move(other.root_)) {}
   JsonDocument& operator=(JsonDocument&& other) noexcept {
@@ -142,7 +141,7 @@ class JsonDocument {
   [[nodiscard]] Json* operator->() noexcept { return &root_; }
   [[nodiscard]] const Json* operator->() const noexcept { return &root_; }
 
-  /// Leaves an empty container, or the scalar that it was.
+  /// Leaves an empty container, or the scalar unchanged.
   static void dismantle(Json& value) noexcept {
     if (auto* const items = value.template get_ptr<typename Json::array_t*>()) {
       for (Json& item : *items) {
@@ -161,7 +160,7 @@ class JsonDocument {
   Json root_;
 };
 
-/// A sink that puts a document together. Of a repeated key the last value counts.
+/// A sink that builds a document. If a key is repeated, the last value counts.
 template <class Json>
 class JsonBuilder {
  public:
@@ -180,7 +179,7 @@ class JsonBuilder {
   void close() { open_.pop_back(); }
 
  private:
-  /// Where the next value goes. Only the innermost container grows, so that those around it stay where they are.
+  /// Returns where the next value goes. Only the innermost container grows, so those around it do not move.
   Json& place() {
     if (open_.empty()) {
       return root_;
@@ -188,7 +187,7 @@ class JsonBuilder {
     if (open_.back()->is_array()) {
       return open_.back()->emplace_back();
     }
-    JsonDocument<Json>::dismantle(*member_);  // of a repeated key
+    JsonDocument<Json>::dismantle(*member_);  // replaces the value of a repeated key
     return *member_;
   }
 
@@ -197,7 +196,7 @@ class JsonBuilder {
   Json* member_ = nullptr;
 };
 
-/// Parses a text into `document`, which is null before.
+/// Parses a text into `document`. Precondition: `document` is null.
 template <class Json>
 [[nodiscard]] std::optional<JsonError> parse_json(std::string_view text, JsonDocument<Json>& document,
                                                   std::size_t depth = limits::json_depth) {
@@ -205,7 +204,7 @@ template <class Json>
   return read_json(text, builder, depth);
 }
 
-/// Appends a value as JSON until `most` bytes are there, and then a little more.
+/// Appends a value as JSON until slightly more than `most` bytes are written.
 template <class Json>
 void append_json(std::string& out, const Json& value, std::size_t most) {
   if (out.size() > most) {
@@ -236,7 +235,8 @@ void append_json(std::string& out, const Json& value, std::size_t most) {
   }
 }
 
-/// A value as JSON for a message: its beginning where it is longer than `most` bytes. Costs no more than it shows.
+/// Returns a value as JSON for a message, only its beginning if it is longer than `most` bytes. The cost depends only
+/// on what is shown.
 template <class Json>
 [[nodiscard]] std::string json_excerpt(const Json& value, std::size_t most = quoted_bytes) {
   std::string text;

@@ -8,14 +8,14 @@
 
 namespace smd::detail {
 
-/// Steps that matching may still take, for all patterns and names of one question. Not for concurrent use.
+/// Number of steps that matching may still take, for all patterns and names of one query. Not safe for concurrent use.
 class MatchBudget {
  public:
   explicit MatchBudget(std::uint64_t steps = limits::pattern_question_steps) noexcept : left_(steps) {}
 
   [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
   [[nodiscard]] bool spent() const noexcept { return left_ == 0; }
-  /// Takes `steps` away, or all that is left.
+  /// Subtracts `steps`, at most down to 0.
   void spend(std::uint64_t steps) noexcept { left_ -= std::min(left_, steps); }
 
  private:

@@ -8,12 +8,12 @@ namespace smd::detail {
 
 namespace {
 
-/// A class is looked through range by range; its text is about as long as that takes.
+/// A class is searched range by range; its text is about as long as that takes.
 constexpr std::size_t class_text_in_byte = 32;
 /// More than any name has.
 constexpr std::uint32_t whole_subject = UINT32_MAX;
 
-/// The least number of repetitions of `x{3,5}`: they are looked at without a callout between them.
+/// Returns the minimum number of repetitions in `x{3,5}`: they are matched without a callout between them.
 std::uint32_t least_repetitions(std::string_view item) {
   const std::size_t open = item.rfind('{');
   if (open == std::string_view::npos || open == 0 || item.find('}', open) == std::string_view::npos) {
@@ -24,7 +24,7 @@ std::uint32_t least_repetitions(std::string_view item) {
   return least;
 }
 
-/// Bytes that an item may look at before it fails, where that is not at once.
+/// Returns how many bytes an item may read before it fails, if it may read more than one.
 std::uint32_t looked_at(std::string_view item, std::uint32_t longest_lookbehind) {
   if (item.starts_with("(?<=") || item.starts_with("(?<!")) {
     return longest_lookbehind;
@@ -35,7 +35,7 @@ std::uint32_t looked_at(std::string_view item, std::uint32_t longest_lookbehind)
   if (item.starts_with('\\') && item.size() > 1) {
     const char kind = item[1];
     if ((kind >= '1' && kind <= '9') || kind == 'k' || kind == 'g' || kind == 'X') {
-      return whole_subject;  // back to a group, or over as many marks as stand on one character
+      return whole_subject;  // a reference to a group, or a character with any number of combining marks
     }
   }
   return least_repetitions(item);

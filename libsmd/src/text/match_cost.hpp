@@ -14,23 +14,23 @@
 
 namespace smd::detail {
 
-/// Bytes that are looked at in the time of one step.
+/// Number of bytes that are read in the time of one step.
 constexpr std::size_t bytes_in_step = 8;
 
-/// What the items of a compiled pattern cost. PCRE2's own match limit begins anew at each place where a match may
-/// start, and counts neither what a repeated class passes over nor what it compares; so steps are counted at the
-/// callouts that PCRE2 puts before each item (PCRE2_AUTO_CALLOUT).
+/// Costs of the items of a compiled pattern. PCRE2's own match limit starts again at each place where a match may
+/// begin, and counts neither what a repeated class skips nor what it compares. So steps are counted at the callouts
+/// that PCRE2 inserts before each item (PCRE2_AUTO_CALLOUT).
 class ItemCosts {
  public:
   ItemCosts() = default;
-  /// `pattern` is what `code` was compiled from.
+  /// `pattern` is the text from which `code` was compiled.
   ItemCosts(const pcre2_code* code, std::string_view pattern);
 
   struct Item {
-    std::uint32_t per_byte = 1;  ///< Of those that it passes over: a large class is slow to look through.
-    std::uint32_t ahead = 0;     ///< Bytes that it may look at and then fail, unseen.
+    std::uint32_t per_byte = 1;  ///< For bytes that it skips: a large class is slow to search.
+    std::uint32_t ahead = 0;     ///< Bytes that it may read and then fail, without a callout.
   };
-  /// The item at a place of the pattern.
+  /// Returns the item at an offset of the pattern.
   [[nodiscard]] const Item& at(std::size_t place) const noexcept { return items_[place]; }
 
  private:
@@ -42,10 +42,10 @@ class StepCounter {
  public:
   StepCounter(const ItemCosts& costs, std::uint64_t limit) noexcept : costs_(&costs), limit_(limit) {}
 
-  /// For pcre2_set_callout; `counter` is a StepCounter. Ends the search by PCRE2_ERROR_CALLOUT.
+  /// For pcre2_set_callout; `counter` is a StepCounter. Ends the search with PCRE2_ERROR_CALLOUT.
   static int callout(pcre2_callout_block* block, void* counter) noexcept;
 
-  /// Whether that many more are within the limit.
+  /// Adds steps; returns whether the total is within the limit.
   [[nodiscard]] bool take(std::uint64_t steps) noexcept {
     steps_ += steps;
     return steps_ <= limit_;
@@ -58,7 +58,7 @@ class StepCounter {
   std::uint64_t limit_;
   std::uint64_t steps_ = 0;
   std::size_t position_ = 0;
-  std::uint32_t per_byte_ = 0;  // of the item before; the way to the first one is PCRE2's quick search
+  std::uint32_t per_byte_ = 0;  // cost of the previous item; PCRE2's fast search finds the first one
 };
 
 }  // namespace smd::detail

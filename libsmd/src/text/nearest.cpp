@@ -11,9 +11,9 @@ namespace smd::detail {
 
 namespace {
 
-/// Longer names are not worth the quadratic time: nobody types them by hand.
+/// Longer names are not typed by hand and not worth the quadratic time.
 constexpr std::size_t longest = 256;
-/// Of comparisons of characters: past this only parts of names are looked for. A hint is not worth minutes.
+/// Number of character comparisons; beyond it only substrings are searched for. A hint is not worth minutes.
 constexpr std::size_t most_work = 200'000'000;
 
 std::string folded(std::string_view name) {
@@ -37,7 +37,7 @@ std::size_t distance_to_part(std::string_view a, std::string_view b) {
   return *std::min_element(row.begin(), row.end());
 }
 
-/// How far away a name is, what decides between equals, and the name.
+/// Distance, tie-breaker, and name.
 using Candidate = std::tuple<std::size_t, std::size_t, std::string_view>;
 
 std::vector<std::string> best(std::vector<Candidate> found, std::size_t most) {
@@ -81,7 +81,7 @@ std::vector<std::string> nearest(std::string_view typed, std::span<const std::st
 
 std::vector<std::string> nearest_holding(std::string_view part, std::span<const std::string_view> names,
                                          std::size_t most) {
-  constexpr std::size_t shortest = 3;  // anything is like less
+  constexpr std::size_t shortest = 3;  // shorter names resemble anything
   std::vector<Candidate> found;
   const std::string wanted = folded(part);
   std::size_t work = 0;

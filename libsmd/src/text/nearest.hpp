@@ -9,13 +9,13 @@
 
 namespace smd::detail {
 
-/// Up to `most` of `names` that a person may have meant by `typed`, best first: by edit distance without regard to
-/// case, at most a third of its length away, or holding it as a part.
+/// Returns up to `most` of `names` that a person may have meant by `typed`, best first: names within an edit distance
+/// of a third of its length, ignoring case, or names that contain it.
 [[nodiscard]] std::vector<std::string> nearest(std::string_view typed, std::span<const std::string_view> names,
                                                std::size_t most = 3);
 
-/// Up to `most` of `names` of which a part is like `part`, best first, then the shortest: by the edit distance to the
-/// nearest part of the name without regard to case, at most a quarter of the length of `part`.
+/// Returns up to `most` of `names` that contain a part similar to `part`, best first, then shortest: the edit distance
+/// to the nearest part of the name, ignoring case, is at most a quarter of the length of `part`.
 [[nodiscard]] std::vector<std::string> nearest_holding(std::string_view part, std::span<const std::string_view> names,
                                                        std::size_t most = 3);
 

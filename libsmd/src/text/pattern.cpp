@@ -13,9 +13,9 @@ namespace smd::detail {
 
 namespace {
 
-/// Matching a name takes microseconds; compiling to machine code pays only after many.
+/// Matching a name takes microseconds; compiling to machine code pays off only after many.
 constexpr std::uint64_t steps_before_jit = 10'000;
-/// What a search takes before its first step.
+/// Cost of a search before its first step.
 constexpr std::uint64_t steps_of_search = 50;
 
 constexpr std::uint32_t options =
@@ -36,8 +36,8 @@ struct Pattern::Compiled {
   Handle<pcre2_match_context, pcre2_match_context_free> context;
   Handle<pcre2_jit_stack, pcre2_jit_stack_free> stack;
   ItemCosts costs;
-  bool literal = false;  // no more than text to be found
-  bool counted = false;  // there are callouts
+  bool literal = false;  // a plain text to be found
+  bool counted = false;  // has callouts
   std::uint64_t steps = 0;
 
   void use_machine_code();
@@ -56,8 +56,8 @@ void Pattern::Compiled::use_machine_code() {
   }
 }
 
-/// After many searches machine code is worth its making; in a long one it is made on the way, and the search begun
-/// anew.
+/// After many searches the pattern is compiled to machine code. During a long search it is compiled on the way, and
+/// the search restarts.
 int Pattern::Compiled::find_counted(std::string_view subject, StepCounter& counter) {
   if (steps >= steps_before_jit && stack == nullptr) {
     use_machine_code();
@@ -77,12 +77,12 @@ int Pattern::Compiled::find_counted(std::string_view subject, StepCounter& count
   return find(subject, 0, 0);
 }
 
-/// Where callouts would make the pattern too large for PCRE2: one place after another, each with a limit of PCRE2's
-/// that grows while it is hit, so that no more is counted than four times what was needed.
+/// For patterns that callouts would make too large for PCRE2: tries one start after another, each with a PCRE2 limit
+/// that is raised each time it is hit, so that at most four times the required steps are counted.
 int Pattern::Compiled::find_by_starts(std::string_view subject, StepCounter& counter) const {
   for (std::size_t start = 0;; ++start) {
     if (start < subject.size() && (static_cast<unsigned char>(subject[start]) & 0xC0U) == 0x80) {
-      continue;  // within a character
+      continue;  // inside a character
     }
     int result = PCRE2_ERROR_MATCHLIMIT;
     for (std::uint32_t steps_here = 64; result == PCRE2_ERROR_MATCHLIMIT; steps_here *= 4) {
@@ -107,7 +107,7 @@ std::optional<std::string> Pattern::compile(std::string_view text) {
   text_ = text;
   compiled_.reset();
   if (text == ".*" || text.empty()) {
-    return std::nullopt;  // found in every text
+    return std::nullopt;  // matches every text
   }
   if (text.size() > limits::pattern_bytes) {
     return "it is longer than " + std::to_string(limits::pattern_bytes / 1024) + " KiB";
@@ -177,7 +177,7 @@ Pattern::Answer Pattern::search(std::string_view subject, MatchBudget& budget) {
   if (result >= 0) {
     return Answer::yes;
   }
-  // Any other failure is a limit of steps, memory or stack: never taken for "no".
+  // Any other failure is a limit of steps, memory or stack, and never means "no match".
   return result == PCRE2_ERROR_CALLOUT && limit < limits::pattern_match_steps ? Answer::spent : Answer::limit;
 }
 

@@ -11,17 +11,16 @@
 
 namespace smd::detail {
 
-/// A regular expression in Python's dialect as far as PCRE2 can be made to share it: found anywhere in the text,
-/// case-sensitive, UTF-8, classes and case folding by Unicode. Matching is bounded by `limits.hpp`: for each name, by
-/// `pattern_match_steps` over all places where a match may start, and for a question by its budget. Not for concurrent
-/// use.
+/// A regular expression in Python's dialect, as far as PCRE2 supports it: found anywhere in the text, case-sensitive,
+/// UTF-8, with Unicode classes and case folding. `limits.hpp` bounds the cost: for each name, `pattern_match_steps`
+/// over all places where a match may start, and for a query its budget. Not safe for concurrent use.
 class Pattern {
  public:
   enum class Answer : std::uint8_t {
     no,
     yes,
-    limit,  ///< This name needs more steps, memory or stack than a name may.
-    spent,  ///< The question has no steps left.
+    limit,  ///< This name needs more steps, memory or stack than allowed.
+    spent,  ///< The query has no steps left.
   };
 
   Pattern();
@@ -29,11 +28,11 @@ class Pattern {
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;
 
-  /// Compiles; returns what is wrong with the text and where, or nothing.
+  /// Compiles a pattern. Returns the error and its place in the text, or nullopt.
   [[nodiscard]] std::optional<std::string> compile(std::string_view text);
-  /// Whether it is found in `subject`; what that takes is taken from `budget`.
+  /// Returns whether the pattern is found in `subject`; subtracts the cost from `budget`.
   [[nodiscard]] Answer search(std::string_view subject, MatchBudget& budget);
-  /// A question of its own.
+  /// As above, with a budget of its own.
   [[nodiscard]] Answer search(std::string_view subject) {
     MatchBudget budget;
     return search(subject, budget);

@@ -10,7 +10,7 @@ namespace smd::detail {
 
 namespace {
 
-/// Characters that are one without regard to case in Python, and not in PCRE2. All others agree (Unicode 14).
+/// Characters that are equal without regard to case in Python but not in PCRE2. All others agree (Unicode 14).
 constexpr std::array<std::array<std::uint32_t, 4>, 4> alike_in_python = {{
     {'I', 'i', 0x130, 0x131},
     {0x390, 0x390, 0x1FD3, 0x1FD3},
@@ -24,7 +24,7 @@ bool is_lower(std::uint32_t c) noexcept { return c >= 'a' && c <= 'z'; }
 bool is_upper(std::uint32_t c) noexcept { return c >= 'A' && c <= 'Z'; }
 bool is_digit(std::uint32_t c) noexcept { return c >= '0' && c <= '9'; }
 
-/// PCRE2 takes the signs of Kelvin and the long s for them.
+/// Returns whether PCRE2 folds a letter to a non-ASCII one: k to the Kelvin sign, s to the long s.
 bool folds_beyond_ascii(std::uint32_t c) noexcept { return c == 'k' || c == 'K' || c == 's' || c == 'S'; }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace smd::detail {
 
-/// What of a pattern's flags its parts must know; PCRE2 keeps the others.
+/// The flags of a pattern that affect translation; PCRE2 handles the others.
 struct PatternFlags {
   bool ascii = false;
   bool ignore_case = false;
@@ -18,24 +18,24 @@ struct PatternFlags {
   bool operator==(const PatternFlags&) const = default;
 };
 
-/// What stands between the brackets of a PCRE2 class that has the characters of Python's `\w`, `\d`, `\s`, or, in upper
-/// case, all others; empty for other letters. PCRE2's own differ: U+001C to U+001F are white space to Python, U+180E is
-/// not, and from 10.43 on marks are in words.
+/// Returns the members of a PCRE2 class that has the characters of Python's `\w`, `\d` or `\s`, or, in upper case, all
+/// others; empty for other letters. PCRE2's own classes differ: U+001C to U+001F are white space in Python, U+180E is
+/// not, and from 10.43 on marks belong to words.
 [[nodiscard]] std::string_view class_members(char escape, bool ascii) noexcept;
 
-/// Appends a character as `\x{…}`; letters and digits of ASCII as they are.
+/// Appends a character as `\x{…}`; ASCII letters and digits unchanged.
 void append_character(std::string& out, std::uint32_t character);
 
-/// Appends a character that stands for itself, with those that Python takes for the same without regard to case.
+/// Appends a literal character, with those that Python treats as equal without regard to case.
 void append_literal(std::string& out, std::uint32_t character, PatternFlags flags);
 
-/// A class in the making: `[a-z\d]`.
+/// Builds the text of a class: `[a-z\d]`.
 class ClassText {
  public:
   ClassText(bool negated, PatternFlags flags) : negated_(negated), flags_(flags) {}
 
   void add(std::uint32_t first, std::uint32_t last);
-  /// What PCRE2 understands within a class.
+  /// Adds text that PCRE2 understands inside a class.
   void add(std::string_view members) { members_ += members; }
   void append_to(std::string& out) const;
 
@@ -45,7 +45,7 @@ class ClassText {
   bool negated_;
   PatternFlags flags_;
   std::string members_;
-  std::array<bool, 4> alike_{};  // which of the sets of characters that Python alone folds have a member
+  std::array<bool, 4> alike_{};  // the sets of characters that only Python folds and that have a member
 };
 
 }  // namespace smd::detail

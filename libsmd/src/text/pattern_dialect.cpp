@@ -19,7 +19,7 @@ bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && 
 bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool has(std::string_view letters, char letter) noexcept { return letters.find(letter) != letters.npos; }
 
-/// `i-s` of `(?i-s:`.
+/// The letters `i-s` of `(?i-s:`.
 struct FlagLetters {
   std::string_view on;
   std::string_view off;
@@ -31,7 +31,7 @@ struct FlagLetters {
   }
 };
 
-/// Those that PCRE2 is given.
+/// Returns the letters that are passed to PCRE2.
 std::string native(std::string_view letters) {
   std::string text;
   for (const char letter : {'i', 'm', 's'}) {
@@ -40,16 +40,16 @@ std::string native(std::string_view letters) {
   return text;
 }
 
-/// Global flags hold for all of a pattern, wherever they stand.
+/// Global flags apply to the whole pattern, wherever they are.
 struct GlobalFlags {
   PatternFlags flags;
   std::string native;  ///< As letters.
 };
 
-/// Takes a pattern piece by piece.
+/// Translates a pattern piece by piece.
 class Translator {
  public:
-  /// `known`: the global flags, as far as they were found.
+  /// `known`: the global flags found so far.
   Translator(std::string_view python, const GlobalFlags& known) : in_(python), flags_(known.flags) {
     result_.pcre2 = known.native.empty() ? "" : "(?" + known.native + ")";
   }
@@ -65,14 +65,14 @@ class Translator {
     }
   }
 
-  /// Those that `run` has met; none: it met no global flags.
+  /// Global flags that `run` has found; nullopt if there are none.
   [[nodiscard]] const std::optional<GlobalFlags>& global_flags() const noexcept { return global_; }
   Translation take() && { return std::move(result_); }
 
  private:
   [[nodiscard]] std::string& out() noexcept { return result_.pcre2; }
   void copy(std::size_t bytes) { out() += in_.take(bytes); }
-  /// The text from `from` through the first `end`. Without an `end`, the rest: PCRE2 then reports the error.
+  /// Copies from `from` through the first `end`. Without an `end`, copies the rest: PCRE2 then reports the error.
   void copy_through(std::string_view end, std::size_t from) {
     const std::size_t found = in_.rest().find(end, from);
     copy(found == std::string_view::npos ? found : found + end.size());
@@ -117,7 +117,7 @@ class Translator {
     } else if (kind == 'Z') {
       out() += "\\z";
       in_.take(2);
-    } else if (kind == 'Q') {  // as the next, PCRE2's own
+    } else if (kind == 'Q') {  // like the next one, PCRE2's own
       copy_through("\\E", 2);
     } else if (has("pPxNgko", kind) && in_.at(2) == '{' && !named_character()) {
       copy_through("}", 2);
@@ -143,7 +143,7 @@ class Translator {
     const std::string not_ahead = "(?!" + word + ")";
     if (wanted) {
       out() += "(?:" + behind + not_ahead + "|" + not_behind + ahead + ")";
-    } else {  // an empty text has neither
+    } else {  // neither exists in an empty text
       out() += "(?:" + behind + ahead + "|" + not_behind + not_ahead + "(?!\\A\\z))";
     }
   }
@@ -157,14 +157,14 @@ class Translator {
     return in_.escaped_character(in_class);
   }
 
-  /// PCRE2 would compare as Unicode does.
+  /// PCRE2 would compare by Unicode's rules.
   void refuse_reference() const {
     if (flags_.ascii && flags_.ignore_case) {
       in_.refuse("a reference to a group", " is not supported under the flags a and i together");
     }
   }
 
-  /// One item of a class: a character, or members of a class such as `\w`.
+  /// An item of a class: a character, or members such as `\w`.
   struct Item {
     std::uint32_t character = 0;
     std::string_view members = {};
@@ -205,7 +205,7 @@ class Translator {
     in_.take(negated ? 2 : 1);
     ClassText text(negated, flags_);
     bool first = true;
-    for (check_class_open(); first || in_.at(0) != ']'; check_class_open()) {  // one that stands first is a member
+    for (check_class_open(); first || in_.at(0) != ']'; check_class_open()) {  // a bracket in first place is a member
       first = false;
       const PatternReader range = in_;
       const Item low = class_item();
@@ -224,7 +224,7 @@ class Translator {
     text.append_to(out());
   }
 
-  /// A quantifier, or a brace that stands for itself.
+  /// Translates a quantifier, or a literal brace.
   void brace() {
     std::size_t low = 1;
     for (; is_digit(in_.at(low)); ++low) {
@@ -271,7 +271,7 @@ class Translator {
     }
   }
 
-  /// Takes `(?i)`, `(?i:` and the like. False: something else is next.
+  /// Reads `(?i)`, `(?i:` and so on. Returns false if something else is next.
   bool flags_group() {
     static constexpr std::string_view known = "aiLmsux";
     std::size_t end = 2;
@@ -314,7 +314,7 @@ class Translator {
   PatternReader in_;
   Translation result_;
   PatternFlags flags_;
-  std::vector<PatternFlags> outer_;  // of the groups around
+  std::vector<PatternFlags> outer_;  // of the enclosing groups
   std::optional<GlobalFlags> global_;
 };
 

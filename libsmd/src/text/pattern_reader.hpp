@@ -11,25 +11,25 @@
 
 namespace smd::detail {
 
-/// Takes the text of a Python pattern from the front.
+/// Reads the text of a Python pattern from the front.
 class PatternReader {
  public:
   explicit PatternReader(std::string_view python) : python_(python), rest_(python) {}
 
   [[nodiscard]] bool done() const noexcept { return rest_.empty(); }
   [[nodiscard]] std::string_view rest() const noexcept { return rest_; }
-  /// The byte so far ahead; 0 behind the end.
+  /// Returns the byte at distance `i`; 0 after the end.
   [[nodiscard]] char at(std::size_t i) const noexcept { return i < rest_.size() ? rest_[i] : '\0'; }
   [[nodiscard]] std::size_t place() const noexcept { return python_.size() - rest_.size(); }
-  /// What was taken; at most what is left.
+  /// Reads bytes; fewer if the text ends.
   std::string_view take(std::size_t bytes) noexcept;
 
-  /// Throws a Translation::Refusal of what is next: `text`, the place, `advice`.
+  /// Throws a Translation::Refusal for the next item: `text`, the place, `advice`.
   [[noreturn]] void refuse(std::string text, std::string advice = {}) const;
 
-  /// Takes a character.
+  /// Reads a character.
   std::uint32_t character();
-  /// Takes an escape that means a character, if one is next. In a class all numbers are characters.
+  /// Reads an escape that denotes a character, if one is next. In a class all numbers are characters.
   std::optional<std::uint32_t> escaped_character(bool in_class);
 
  private:

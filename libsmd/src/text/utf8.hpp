@@ -6,13 +6,13 @@
 
 namespace smd::detail {
 
-/// A character of UTF-8 text, and how many bytes it takes; 0 bytes if it is not well-formed.
+/// A character of UTF-8 text and its size in bytes; 0 bytes if it is not well-formed.
 struct CodePoint {
   char32_t value = 0;
   std::size_t bytes = 0;
 };
 
-/// Returns the first character of a text, which must not be empty (Unicode, table 3-7).
+/// Returns the first character of a text (Unicode, table 3-7). Precondition: the text is not empty.
 [[nodiscard]] inline CodePoint first_character(std::string_view text) noexcept {
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
   const unsigned char lead = byte(0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "text/match_budget.hpp"
 #include <smd/limits.hpp>
+#include "text/match_budget.hpp"
 
 #include <cstddef>
 #include <mutex>

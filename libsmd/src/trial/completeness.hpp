@@ -25,8 +25,8 @@ void find_last_complete(Snapshot& snapshot, std::optional<std::vector<std::int64
 /// `window` are left, window/2 of them (docs/format.md).
 [[nodiscard]] std::size_t given_up(std::size_t waiting, std::size_t window) noexcept;
 
-/// Says so if fewer workers have a collections file than the job said would save, or if it said nonsense. `place`: where
-/// the layout has collections files.
+/// Says so if fewer workers have a collections file than the job said would save, or if it said nonsense. `place`:
+/// where the layout has collections files.
 [[nodiscard]] std::optional<Problem> missing_collections_files(const Snapshot& snapshot, std::string_view place);
 
 }  // namespace smd::detail::trial

@@ -133,7 +133,7 @@ void TrialSnapshot::require(StepKey step) const {
 }
 
 bool TrialSnapshot::ended() const noexcept { return impl_->snapshot->ended; }
-std::size_t TrialSnapshot::listed_files() const noexcept { 
+std::size_t TrialSnapshot::listed_files() const noexcept {
   const Snapshot& snapshot = *impl_->snapshot;
   return snapshot.listing->named ? snapshot.listing->named->files.size() : snapshot.steps.size();
 }

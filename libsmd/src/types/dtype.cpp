@@ -17,7 +17,7 @@ using detail::ElementKind;
 
 constexpr DtypeFacts unknown{Dtype{}, "unknown", 0, ElementKind::string, Dtype{}};
 
-// By number: where its row stands in the table, counted from 1; 0: nowhere.
+// For each number, the row in the table, counted from 1; 0 if there is none.
 constexpr auto row_of = [] {
   std::array<std::uint8_t, 256> rows{};
   for (std::size_t i = 0; i < std::size(dtype_table); ++i) {

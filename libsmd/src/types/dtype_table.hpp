@@ -11,13 +11,12 @@ namespace smd::detail {
 
 enum class ElementKind : std::uint8_t { floating, integer, natural, boolean, complex, string };
 
-/// What is known of an element type. To add one, add its number in smd/dtype.hpp and its row here; then, if its bits
-/// mean something new, how they become numbers (types/float8_table.hpp) and how one is printed
-/// (tools/rows/elements.hpp).
+/// Properties of an element type. To add one, add its number in smd/dtype.hpp and its row here. If it has a new bit
+/// layout, also add the conversion to numbers (types/float8_table.hpp) and the formatting (tools/rows/elements.hpp).
 struct DtypeFacts {
   Dtype dtype;
   std::string_view name;
-  std::uint8_t item_size;  ///< Bytes of an element; 0: they differ in length.
+  std::uint8_t item_size;  ///< Bytes of an element; 0 if elements differ in length.
   ElementKind kind;
   Dtype storage;  ///< The type whose elements are stored.
 };

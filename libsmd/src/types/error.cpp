@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/error.hpp>
 
-// Each class's type information and virtual table live here, once, so that a `catch` in another module finds them.
+// Type information and virtual tables of all classes are defined here, once, so that a `catch` in another module
+// matches.
 namespace smd {
 
 Error::~Error() = default;

@@ -11,8 +11,8 @@
 
 namespace smd::detail {
 
-/// A result, or why there is none. Inside the library damaged input is such a value, never an exception; the caller
-/// decides what it means. Check before taking.
+/// A result, or the problem that prevented it. Inside the library damaged input is such a value, never an exception;
+/// the caller decides what it means. Check before access.
 template <class T>
 class [[nodiscard]] Outcome {
  public:
@@ -36,7 +36,7 @@ class [[nodiscard]] Outcome {
 using Status = Outcome<std::monostate>;
 inline Status ok() { return std::monostate{}; }
 
-/// Damage at a byte offset of a file that the caller names later.
+/// Makes a problem for damage at a byte offset of a file; the caller adds the file's name.
 inline Problem damaged(std::string text, std::optional<std::uint64_t> offset = {}) {
   return {ProblemKind::damaged, {}, offset, std::move(text)};
 }

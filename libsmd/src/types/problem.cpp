@@ -7,7 +7,7 @@ namespace smd {
 
 namespace {
 
-/// Messages show paths in full, so that they can be copied. PATH_MAX of Linux.
+/// Messages show paths in full, so that they can be copied. The limit is Linux's PATH_MAX.
 constexpr std::size_t longest_path = 4096;
 
 }  // namespace

@@ -11,26 +11,27 @@
 
 namespace smd::detail {
 
-/// Problems of one origin (a file, a trial), bounded in memory: keeps the first ones of each kind and counts the rest.
-/// Damaged input can hold millions of them; each must not cost more memory than the input that caused it.
+/// Problems of one origin (a file, a trial) in bounded memory: keeps the first ones of each kind and counts the rest.
+/// Damaged input can contain millions of them; each must not cost more memory than the input that caused it.
 class ProblemList {
  public:
   /// Keeps at most `most` problems of each kind.
   explicit ProblemList(std::size_t most) noexcept : most_(most) {}
 
   void add(Problem problem);
-  /// Adds what another list kept, and what it counted.
+  /// Adds the problems that another list kept, and its counts.
   void add(ProblemList&& more);
-  /// Counts one problem without its text. Precondition: `full(kind)`.
+  /// Counts a problem without keeping its text. Precondition: `full(kind)`.
   void count(ProblemKind kind) noexcept { ++left_out_[index(kind)]; }
-  /// Whether `add` would only count: the caller need not make up the text.
+  /// Returns whether `add` would only count, so that the caller need not compose the text.
   [[nodiscard]] bool full(ProblemKind kind) const noexcept { return kept_of_kind_[index(kind)] >= most_; }
 
   [[nodiscard]] const std::vector<Problem>& kept() const noexcept { return kept_; }
-  /// Names the file that the problems kept so far are of.
+  /// Sets the file of the problems kept so far.
   void set_file(const std::string& file);
   [[nodiscard]] bool empty() const noexcept { return kept_.empty(); }
-  /// What was kept, then one line for each kind of which some were only counted. `file` is that of these lines.
+  /// Returns the kept problems, followed by one line for each kind of which some were only counted. `file` is the file
+  /// of these lines.
   [[nodiscard]] std::vector<Problem> all(const std::string& file = {}) const;
 
  private:

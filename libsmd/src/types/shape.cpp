@@ -24,7 +24,7 @@ std::optional<std::uint64_t> element_count(const Shape& shape) noexcept {
     }
   }
   if (!fits) {
-    return {};  // even if a size is 0: strides could not be computed
+    return {};  // even if a size is 0, because strides could not be computed
   }
   return zero ? 0 : count;
 }

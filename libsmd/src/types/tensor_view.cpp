@@ -16,7 +16,7 @@ std::vector<std::string_view> strings(const TensorView& view) {
     }
     rest = rest.subspan(4);
     if (length > rest.size()) {
-      break;  // not what a view of strings must be; show what is there
+      break;  // not valid for a view of strings; return what is there
     }
     found.emplace_back(reinterpret_cast<const char*>(rest.data()), length);
     rest = rest.subspan(length);

@@ -17,7 +17,7 @@ std::string plugin(std::string_view name, std::int64_t number) {
   return data;
 }
 
-/// SummaryMetadata; empty if there is nothing to say.
+/// Returns a SummaryMetadata message; empty if it has no fields.
 std::string metadata(const EventHeader& header) {
   std::string out;
   if (header.mode_step) {
@@ -29,7 +29,7 @@ std::string metadata(const EventHeader& header) {
   return out;
 }
 
-/// TensorShapeProto.
+/// Returns a TensorShapeProto.
 std::string shape(std::string_view tag, std::span<const std::int64_t> dims) {
   std::string out;
   for (const std::int64_t size : dims) {
@@ -44,8 +44,8 @@ std::string shape(std::string_view tag, std::span<const std::int64_t> dims) {
   return out;
 }
 
-/// Appends all of the message before the elements and returns what comes after them. With `room`, `out` gets room for
-/// all of it at once, a record's footer included.
+/// Appends the whole message up to the elements and returns what follows them. With `room`, reserves memory in `out`
+/// for all of it at once, including a record's footer.
 std::string append_front(std::string& out, const EventHeader& header, const TensorView& value,
                          std::span<const std::string_view> texts, bool room) {
   const bool is_string = value.dtype() == Dtype::string;

@@ -9,21 +9,21 @@
 
 namespace smd::detail::wire {
 
-/// What a record says beside the elements.
+/// Fields of a record other than the elements.
 struct EventHeader {
   std::string_view tag;
   double wall_time = 0;
   std::int64_t step = 0;                  ///< Global step.
-  std::optional<std::int64_t> mode_step;  ///< Plugin data; left out if not set.
-  std::optional<std::int64_t> mode;       ///< Likewise; the numbers of `smd::Mode`.
+  std::optional<std::int64_t> mode_step;  ///< Plugin data; omitted if not set.
+  std::optional<std::int64_t> mode;       ///< Plugin data; omitted if not set; the numbers of `smd::Mode`.
 };
 
 /// Appends an Event message with one tensor, byte for byte as the reference writes it: string tensors without a type,
 /// names of dimensions, plugin data.
 void append_event(std::string& out, const EventHeader& header, const TensorView& value);
 
-/// The same around elements that are not copied: the message is what is appended to `front`, the value's bytes and what
-/// is appended to `back`. Not for strings, whose elements do not stand together.
+/// As above, but does not copy the elements: the message consists of what is appended to `front`, the value's bytes,
+/// and what is appended to `back`. Not for strings, whose elements are not contiguous.
 void append_event_around(std::string& front, std::string& back, const EventHeader& header, const TensorView& value);
 
 }  // namespace smd::detail::wire

@@ -9,7 +9,7 @@
 namespace smd::detail::wire {
 namespace {
 
-/// An Event whose summary has one value: the tag and what `body` says of it.
+/// Appends an Event whose summary has one value: the tag and the fields in `body`.
 void append_value(std::string& out, const SummaryHeader& header, std::string_view body) {
   std::string value;
   append_text(value, 1, header.tag);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-/// Event messages as TensorBoard reads them.
+/// Event messages that TensorBoard reads.
 namespace smd::detail::wire {
 
 struct SummaryHeader {
@@ -16,7 +16,7 @@ struct SummaryHeader {
   std::int64_t step = 0;  ///< Global step.
 };
 
-/// What HistogramProto holds: `bucket[i]` counts elements from `bucket_limit[i - 1]` to below `bucket_limit[i]`.
+/// Content of a HistogramProto: `bucket[i]` counts elements from `bucket_limit[i - 1]` to below `bucket_limit[i]`.
 struct HistogramSummary {
   double min = 0, max = 0, num = 0, sum = 0, sum_squares = 0;
   std::vector<double> bucket_limit;

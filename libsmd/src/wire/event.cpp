@@ -37,14 +37,15 @@ namespace plugin_field {
 constexpr std::uint32_t name = 1, content = 2;
 }
 
-/// Into how many pieces a tensor may be split. No writer splits them; a bound keeps the list of pieces small.
+/// Most pieces into which a tensor may be split. Known writers do not split tensors; the limit keeps the list of
+/// pieces small.
 constexpr std::size_t most_pieces = 64;
 
 struct TooManyPieces : protozero::exception {
   [[nodiscard]] const char* what() const noexcept override { return "message is split into too many pieces"; }
 };
 
-/// The pieces of a tensor: mostly one, which needs no memory of its own.
+/// The pieces of a tensor: usually one, which needs no allocation.
 class Pieces {
  public:
   void add(std::span<const std::byte> piece) {
@@ -66,14 +67,14 @@ class Pieces {
  private:
   std::size_t count_ = 0;
   std::span<const std::byte> first_;
-  std::vector<std::span<const std::byte>> all_;  // if there are more
+  std::vector<std::span<const std::byte>> all_;  // used if there is more than one
 };
 
 /// One Summary.Value.
 struct ValueParts {
   std::string_view tag;
-  bool other_kind = false;  ///< It holds a `simple_value`, an image or the like.
-  bool replaced = false;    ///< A tensor stood here that such a value took the place of.
+  bool other_kind = false;  ///< It holds a `simple_value`, an image or another kind.
+  bool replaced = false;    ///< Such a value replaced a tensor.
   Pieces tensor;
   std::optional<std::int64_t> mode;
   std::optional<std::int64_t> mode_step;
@@ -84,10 +85,10 @@ struct EventParts {
   double wall_time = 0;
   std::int64_t step = 0;
   bool has_summary = false;
-  bool replaced = false;     ///< A summary stood here that something else took the place of.
-  std::size_t values = 0;    ///< All there are.
-  std::size_t matching = 0;  ///< Those with the right tag.
-  ValueParts wanted;         ///< The last of these.
+  bool replaced = false;     ///< Another kind of event replaced a summary.
+  std::size_t values = 0;    ///< Number of values.
+  std::size_t matching = 0;  ///< Number of values with the requested tag.
+  ValueParts wanted;         ///< The last value with the requested tag.
   std::string_view other_tag;
 };
 
@@ -136,13 +137,13 @@ ValueParts scan_value(pbf_reader value) {
         parts.tag = text_of(value);
         break;
       case 2:  // simple_value
-      case 3:  // histogram, in the old style
+      case 3:  // histogram, in the old format
       case 4:  // image
       case 5:  // histo
       case 6:  // audio
         parts.other_kind = true;
         parts.replaced = parts.replaced || parts.tensor.size() != 0;
-        parts.tensor.clear();  // of a oneof, the last counts
+        parts.tensor.clear();  // in a oneof, the last field counts
         value.skip();
         break;
       case value_field_number::tensor:
@@ -196,7 +197,7 @@ EventParts scan_event(std::span<const std::byte> payload, std::string_view tag) 
       scan_summary(message_of(reader), tag, event);
     } else {
       if (field > event_field::step && field <= event_field::last_of_oneof) {
-        const EventParts before = std::move(event);  // of a oneof, the last counts
+        const EventParts before = std::move(event);  // in a oneof, the last field counts
         event = {};
         event.wall_time = before.wall_time;
         event.step = before.step;
@@ -234,7 +235,7 @@ Outcome<std::optional<Value>> parse_unguarded(std::span<const std::byte> payload
   TensorParts parts = scan_tensor(wanted.tensor.all());
   if (outlined) {
     const bool has_values = std::any_of(parts.values.begin(), parts.values.end(), [](auto n) { return n != 0; });
-    // The content may be that of a tensor which does not count any more.
+    // The content may belong to a tensor that was replaced.
     const bool replaced = event.replaced || wanted.replaced;
     if (replaced || event.values != 1 || wanted.tensor.size() != 1 || parts.content || has_values) {
       return std::optional<Value>{};
@@ -280,7 +281,7 @@ Outcome<Value> parse_value(std::span<const std::byte> payload, std::string_view 
   if (!value) {
     return std::move(value.problem());
   }
-  return std::move(**value);  // always there unless outlined
+  return std::move(**value);  // always set, except for outlines
 }
 
 void fill_repeated(std::span<std::byte> into, std::span<const std::byte> element) noexcept {

@@ -12,8 +12,8 @@
 
 namespace smd::detail::wire {
 
-/// What `parse_value` and `parse_outline` have in common. With `outlined`, the payload is a skeleton from which that
-/// many bytes of content were taken out; nothing then, if it is not plain to which tensor they belong.
+/// The common part of `parse_value` and `parse_outline`. With `outlined`, the payload is a skeleton from which that
+/// many bytes of content were removed; returns nullopt if the tensor to which they belong is ambiguous.
 Outcome<std::optional<Value>> parse_event(std::span<const std::byte> payload, std::string_view tag,
                                           std::optional<std::uint64_t> outlined);
 

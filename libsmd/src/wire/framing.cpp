@@ -90,7 +90,7 @@ Outcome<Frame> parse_record(std::span<const std::byte> range) {
   if (!length) {
     return std::move(length.problem());
   }
-  if (*length != range.size() - frame_bytes) {  // the limit keeps the sum from overflowing
+  if (*length != range.size() - frame_bytes) {  // the limit rules out overflow of the sum
     return damaged(fmt::format("record of {} bytes does not fill its range of {}", *length + frame_bytes, range.size()),
                    0);
   }

@@ -8,32 +8,32 @@
 
 #include "types/outcome.hpp"
 
-/// What stands in event files: records, and the protobuf messages within them. Knows no files and no paths: problems
-/// leave the file's name to the caller.
+/// The contents of event files: records, and the protobuf messages in them. Does not know files or paths: the caller
+/// adds the file's name to problems.
 namespace smd::detail::wire {
 
-inline constexpr std::size_t header_bytes = 12;             ///< Payload length and the checksum of it.
+inline constexpr std::size_t header_bytes = 12;             ///< Payload length and its checksum.
 inline constexpr std::size_t footer_bytes = 4;              ///< Checksum of the payload, or the magic value.
-inline constexpr std::size_t frame_bytes = 16;              ///< What a record is longer than its payload.
+inline constexpr std::size_t frame_bytes = 16;              ///< How much longer a record is than its payload.
 inline constexpr std::uint32_t magic_footer = 0x062DC0B3u;  ///< Masked CRC of the text `0x12345678`.
 
-/// How a record's payload is guarded against flipped bits.
+/// How a record's payload is protected against bit errors.
 enum class Protection : std::uint8_t {
   unprotected,  ///< The footer is the magic value.
-  checksum,     ///< The footer is the payload's checksum, and right.
+  checksum,     ///< The footer is the payload's checksum, and it is correct.
 };
 
-/// Length of the payload that a record's first 12 bytes announce, at most `limits::record_bytes`; its checksum is
-/// right. Whether that many bytes are there is for the caller to see. Offsets of problems count from the record.
+/// Returns the payload length in a record's first 12 bytes, at most `limits::record_bytes`, if its checksum is
+/// correct. Does not check whether that many bytes follow. Offsets of problems count from the start of the record.
 Outcome<std::uint64_t> parse_header(std::span<const std::byte> header);
 
-/// True if the footer is the magic value, so that the payload's checksum need not be computed.
+/// Returns true if the footer is the magic value, in which case the payload's checksum need not be computed.
 [[nodiscard]] bool is_magic_footer(std::span<const std::byte, footer_bytes> footer) noexcept;
 
 /// Checks a footer; computes the payload's checksum only if it is not the magic value.
 Outcome<Protection> check_footer(std::span<const std::byte, footer_bytes> footer, std::span<const std::byte> payload);
 
-/// The same for a payload read in blocks: `payload_crc` is its plain (not masked) CRC-32C.
+/// As above, for a payload read in blocks: `payload_crc` is its plain (unmasked) CRC-32C.
 Outcome<Protection> check_footer_crc(std::span<const std::byte, footer_bytes> footer, std::uint32_t payload_crc,
                                      std::uint64_t payload_bytes);
 
@@ -49,15 +49,15 @@ Outcome<Frame> parse_record(std::span<const std::byte> range);
 /// as it goes all is well, the problem's kind is `not_yet`: only the caller knows whether more will come.
 Outcome<Frame> next_record(std::span<const std::byte> rest);
 
-/// Appends a record: with the magic footer, or with the payload's true checksum.
+/// Appends a record, with the magic footer or with the payload's checksum.
 void append_record(std::string& out, std::span<const std::byte> payload, Protection protection);
 
-/// Makes a record of a payload that already stands in `out`, from `start` + `header_bytes` to its end: fills the header
-/// in, of which the bytes are there, and appends the footer. Saves copying the payload.
+/// Makes a record of a payload that is already in `out`, from `start` + `header_bytes` to the end: fills in the
+/// header, whose bytes are reserved, and appends the footer. Avoids copying the payload.
 void frame_in_place(std::string& out, std::size_t start, Protection protection);
 
-/// The same of a payload in three pieces, which are not brought together: `front`, from `header_bytes` on, `middle`,
-/// and `back`, which gets the footer.
+/// As above, for a payload in three separate pieces: `front`, from `header_bytes` on, `middle`, and `back`, which
+/// receives the footer.
 void frame_around(std::string& front, std::span<const std::byte> middle, std::string& back, Protection protection);
 
 }  // namespace smd::detail::wire

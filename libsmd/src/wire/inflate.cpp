@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::size_t input_bytes = 64 * 1024;
 constexpr std::size_t skip_bytes = 64 * 1024;
-/// Ranges up to this are inflated at once; of longer ones the end is looked for first.
+/// Ranges up to this size are inflated at once; for longer ones the end is checked first.
 constexpr std::uint64_t small_range_bytes = 1024 * 1024;
-/// Inflated bytes between places to go back to, at first; and how many of these there are, some 48 KiB each.
+/// Initial number of inflated bytes between restart places, and the number of places, about 48 KiB each.
 constexpr std::uint64_t first_spacing = 1024 * 1024;
 constexpr std::size_t most_places = 128;
 constexpr int detect_gzip_or_zlib = MAX_WBITS + 32;
@@ -41,21 +41,22 @@ bool looks_compressed(std::span<const std::byte> first_bytes) noexcept {
   if (!gzip && !zlib) {
     return false;
   }
-  // A plain file may begin like this by the length of its first record, whose checksum then is right.
+  // A plain file may begin like this because of the length of its first record, but then that length's checksum is
+  // correct.
   return first_bytes.size() < header_bytes || !parse_header(first_bytes.first(header_bytes));
 }
 
 namespace {
 
-/// Where inflation can go on from.
+/// A place from which inflation can restart.
 struct Place {
   z_stream stream{};
   std::uint64_t consumed = 0;  ///< Compressed bytes before it.
-  std::uint64_t inflated = 0;  ///< Bytes given out before it.
+  std::uint64_t inflated = 0;  ///< Bytes inflated before it.
   bool is_gzip = false;
 
   Place() = default;
-  Place(const Place&) = delete;  // zlib's state knows its stream by address
+  Place(const Place&) = delete;  // zlib's state refers to its stream by address
   Place& operator=(const Place&) = delete;
   ~Place() { inflateEnd(&stream); }
 };
@@ -73,13 +74,13 @@ struct InflatedFile::State {
   z_stream stream{};
   bool open = false;
   bool at_member_end = false;  ///< A member has just ended: either another begins, or the stream is over.
-  bool is_gzip = false;        ///< Of the member being read.
+  bool is_gzip = false;        ///< Format of the current member.
   bool over = false;           ///< All members have ended.
   std::uint64_t fed = 0;       ///< Compressed bytes read from the file.
-  std::uint64_t inflated = 0;  ///< Bytes given out.
-  std::vector<std::unique_ptr<Place>> places;  ///< Ascending, about `spacing` apart.
+  std::uint64_t inflated = 0;  ///< Bytes inflated so far.
+  std::vector<std::unique_ptr<Place>> places;  ///< In ascending order, about `spacing` apart.
   std::uint64_t spacing = first_spacing;
-  std::uint64_t furthest = 0;  ///< Bytes given out so far, when that was most.
+  std::uint64_t furthest = 0;  ///< The greatest inflated offset reached so far.
   std::uint64_t again = 0;     ///< Bytes inflated more than once.
   std::array<std::byte, input_bytes> input;
 
@@ -104,7 +105,7 @@ struct InflatedFile::State {
     return ok();
   }
 
-  /// Keeps where it stands, if that is new and far enough from the last such place. Without memory it does not.
+  /// Saves the current place, if it is new and far enough from the last one. Skips this if memory runs out.
   void keep_place() {
     if (inflated < furthest || inflated < (places.empty() ? 0 : places.back()->inflated) + spacing) {
       return;
@@ -126,7 +127,7 @@ struct InflatedFile::State {
     places.push_back(std::move(place));
   }
 
-  /// The nearest place that is not past `start`; where it stands already, if that is as near.
+  /// Goes to the nearest place not after `start`; stays where it is if that is as near.
   Status approach(std::uint64_t start) {
     const auto after = std::upper_bound(places.begin(), places.end(), start,
                                         [](std::uint64_t at, const auto& place) { return at < place->inflated; });
@@ -152,8 +153,7 @@ struct InflatedFile::State {
     return ok();
   }
 
-  /// Counts bytes that were inflated. Entries that lead back and forth must not take more time than their file is
-  /// worth.
+  /// Counts inflated bytes: seeking back and forth must not take time out of proportion to the file's size.
   Status count(std::size_t bytes) {
     const std::uint64_t before = inflated;
     inflated += bytes;
@@ -168,7 +168,7 @@ struct InflatedFile::State {
     return ok();
   }
 
-  /// More input, if there is none left. False at the end of the file.
+  /// Reads more input if there is none left. Returns false at the end of the file.
   Outcome<bool> feed() {
     if (stream.avail_in != 0) {
       return true;
@@ -186,7 +186,7 @@ struct InflatedFile::State {
     return *got != 0;
   }
 
-  /// Goes on with the next member, if there is one: only gzip has several.
+  /// Continues with the next member, if there is one; only gzip has several.
   Status next_member() {
     Outcome<bool> more = feed();
     if (!more) {
@@ -204,8 +204,8 @@ struct InflatedFile::State {
     return ok();
   }
 
-  /// The next bytes of the stream; fewer only at its end. What follows them and gives no bytes is read too: else a cut
-  /// in the checksum after the last ones would pass.
+  /// Reads the next bytes of the stream; fewer only at its end. Also reads trailing data that yields no bytes, so that
+  /// a file cut off inside the last checksum is detected.
   Outcome<std::size_t> take(std::span<std::byte> into) {
     std::size_t done = 0;
     const auto filled = [&] { return done == into.size() && (done == 0 || at_member_end || stream.avail_in != 0); };
@@ -246,7 +246,7 @@ struct InflatedFile::State {
     return done;
   }
 
-  /// Goes to an inflated byte. False if the stream ends before it.
+  /// Goes to an inflated offset. Returns false if the stream ends before it.
   Outcome<bool> seek(std::uint64_t start) {
     if (Status near = approach(start); !near) {
       return std::move(near.problem());
@@ -268,7 +268,7 @@ struct InflatedFile::State {
   Outcome<std::size_t> read_at(std::uint64_t start, std::span<std::byte> into) {
     Outcome<std::size_t> got = seek_and_take(start, into);
     if (!got) {
-      close();  // where zlib stands after an error means nothing
+      close();  // zlib's state is meaningless after an error
     }
     return got;
   }

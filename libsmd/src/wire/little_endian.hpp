@@ -7,7 +7,7 @@
 
 namespace smd::detail::wire {
 
-/// The number in the first bytes of `from`, which must hold it.
+/// Returns the number in the first bytes of `from`. Precondition: `from` is long enough.
 template <std::unsigned_integral T>
 [[nodiscard]] constexpr T load_little(std::span<const std::byte> from) noexcept {
   T value = 0;

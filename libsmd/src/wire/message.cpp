@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t start_group = 3;
 constexpr std::uint32_t end_group = 4;
 
-/// Number and wire type of the next field, which stays unread.
+/// Returns number and wire type of the next field without reading it.
 std::uint32_t peek_key(const protozero::pbf_reader& reader) {
   const protozero::data_view rest = reader.data();
   const char* at = rest.data();
@@ -25,7 +25,7 @@ std::uint32_t peek_key(const protozero::pbf_reader& reader) {
   return static_cast<std::uint32_t>(key);
 }
 
-/// Steps over a key that protozero would refuse.
+/// Skips a key that protozero would refuse.
 void drop_key(protozero::pbf_reader& reader) {
   const protozero::data_view rest = reader.data();
   const char* at = rest.data();
@@ -34,7 +34,7 @@ void drop_key(protozero::pbf_reader& reader) {
   reader = protozero::pbf_reader{at, static_cast<std::size_t>(end - at)};
 }
 
-/// Steps over a group and all groups in it. No recursion: the depth comes from the file.
+/// Skips a group and all groups in it. Not recursive, because the file determines the depth.
 void skip_group(protozero::pbf_reader& reader) {
   std::array<std::uint32_t, limits::protobuf_depth> open{};
   std::size_t depth = 0;

@@ -8,15 +8,15 @@
 #include <cstdint>
 #include <span>
 
-/// Walking over protobuf messages: protozero, and what it leaves out. Damage is thrown here, and caught where `wire`
-/// ends (`parse_value`, `parse_outline`).
+/// Reads protobuf messages: protozero, and what it lacks. Damage is thrown as an exception here, and caught at the
+/// boundary of `wire` (`parse_value`, `parse_outline`).
 namespace smd::detail::wire {
 
-/// A field has another wire type than its message's schema says.
+/// A field's wire type differs from the one in its message's schema.
 struct WrongWireType : protozero::exception {
   [[nodiscard]] const char* what() const noexcept override { return "field has the wrong wire type"; }
 };
-/// A group does not end, ends another group, or lies too deep.
+/// A group does not end, ends another group, or is nested too deeply.
 struct BadGroup : protozero::exception {
   [[nodiscard]] const char* what() const noexcept override { return "group does not end, or lies too deep"; }
 };
@@ -24,16 +24,16 @@ struct BadGroup : protozero::exception {
 /// `next_field` for keys of any kind.
 bool next_field_of_any(protozero::pbf_reader& reader);
 
-/// Goes to the next field, past groups (which protozero does not know), at most `limits::protobuf_depth` deep.
+/// Goes to the next field. Skips groups (which protozero does not support), at most `limits::protobuf_depth` deep.
 /// @throws protozero::exception
 inline bool next_field(protozero::pbf_reader& reader) {
   const protozero::data_view rest = reader.data();
-  // A key of one byte, whose low bits say that no group starts: as good as always.
+  // A one-byte key whose low bits do not start a group: the usual case.
   const auto key = rest.empty() ? 0xFFU : static_cast<unsigned char>(*rest.data());
   return key < 0x80 && (key & 7U) != 3 ? reader.next() : next_field_of_any(reader);
 }
 
-/// The bytes or the message that the current field holds. @throws WrongWireType
+/// Returns the bytes or the message in the current field. @throws WrongWireType
 inline protozero::data_view view_of(protozero::pbf_reader& reader) {
   if (reader.wire_type() != protozero::pbf_wire_type::length_delimited) {
     throw WrongWireType{};
@@ -48,7 +48,7 @@ inline std::span<const std::byte> bytes_of(protozero::pbf_reader& reader) {
   return std::as_bytes(std::span(view.data(), view.size()));
 }
 
-/// The number that the current field holds as a varint. @throws WrongWireType
+/// Returns the number in the current field, a varint. @throws WrongWireType
 inline std::uint64_t varint_of(protozero::pbf_reader& reader) {
   if (reader.wire_type() != protozero::pbf_wire_type::varint) {
     throw WrongWireType{};

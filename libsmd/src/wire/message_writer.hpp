@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-/// Protobuf's fields, appended to a text. Every field number here is below 16, so that a key is one byte.
+/// Appends protobuf fields to a string. Every field number here is below 16, so a key is one byte.
 namespace smd::detail::wire {
 
 enum WireType : std::uint32_t { varint = 0, fixed64 = 1, length_delimited = 2, fixed32 = 5 };
@@ -34,7 +34,7 @@ inline void append_text(std::string& out, std::uint32_t field, std::string_view 
   out.append(text);
 }
 
-/// What `append_length` and as many bytes take.
+/// Returns the size of what `append_length` writes, plus that many bytes.
 inline std::size_t field_bytes(std::size_t bytes) noexcept {
   return 1 + static_cast<std::size_t>(protozero::length_of_varint(bytes)) + bytes;
 }

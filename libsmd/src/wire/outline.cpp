@@ -13,19 +13,19 @@
 namespace smd::detail::wire {
 namespace {
 
-/// A field whose payload goes on beyond the head.
+/// A field whose payload continues past the head.
 struct OpenField {
-  std::uint64_t key_at = 0;     ///< Where its key begins, …
-  std::uint64_t key_bytes = 0;  ///< … how long that is, …
-  std::uint64_t begin = 0;      ///< … where its payload begins, …
-  std::uint64_t end = 0;        ///< … and ends.
+  std::uint64_t key_at = 0;     ///< Where its key begins,
+  std::uint64_t key_bytes = 0;  ///< how long the key is,
+  std::uint64_t begin = 0;      ///< where its payload begins,
+  std::uint64_t end = 0;        ///< and where it ends.
 };
 
-/// The way to the elements: Event.summary, Summary.value, Value.tensor, TensorProto.tensor_content.
+/// The path to the elements: Event.summary, Summary.value, Value.tensor, TensorProto.tensor_content.
 using Path = std::array<OpenField, 4>;
 constexpr std::array<std::uint64_t, 4> path_fields = {5, 1, 8, 4};
 
-/// Reads keys and lengths from the head; refuses whatever does not stand there whole.
+/// Reads keys and lengths from the head; refuses fields that are not complete there.
 class Cursor {
  public:
   explicit Cursor(std::span<const std::byte> head) noexcept : head_(head) {}
@@ -46,7 +46,7 @@ class Cursor {
     }
     return {};
   }
-  /// False if the head does not reach that far.
+  /// Returns false if the head is too short.
   bool skip(std::uint64_t bytes) noexcept {
     if (bytes > head_.size() - at_) {
       return false;
@@ -60,7 +60,7 @@ class Cursor {
   std::uint64_t at_ = 0;
 };
 
-/// The field that goes on beyond the head, in a message that ends at `end`; it must have the number `wanted`.
+/// Returns the field that continues past the head, in a message that ends at `end`; it must have the number `wanted`.
 std::optional<OpenField> find_open(Cursor& cursor, std::uint64_t head_bytes, std::uint64_t end,
                                    std::uint64_t wanted) noexcept {
   for (;;) {
@@ -103,7 +103,7 @@ std::optional<OpenField> find_open(Cursor& cursor, std::uint64_t head_bytes, std
         break;
       }
       default:
-        return {};  // groups: possible, but nobody writes them
+        return {};  // groups are valid, but known writers do not use them
     }
   }
 }
@@ -134,11 +134,11 @@ void append(std::vector<std::byte>& out, std::span<const std::byte> bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-/// The payload without its content field, the lengths of the messages around it put right.
+/// Returns the payload without its content field, with the lengths of the enclosing messages corrected.
 std::vector<std::byte> make_skeleton(const Path& path, std::span<const std::byte> head,
                                      std::span<const std::byte> tail) {
-  // From the inside out: by how much each message around the content becomes shorter. Its own length may then take
-  // fewer bytes, which counts for the next one.
+  // From the innermost message outwards: how much shorter each message around the content becomes. Its length may then
+  // take fewer bytes, which affects the next one.
   std::array<std::uint64_t, 3> lengths{};
   std::uint64_t removed = path[3].end - path[3].key_at;
   for (std::size_t level = 3; level-- > 0;) {

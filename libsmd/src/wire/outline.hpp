@@ -10,20 +10,21 @@
 #include "types/outcome.hpp"
 #include "wire/event.hpp"
 
-/// Large records without loading them: everything but the elements stands in the first and last few bytes.
+/// Reads large records without loading them: everything but the elements is in their first and last few bytes.
 namespace smd::detail::wire {
 
-inline constexpr std::size_t outline_head_bytes = 64 * 1024;  ///< As much of the payload as is worth reading first.
-inline constexpr std::size_t outline_tail_bytes = 64 * 1024;  ///< At most this much may follow the elements.
+inline constexpr std::size_t outline_head_bytes = 64 * 1024;  ///< Number of payload bytes to read first.
+inline constexpr std::size_t outline_tail_bytes = 64 * 1024;  ///< Most bytes that may follow the elements.
 
-/// Where the elements lie within a payload.
+/// The position of the elements in a payload.
 struct ContentPlace {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
 };
 
-/// Looks in the first bytes of a payload for a `tensor_content` that goes on beyond them. Nothing if there is none, or
-/// if more than `outline_tail_bytes` follow it, or if the message is built in any unusual way: then load it all.
+/// Looks in the first bytes of a payload for a `tensor_content` that continues past them. Returns nullopt if there is
+/// none, if more than `outline_tail_bytes` follow it, or if the message has an unusual structure; then load the whole
+/// payload.
 [[nodiscard]] std::optional<ContentPlace> find_content(std::span<const std::byte> head,
                                                        std::uint64_t payload_bytes) noexcept;
 

@@ -29,7 +29,7 @@ void scan_shape(pbf_reader shape, TensorParts& parts) {
   while (next_field(shape)) {
     if (shape.tag() == shape_field::dim) {
       pbf_reader dim = message_of(shape);
-      std::int64_t size = 0;  // proto3 does not write a zero
+      std::int64_t size = 0;  // proto3 does not write zeros
       while (next_field(dim)) {
         if (dim.tag() == dim_field::size) {
           size = static_cast<std::int64_t>(varint_of(dim));
@@ -50,7 +50,7 @@ void scan_shape(pbf_reader shape, TensorParts& parts) {
   }
 }
 
-/// How many numbers or strings the current `*_val` field holds.
+/// Returns the number of numbers or strings in the current `*_val` field.
 std::uint64_t count_values(pbf_reader& reader) {
   const std::uint32_t field = reader.tag();
   pbf_wire_type unpacked = pbf_wire_type::varint;
@@ -76,7 +76,7 @@ std::uint64_t count_values(pbf_reader& reader) {
   return count_packed(field, bytes_of(reader));
 }
 
-// The types of docs/format.md. Those that came later have fields of their own for values.
+// The types of docs/format.md. Later types have value fields of their own.
 constexpr std::uint64_t last_in_event_files = static_cast<std::uint64_t>(Dtype::uint64);
 
 std::optional<Dtype> known_dtype(std::uint64_t number) noexcept {
@@ -87,7 +87,7 @@ std::optional<Dtype> known_dtype(std::uint64_t number) noexcept {
   return found == all.end() ? std::nullopt : std::optional(*found);
 }
 
-/// The checks of one tensor. Each returns the text of what is wrong, without the subject, or nothing.
+/// Checks one tensor. Each check returns the text of what is wrong, without the subject, or nullopt.
 class Decoder {
  public:
   Decoder(TensorParts& parts, std::span<const std::span<const std::byte>> pieces, std::optional<std::uint64_t> outlined)
@@ -132,7 +132,7 @@ class Decoder {
 
   std::optional<std::string> find_dtype(Value& value) {
     if (parts_.dtype == 0) {
-      // The reference writes no type for strings; an empty array of them then says nothing but its shape.
+      // The reference writes no type for strings; an empty array of strings has only its shape.
       if (content_bytes_ == 0 && (parts_.values[tensor_field::string_val] != 0 || elements_ == 0)) {
         value.dtype = Dtype::string;
         return {};
@@ -152,7 +152,7 @@ class Decoder {
     return fmt::format("{} {}", to_string(value.dtype), to_string(value.shape));
   }
 
-  /// Values in a field where those of this type do not belong.
+  /// Rejects values in a field that does not belong to this type.
   [[nodiscard]] std::optional<std::string> stray_values(const Value& value) const {
     const std::uint32_t right = value_field(value.dtype);
     for (std::uint32_t field = 0; field < tensor_field::count; ++field) {
@@ -214,7 +214,7 @@ class Decoder {
     return {};
   }
 
-  /// Elements from the `*_val` field; the last one stands for all that are missing.
+  /// Decodes elements from the `*_val` field; the last one stands for all that are missing.
   std::optional<std::string> typed(Value& value, std::uint64_t given) {
     const std::string_view field = value_field_name(value_field(value.dtype));
     const std::size_t item = item_size(value.dtype);

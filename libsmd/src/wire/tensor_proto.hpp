@@ -21,7 +21,7 @@ inline constexpr std::uint32_t dtype = 1, shape = 2, content = 4, float_val = 5,
                                half_val = 13, uint32_val = 16, uint64_val = 17, count = 18;
 }
 
-/// What stands in the pieces of one TensorProto, which may be split (protobuf merges messages that occur repeatedly).
+/// The contents of a TensorProto, which may be split into pieces (protobuf merges repeated occurrences of a message).
 struct TensorParts {
   std::uint64_t dtype = 0;
   bool has_shape = false;
@@ -29,14 +29,15 @@ struct TensorParts {
   bool too_many_dimensions = false;
   Shape shape;
   std::optional<std::span<const std::byte>> content;
-  std::array<std::uint64_t, tensor_field::count> values{};  ///< Of each `*_val` field, how many; complex: of numbers.
+  std::array<std::uint64_t, tensor_field::count> values{};  ///< Number of values in each `*_val` field; for complex
+                                                            ///< types, of real numbers.
 };
 
 /// @throws protozero::exception
 TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces);
 
-/// Type, shape and elements, checked against each other. Problems leave the tensor's name to the caller. With
-/// `outlined`, that many bytes of content are taken to stand somewhere else, and `bytes` stays empty.
+/// Decodes type, shape and elements and checks them against each other. The caller adds the tensor's name to problems.
+/// With `outlined`, that many bytes of content are assumed to be elsewhere, and `bytes` stays empty.
 /// @throws protozero::exception, std::bad_alloc
 Outcome<Value> decode_tensor(TensorParts&& parts, std::span<const std::span<const std::byte>> pieces,
                              std::optional<std::uint64_t> outlined);

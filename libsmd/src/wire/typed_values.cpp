@@ -17,7 +17,7 @@ namespace {
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-/// Bytes of one number in a field of fixed width; 0: varints.
+/// Returns the size of a number in a fixed-width field; 0 for varints.
 std::size_t fixed_width(std::uint32_t field) noexcept {
   switch (field) {
     case tensor_field::float_val:
@@ -46,7 +46,7 @@ void for_each(std::span<const std::span<const std::byte>> pieces, std::uint32_t 
   }
 }
 
-/// Where decoded elements go. Never past the end, whatever comes.
+/// The destination of decoded elements. Never writes past the end, whatever the input.
 class Sink {
  public:
   explicit Sink(std::span<std::byte> into) noexcept : into_(into) {}
@@ -70,7 +70,7 @@ class Sink {
   std::span<std::byte> into_;
 };
 
-/// Calls `take` for each number of one occurrence of a varint field.
+/// Calls `take` for each number in one occurrence of a varint field.
 template <class Take>
 void for_each_varint(pbf_reader& reader, Take take) {
   if (reader.wire_type() == pbf_wire_type::varint) {
@@ -85,7 +85,7 @@ void for_each_varint(pbf_reader& reader, Take take) {
   }
 }
 
-/// Numbers of an `int_val` field for a type narrower than or as wide as int32. Protobuf cuts them to 32 bits.
+/// Decodes an `int_val` field for a type no wider than int32. Protobuf truncates its numbers to 32 bits.
 template <class T>
 std::optional<std::int64_t> decode_int32(std::span<const std::span<const std::byte>> pieces, Sink& sink) {
   std::optional<std::int64_t> misfit;

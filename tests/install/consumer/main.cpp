@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program of someone else does first: open a trial, read a value, catch an error by its class.
+// The first steps of a program that uses the library: opens a trial, reads a value, catches an error by its class.
 #include <cstdio>
 #include <smd/smd.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array on the stack, filled by a length that only the caller knows: what stack protector and _FORTIFY_SOURCE guard.
+// An array on the stack, filled with a length that only the caller knows: stack protector and _FORTIFY_SOURCE apply.
 #include <cstdio>
 #include <cstring>
 

@@ -7,14 +7,14 @@
 
 using namespace smd::detail;
 
-TEST_CASE("the system's clock does not go back, and its wall time is of this century") {
+TEST_CASE("the system's clock does not go backwards, and its wall time is in this century") {
   const auto first = system_clock().now();
   CHECK(system_clock().now() >= first);
   CHECK(system_clock().wall_seconds() > 1.5e9);
   CHECK(system_clock().wall_seconds() < 4.2e9);
 }
 
-TEST_CASE("a fake clock moves by hand; setting its wall time leaves durations alone") {
+TEST_CASE("a fake clock is advanced manually; setting its wall time does not affect durations") {
   smd::test::FakeClock clock;
   const auto start = clock.now();
   const double wall = clock.wall_seconds();

@@ -17,7 +17,7 @@ namespace {
 
 std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
-/// One bit at a time, straight from the definition; shares no constant with the code under test.
+/// One bit at a time, directly from the definition; shares no constant with the code under test.
 std::uint32_t bitwise(std::span<const std::byte> data) {
   std::uint32_t crc = 0xFFFFFFFFu;
   for (const std::byte b : data) {
@@ -34,10 +34,10 @@ std::uint32_t bitwise(std::span<const std::byte> data) {
 
 }  // namespace
 
-TEST_CASE("CRC-32C of known texts") {
+TEST_CASE("CRC-32C of published test vectors") {
   CHECK(crc32c(bytes("123456789")) == 0xE3069283u);
   CHECK(crc32c({}) == 0);
-  // RFC 3720, B.4; the CRC stands there as bytes, least significant first.
+  // RFC 3720, B.4, which lists the CRC as bytes, least significant first.
   CHECK(crc32c(bytes(std::string(32, '\0'))) == 0x8A9136AAu);
   CHECK(crc32c(bytes(std::string(32, '\xff'))) == 0x62A8AB43u);
   std::string up(32, '\0');
@@ -55,8 +55,8 @@ TEST_CASE("CRC-32C of known texts") {
   CHECK(crc32c(bytes(scsi_read)) == 0xD9963A56u);
 }
 
-TEST_CASE("the masked form, and the magic footer that comes of it") {
-  // FORMAT: the magic value is the masked CRC of the ten characters 0x12345678.
+TEST_CASE("the masked form, and the magic footer derived from it") {
+  // docs/format.md: the magic value is the masked CRC of the ten characters 0x12345678.
   CHECK(mask_crc(crc32c(bytes("0x12345678"))) == 0x062DC0B3u);
   CHECK(mask_crc(0) == 0xA282EAD8u);
 }
@@ -84,7 +84,7 @@ TEST_CASE("every kernel that this CPU can run agrees with the definition, at eve
       if (kernel.supported()) {
         const auto* const begin = reinterpret_cast<const unsigned char*>(part.data());
         wrong += ~kernel.function(~0u, begin, size) != expected;
-        // in two pieces, the second going on from the first
+        // in two pieces, the second continuing the first
         const std::size_t cut = size == 0 ? 0 : random() % size;
         wrong += ~kernel.function(kernel.function(~0u, begin, cut), begin + cut, size - cut) != expected;
       }
@@ -94,7 +94,7 @@ TEST_CASE("every kernel that this CPU can run agrees with the definition, at eve
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a CRC goes on from an earlier one") {
+TEST_CASE("a CRC continues from an earlier one") {
   const std::string text(5000, 'q');
   for (const std::size_t cut : {0, 1, 7, 8, 4096, 5000}) {
     const std::uint32_t first = crc32c(bytes(text).first(cut));

@@ -15,7 +15,7 @@
 
 using namespace smd::detail;
 
-TEST_CASE("the default number of jobs is that of the CPUs allowed") {
+TEST_CASE("the default number of jobs is the number of permitted CPUs") {
   cpu_set_t before;
   REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
   CHECK(default_jobs() == static_cast<unsigned>(CPU_COUNT(&before)));
@@ -89,7 +89,7 @@ TEST_CASE("an exception of a worker ends parallel_for and reaches the caller") {
   }
 }
 
-TEST_CASE("parallel_ordered hands everything over in order, in the calling thread") {
+TEST_CASE("parallel_ordered consumes in order, in the calling thread") {
   const auto here = std::this_thread::get_id();
   for (const unsigned jobs : {1u, 2u, 5u, 50u}) {
     for (const std::size_t window : {0, 1, 4, 1000}) {
@@ -121,7 +121,7 @@ TEST_CASE("parallel_ordered hands everything over in order, in the calling threa
   }
 }
 
-TEST_CASE("no more values than the window are unfinished at a time") {
+TEST_CASE("at most a window of values is unfinished at a time") {
   std::atomic<int> alive{0};
   std::atomic<int> most{0};
   struct Token {
@@ -148,7 +148,7 @@ TEST_CASE("no more values than the window are unfinished at a time") {
   CHECK(most <= 6);
 }
 
-TEST_CASE("parallel_ordered ends early when the consumer has had enough") {
+TEST_CASE("parallel_ordered ends early when the consumer returns false") {
   for (const unsigned jobs : {1u, 4u}) {
     std::atomic<std::size_t> produced{0};
     std::size_t consumed = 0;
@@ -164,7 +164,7 @@ TEST_CASE("parallel_ordered ends early when the consumer has had enough") {
   }
 }
 
-TEST_CASE("exceptions of producer and consumer reach the caller, after all before them were consumed or not at all") {
+TEST_CASE("exceptions of producer and consumer reach the caller, and values are consumed in order up to them") {
   for (const unsigned jobs : {1u, 2u, 4u}) {
     CHECK_THROWS_AS(parallel_ordered(
                         jobs, 1000, 8,

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-// The ways of reading many values at once give what single reads give.
+// Functions that read many values at once return the same as single reads.
 namespace smd::test {
 namespace {
 
@@ -23,7 +23,7 @@ std::string recorded_digest(const Json& record) {
   return value.value("sha256", "");
 }
 
-/// SHA-256 of each recorded value, by global step, tensor and worker.
+/// Returns the SHA-256 of each recorded value, by global step, tensor and worker.
 std::map<Place, std::string> recorded_digests(const Recorded& trial) {
   std::map<Place, std::string> digests;
   for_each_record(trial, [&](const std::string& tensor, const Json& record) {
@@ -38,7 +38,7 @@ std::map<Place, std::string> recorded_digests(const Recorded& trial) {
   return digests;
 }
 
-/// Gathers the blocks of one value.
+/// Collects the blocks of one value.
 class Gather : public BlockSink {
  public:
   bool begin(Dtype dtype, const Shape& shape) override {
@@ -63,7 +63,7 @@ class Gather : public BlockSink {
 
 }  // namespace
 
-TEST_CASE("reading all locations at once gives the recorded values in order") {
+TEST_CASE("reading all locations at once returns the recorded values in order") {
   for_each_trial([](const Recorded& trial, const Trial& opened) {
     std::vector<TensorLocation> locations;
     std::vector<std::string> tensors;
@@ -94,7 +94,7 @@ TEST_CASE("reading all locations at once gives the recorded values in order") {
   });
 }
 
-TEST_CASE("reading in blocks gives the recorded values") {
+TEST_CASE("reading in blocks returns the recorded values") {
   for_each_trial([](const Recorded& trial, const Trial& opened) {
     const auto digests = recorded_digests(trial);
     std::size_t count = 0;
@@ -115,7 +115,7 @@ TEST_CASE("reading in blocks gives the recorded values") {
   });
 }
 
-// As the reference: the complete steps of the mode, at each the first worker by name that has the tensor.
+// As in the reference: for each complete step of the mode, the first worker by name that has the tensor.
 TEST_CASE("values of a mode are those of the records") {
   for_each_trial([](const Recorded& trial, const Trial& opened) {
     std::map<std::tuple<std::string, Mode, std::int64_t>, std::map<std::string, std::string>> by_step;

@@ -49,7 +49,7 @@ Json complex(std::span<const std::byte> bytes, std::size_t index) {
   return Json::array({number(load<Part>(bytes, 2 * index)), number(load<Part>(bytes, 2 * index + 1))});
 }
 
-/// Strings lie one behind the other, each after its length.
+/// Strings are stored one after the other, each preceded by its length.
 Json string_elements(std::span<const std::byte> bytes, std::size_t count) {
   Json list = Json::array();
   while (list.size() < count && !bytes.empty()) {

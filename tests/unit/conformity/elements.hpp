@@ -9,8 +9,8 @@
 
 namespace smd::test {
 
-/// The first `count` elements (or all, if there are fewer) in the form in which they are recorded: numbers; the strings
-/// `nan`, `inf`, `-inf`; booleans; `[re, im]`; strings. Decoded here, with nothing of the library.
+/// Returns the first `count` elements (or all, if there are fewer) in recorded form: numbers; the strings `nan`,
+/// `inf`, `-inf`; booleans; `[re, im]`; strings. Decodes them without using the library.
 [[nodiscard]] nlohmann::json first_elements(const TensorView& view, std::size_t count);
 
 }  // namespace smd::test

@@ -8,7 +8,7 @@
 #include <string>
 #include <tuple>
 
-// Which tensors there are, and which belong to which collection.
+// Names of tensors and members of collections.
 namespace smd::test {
 namespace {
 
@@ -38,7 +38,7 @@ TEST_CASE("tensor names of a mode are as recorded") {
       CAPTURE(mode);
       TensorQuery query;
       query.mode = mode_of(mode);
-      // `correct` stands where the reference raises KeyError for a mode never saved (no. 23).
+      // `correct` is used where the reference raises KeyError for a mode that was never saved.
       CHECK(names(opened, query) == right(answer));
     }
   });
@@ -97,14 +97,14 @@ TEST_CASE("collections are as recorded") {
       CHECK(names(opened, query) == answer.at("resolved"));
       ++compared;
     }
-    // The reference makes the collection that is asked for (no. 24).
+    // The reference creates a collection when it is requested.
     CHECK(!opened.collection("no such collection"));
     TensorQuery query;
     query.collections = {"no such collection"};
     CHECK(opened.tensor_names(query).empty());
     CHECK(opened.collections() == collections);
   });
-  CHECK(compared == 118);  // as many as the recorded answers hold
+  CHECK(compared == 118);  // the number of recorded results
 }
 
 TEST_CASE("configurations of collections are as recorded") {

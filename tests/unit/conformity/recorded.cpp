@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view answers_suffix = ".expected.json";
 
-/// Sets environment variables, and takes them away again.
+/// Sets environment variables, and restores them.
 class Environment {
  public:
   explicit Environment(const Json& variables) : variables_(variables) {

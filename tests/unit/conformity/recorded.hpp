@@ -9,44 +9,43 @@
 #include <string>
 #include <vector>
 
-/// The recorded answers of the reference: `NAME.expected.json` beside each trial.
+/// The recorded results of the reference: `NAME.expected.json` beside each trial.
 namespace smd::test {
 
 using Json = nlohmann::json;
 
-/// One recorded trial: where it lies, and what was answered about it.
+/// One recorded trial: its path, and the results of queries.
 struct Recorded {
   std::string name;
   std::string path;
   Json answers;
 
-  /// Opens it with the environment variables under which the answers were recorded.
+  /// Opens it with the environment variables under which the results were recorded.
   [[nodiscard]] Trial open() const;
 };
 
-/// Names of all recorded trials (not the damaged ones), in order.
+/// Returns the names of all recorded trials (without the damaged ones), in order.
 [[nodiscard]] std::vector<std::string> recorded_names();
 
-/// Read once a process: the answers are long.
+/// Reads a file once per process, because the files are long.
 [[nodiscard]] const Recorded& recorded(const std::string& name);
 
-/// Calls `check` for each trial that the reference could open, and opens it. What `check` throws fails the test for
-/// that trial only.
+/// Opens each trial that the reference could open, and calls `check`. An exception fails the test for that trial only.
 void for_each_trial(const std::function<void(const Recorded&, const Trial&)>& check);
 
-/// Calls `check` for each tensor and each of its records in the answers.
+/// Calls `check` for each tensor and each of its recorded records.
 void for_each_record(const Recorded& trial,
                      const std::function<void(const std::string& tensor, const Json& record)>& check);
 
-/// An answer, or what stands beside it as the right one: `{"error": …, "correct": …}`.
+/// Returns a result, or the correct one next to it: `{"error": …, "correct": …}`.
 [[nodiscard]] const Json& right(const Json& answer);
-/// The member `key`, or the right one: `key_correct`.
+/// Returns the member `key`, or the correct one: `key_correct`.
 [[nodiscard]] const Json& right(const Json& answers, const std::string& key);
 
-/// `TRAIN` and so on.
+/// Parses `TRAIN` and so on.
 [[nodiscard]] Mode mode_of(const Json& text);
 
-/// The elements of some steps as a JSON list, to be compared with an answer.
+/// Returns the elements of some steps as a JSON list, for comparison with a result.
 template <class Steps>
 [[nodiscard]] Json numbers(const Steps& steps) {
   Json list = Json::array();

@@ -18,7 +18,7 @@
 namespace smd::test {
 namespace {
 
-/// What was compared in one trial. Printed, and held against what the answers list.
+/// Number of comparisons in one trial. Printed, and compared with the number of recorded results.
 struct Tally {
   std::size_t records = 0;
   std::size_t values = 0;
@@ -27,7 +27,8 @@ struct Tally {
   std::size_t reductions = 0;
 };
 
-/// The value that a record should give: what was written, where the reference reads something else; else its answer.
+/// Returns the value that a record should have: what was written, if the reference reads something else; otherwise its
+/// result.
 const Json& expected_value(const Json& record) {
   return record.contains("written") ? record.at("written") : record.at("value");
 }
@@ -38,13 +39,13 @@ void check_value(const TensorValue& value, const Json& expected) {
   CHECK(Json(to_string(value.dtype())) == expected.at("dtype"));
   CHECK(Json(value.shape()) == expected.at("shape"));
   CHECK(sha256(value.bytes()) == expected.at("sha256").get<std::string>());
-  if (expected.contains("nbytes")) {  // not of strings
+  if (expected.contains("nbytes")) {  // not for strings
     CHECK(value.bytes().size() == expected.at("nbytes").get<std::size_t>());
   }
   CHECK(first_elements(value.view(), 8) == expected.at("head"));
 }
 
-/// A number that was saved: one element, of shape () or (1).
+/// Checks a saved number: one element, of shape () or (1).
 void check_reduction(const TensorValue& value, const Json& expected) {
   CHECK(Json(to_string(value.dtype())) == expected.at("dtype"));
   CHECK(Json(value.shape()) == expected.at("shape"));
@@ -80,7 +81,7 @@ void check_reductions(const Tensor& tensor, StepKey step, const std::string& wor
 
 void check_shape(const Tensor& tensor, StepKey step, const std::string& worker, const Json& record, Tally& tally) {
   if (record.at("shape").is_array() || has_value(record)) {
-    // A record of `repeats` that the reference confuses with a later step's has that step's shape too.
+    // If the reference confuses a record of `repeats` with that of a later step, it returns that step's shape too.
     const bool confused = record.contains("written") && record.at("value").contains("shape") &&
                           record.at("shape") == record.at("value").at("shape");
     const bool own = record.at("shape").is_array() && !confused;
@@ -96,7 +97,7 @@ void check_record(const Tensor& tensor, StepKey step, const std::string& worker,
     check_value(tensor.value(step, worker), expected_value(record));
     ++tally.values;
   } else {
-    // The only error of the reference that is right: no value was saved, only its shape or reductions of it.
+    // The only correct error of the reference: only the shape or reductions were saved, no value.
     REQUIRE(record.at("value").at("error") == "TensorUnavailableForStep");
     CHECK_THROWS_AS((void)tensor.value(step, worker), TensorUnavailableForStep);
     ++tally.without_value;
@@ -116,7 +117,7 @@ std::size_t listed_records(const Recorded& trial) {
 
 }  // namespace
 
-TEST_CASE("every record is as recorded, asked by global step and by mode step") {
+TEST_CASE("every record is as recorded, by global step and by mode step") {
   std::size_t total = 0;
   for_each_trial([&](const Recorded& trial, const Trial& opened) {
     Tally global;
@@ -135,10 +136,10 @@ TEST_CASE("every record is as recorded, asked by global step and by mode step") 
     CHECK(global.values + global.without_value == global.records);
     total += global.records;
   });
-  CHECK(total == 1594);  // as many as the recorded answers hold
+  CHECK(total == 1594);  // the number of recorded results
 }
 
-TEST_CASE("the trial holds exactly the records that are listed") {
+TEST_CASE("the trial has exactly the records that are listed") {
   for_each_trial([](const Recorded& trial, const Trial& opened) {
     using Place = std::tuple<std::int64_t, std::string, std::string>;
     std::vector<Place> expected;
@@ -146,7 +147,7 @@ TEST_CASE("the trial holds exactly the records that are listed") {
       expected.emplace_back(record.at("global_step"), tensor, right(record, "worker"));
     });
     if (trial.name == "repeats") {
-      // Mode step TRAIN 0 came again at global step 3; the reference lists it under step 0 (docs/format.md).
+      // Mode step TRAIN 0 was repeated at global step 3; the reference lists it under step 0 (docs/format.md).
       expected.emplace_back(3, "twice", "worker_0");
     }
     std::sort(expected.begin(), expected.end());
@@ -157,7 +158,7 @@ TEST_CASE("the trial holds exactly the records that are listed") {
       found.emplace_back(entry.step.value, std::string(entry.tensor), std::string(entry.worker));
       return true;
     });
-    // Already in order: step, tensor, worker.
+    // Already sorted by step, tensor, worker.
     CHECK(found.size() == expected.size());
     CHECK(found == expected);
   });
@@ -169,7 +170,7 @@ TEST_CASE("a repeated mode step keeps both values") {
   const Json& record = trial.answers.at("tensors").at("twice").at("records").at(0);
   REQUIRE(record.at("global_step") == 0);
   REQUIRE(record.contains("written"));
-  // The reference answers for step 0 what was written at step 3; what was written at step 0 stands beside it.
+  // For step 0 the reference returns the value written at step 3; the value written at step 0 is recorded too.
   check_value(opened.tensor("twice").value(GlobalStep(3)), record.at("value"));
   check_value(opened.tensor("twice").value(GlobalStep(0)), record.at("written"));
 }
@@ -202,10 +203,10 @@ TEST_CASE("steps and original name of each tensor are as recorded") {
       ++tensors;
     }
   });
-  CHECK(tensors == 410);  // as many as the recorded answers hold
+  CHECK(tensors == 410);  // the number of recorded results
 }
 
-TEST_CASE("workers of each tensor and step are those of the records; the first answers if none is named") {
+TEST_CASE("workers of each tensor and step are those of the records; the first is used if none is named") {
   for_each_trial([](const Recorded& trial, const Trial& opened) {
     std::map<std::pair<std::string, std::int64_t>, std::map<std::string, const Json*>> by_step;
     for_each_record(trial, [&](const std::string& tensor, const Json& record) {

@@ -10,8 +10,8 @@
 #include <limits>
 #include <string>
 
-// Tensor::reduction_value of every recorded value: computed ones against exact arithmetic. That saved ones are what
-// was saved, bit by bit, is in records_test.cpp.
+// Compares Tensor::reduction_value of every recorded value with exact arithmetic. records_test.cpp checks that saved
+// reductions are returned bit for bit.
 namespace smd::test {
 namespace {
 
@@ -26,7 +26,7 @@ double number(const Json& recorded) {
   return text == "nan" ? std::numeric_limits<double>::quiet_NaN() : text == "inf" ? HUGE_VAL : -HUGE_VAL;
 }
 
-// What an error of rounding of a figure is relative to: the size of what was added up.
+// The scale of rounding errors of a reduction: the magnitude of what was added.
 double scale_of(const std::string& name, const Json& exact, double expected) {
   const char* const whole = name == "mean" ? "abs_mean" : name == "sum" ? "abs_sum" : nullptr;
   return whole != nullptr && exact.contains(whole) ? number(exact.at(whole)) : std::abs(expected);
@@ -34,7 +34,7 @@ double scale_of(const std::string& name, const Json& exact, double expected) {
 
 }  // namespace
 
-TEST_CASE("reductions that were not saved are computed of the value, as exact arithmetic has them") {
+TEST_CASE("reductions that were not saved are computed from the value, as in exact arithmetic") {
   std::size_t compared = 0;
   for_each_trial([&](const Recorded& trial, const Trial& opened) {
     for_each_record(trial, [&](const std::string& tensor, const Json& record) {
@@ -47,9 +47,9 @@ TEST_CASE("reductions that were not saved are computed of the value, as exact ar
       const auto saved = handle.reduction_values(step, worker);
       const Json& exact = record.at("exact");
       const Json& numpy = record.at("numpy");
-      Json figures = exact;
-      figures.update(numpy);
-      for (const auto& [name_key, answer] : figures.items()) {
+      Json expected_values = exact;
+      expected_values.update(numpy);
+      for (const auto& [name_key, answer] : expected_values.items()) {
         const auto& name = name_key;
         if (saved.contains(name) || !parse_reduction(name)) {
           continue;
@@ -57,7 +57,8 @@ TEST_CASE("reductions that were not saved are computed of the value, as exact ar
         double expected = number(answer);
         const bool finite_overflow = numpy.at("nan") == 0 && numpy.at("neginf") > 0 && numpy.at("posinf") == 0;
         if (finite_overflow && (name == "mean" || name == "sum")) {
-          expected = -HUGE_VAL;  // recorded as NaN where the finite numbers overflow before they meet the infinity
+          expected = -HUGE_VAL;  // recorded as NaN if the finite numbers overflow before they are combined with the
+                                 // infinity
         }
         CAPTURE(tensor);
         CAPTURE(name);

@@ -14,7 +14,7 @@ std::string digest(std::string_view text) { return smd::test::sha256(std::as_byt
 }  // namespace
 
 // NIST, "Secure Hashing: example values" and the SHA-2 additional test vectors.
-TEST_CASE("sha256 gives NIST's example values") {
+TEST_CASE("sha256 of NIST's example messages") {
   CHECK(digest("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   CHECK(digest("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   CHECK(digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
@@ -24,7 +24,7 @@ TEST_CASE("sha256 gives NIST's example values") {
   CHECK(digest(std::string(1'000'000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-// Zero bytes around the places where the padding takes another block (the same vectors, numbers 5 to 9).
+// Zero bytes of lengths around those where the padding takes another block (the same vectors, numbers 5 to 9).
 TEST_CASE("sha256 pads at every length of the last block") {
   CHECK(digest(std::string(55, '\0')) == "02779466cdec163811d078815c633f21901413081449002f24aa3e80f0b88ef7");
   CHECK(digest(std::string(56, '\0')) == "d4817aa5497628e7c77e6b606107042bbba3130888c5f47a375e6179be789fbb");

@@ -11,7 +11,7 @@
 #include <limits>
 #include <string>
 
-// Statistics of every recorded value of real numbers against NumPy's counts and extremes, and against mean and
+// Compares statistics of every recorded value of real numbers with NumPy's counts and extremes, and with mean and
 // deviation in exact arithmetic.
 namespace smd::test {
 namespace {
@@ -27,7 +27,7 @@ double number(const Json& recorded) {
   return text == "nan" ? std::numeric_limits<double>::quiet_NaN() : text == "inf" ? HUGE_VAL : -HUGE_VAL;
 }
 
-/// Equal, infinities and NaN included, or within `tolerance`.
+/// Returns whether two numbers are equal, including infinities and NaN, or within `tolerance`.
 bool close(double actual, double expected, double tolerance) {
   if (std::isnan(expected) || std::isinf(expected)) {
     return std::isnan(expected) ? std::isnan(actual) : actual == expected;
@@ -58,7 +58,7 @@ void check_statistics(const Statistics& actual, const Json& record) {
   const Json& exact = record.at("exact");
   double mean = number(exact.at("mean"));
   if (actual.nan == 0 && numpy.at("neginf") > 0 && numpy.at("posinf") == 0) {
-    // Recorded as NaN where the finite numbers overflow before they meet the infinity; their sum is finite.
+    // Recorded as NaN if the finite numbers overflow before they are combined with the infinity; their sum is finite.
     mean = -HUGE_VAL;
   }
   const double std = number(exact.at("std"));
@@ -66,14 +66,14 @@ void check_statistics(const Statistics& actual, const Json& record) {
   CAPTURE(mean);
   CAPTURE(actual.std);
   CAPTURE(std);
-  // Where positive and negative numbers cancel, an error of rounding is relative to their size, not to their sum.
+  // If positive and negative numbers cancel, a rounding error is relative to their magnitude, not to their sum.
   CHECK(close(actual.mean, mean, relative_error * number(exact.at("abs_mean"))));
   CHECK(close(actual.std, std, relative_error * std));
 }
 
 }  // namespace
 
-TEST_CASE("statistics of every recorded value are NumPy's and the exact ones") {
+TEST_CASE("statistics of every recorded value equal NumPy's and the exact ones") {
   std::size_t compared = 0;
   for_each_trial([&](const Recorded& trial, const Trial& opened) {
     for_each_record(trial, [&](const std::string& name, const Json& record) {
@@ -87,7 +87,7 @@ TEST_CASE("statistics of every recorded value are NumPy's and the exact ones") {
       ++compared;
     });
   });
-  CHECK(compared == 1343);  // as many as have NumPy's figures beside them
+  CHECK(compared == 1343);  // the number of values with recorded statistics of NumPy
 }
 
 }  // namespace smd::test

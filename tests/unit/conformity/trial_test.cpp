@@ -15,8 +15,8 @@ namespace {
 
 StepKey key(Mode mode, std::int64_t number) { return StepKey(mode, ModeStep(number)); }
 
-/// Names of workers as they are right: in a trial whose path holds `__`, the reference garbles them everywhere but in
-/// `workers` (docs/format.md), and only the records say so.
+/// Returns the correct names of workers: in a trial whose path contains `__`, the reference changes them everywhere
+/// except in `workers` (docs/format.md), and only the records have the correct ones.
 std::map<std::string, std::string> correct_workers(const Recorded& trial) {
   std::map<std::string, std::string> names;
   for_each_record(
@@ -26,17 +26,17 @@ std::map<std::string, std::string> correct_workers(const Recorded& trial) {
 
 }  // namespace
 
-TEST_CASE("all recorded trials are here") {
-  // As many as trials/README.md lists: 41. Two of them the reference could not open.
+TEST_CASE("all recorded trials are present") {
+  // The README of the recorded trials lists 41. The reference could not open two of them.
   CHECK(recorded_names().size() == 41);
   std::size_t opened = 0;
   for_each_trial([&](const Recorded&, const Trial&) { ++opened; });
   CHECK(opened == 39);
 }
 
-TEST_CASE("a fresh trial and one asked before give the same answer") {
-  // The reference raises last_complete_step with every query (no. 27), and notices the job's end at the second only
-  // (no. 28). Here the first answer is already the settled one.
+TEST_CASE("a new trial and one queried before return the same results") {
+  // The reference increases last_complete_step with every query, and notices the end of the job only at the second.
+  // libsmd's first result is already final.
   for_each_trial([](const Recorded&, const Trial& opened) {
     const auto before = opened.last_complete_step();
     (void)opened.steps();
@@ -98,7 +98,7 @@ TEST_CASE("global steps of mode steps are as recorded") {
       CHECK(rows.size() == opened.steps(mode_of(mode), true).size());
     }
     for (const Mode mode : {Mode::train, Mode::eval, Mode::predict, Mode::global}) {
-      // In the reference, `global_step(GLOBAL, s)` is s for any s, saved or not (no. 25).
+      // In the reference, `global_step(GLOBAL, s)` is s for any s, saved or not.
       CHECK(!opened.global_step(mode, ModeStep(std::int64_t{1} << 40)));
     }
     for (const GlobalStep step : opened.steps(true)) {
@@ -166,7 +166,7 @@ TEST_CASE("step rows agree with the recorded steps") {
   });
 }
 
-TEST_CASE("states of steps are as recorded, also between, before and beyond the saved ones") {
+TEST_CASE("states of steps are as recorded, also between, before and after the saved ones") {
   std::size_t asked = 0;
   for_each_trial([&](const Recorded& trial, const Trial& opened) {
     for (const auto& [mode_key, states] : trial.answers.at("step_state").items()) {
@@ -174,13 +174,13 @@ TEST_CASE("states of steps are as recorded, also between, before and beyond the 
       for (const auto& [number_key, state] : states.items()) {
         const auto& number = number_key;
         INFO(mode, " ", number);
-        // `correct` stands where the reference raises KeyError after the job's end (no. 22).
+        // `correct` is used where the reference raises KeyError after the end of the job.
         CHECK(Json(to_string(opened.has_passed_step(key(mode_of(mode), std::stoll(number))))) == right(state));
         ++asked;
       }
     }
   });
-  CHECK(asked == 1359);  // as many as the recorded answers hold
+  CHECK(asked == 1359);  // the number of recorded results
 }
 
 }  // namespace smd::test

@@ -7,7 +7,7 @@
 
 #include <string>
 
-// Trials that the reference cannot open, and that are readable all the same. `written` lists what they hold.
+// Trials that the reference cannot open but libsmd can read. `written` lists their content.
 namespace smd::test {
 namespace {
 
@@ -37,14 +37,14 @@ void check_written(const Recorded& trial, const Trial& opened) {
 
 }  // namespace
 
-// docs/format.md: global step as in the file name, mode step as written.
+// docs/format.md: the global step is that of the file name, the mode step as written.
 TEST_CASE("a scalar with mode step -1 is read") {
   const Recorded& trial = recorded("pt_scalar_before_eval");
   REQUIRE(trial.answers.at("open").at("error") == "SMDebugValueError");
   const Trial opened = trial.open();
   check_written(trial, opened);
   CHECK(opened.ended());
-  // From the names of the index files, and what stands in them.
+  // From the names and content of the index files.
   CHECK(numbers(opened.steps()) == Json({0, 4, 6}));
   CHECK(opened.mode(GlobalStep(6)) == Mode::eval);
   CHECK(opened.mode_step(GlobalStep(6)) == ModeStep(-1));
@@ -55,15 +55,15 @@ TEST_CASE("a scalar with mode step -1 is read") {
   CHECK(first_elements(scalar.view(), 1) == Json({0.75}));
 }
 
-// docs/faults.md, "fewer collections files than num_workers": read on, with one warning that says how many are there.
-TEST_CASE("a job one of whose workers wrote nothing is read, with a warning") {
+// docs/faults.md, "fewer collections files than workers": the trial is read, with one warning that gives their number.
+TEST_CASE("a job with a worker that wrote nothing is read, with a warning") {
   const Recorded& trial = recorded("mw2_no_second_collections_ended");
   REQUIRE(trial.answers.at("open").at("error") == "MissingCollectionFiles");
   const Trial opened = trial.open();
   check_written(trial, opened);
   CHECK(opened.num_workers() == 2);
   CHECK(Json(opened.workers()) == Json({"worker_0"}));
-  CHECK(numbers(opened.steps()) == Json({0, 1}));  // complete, since the job has ended
+  CHECK(numbers(opened.steps()) == Json({0, 1}));  // complete, because the job has ended
   std::size_t warnings = 0;
   for (const Problem& problem : opened.problems()) {
     CAPTURE(to_string(problem));

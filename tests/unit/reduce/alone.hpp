@@ -9,7 +9,7 @@
 
 namespace smd_test {
 
-/// Each reduction by itself, for which other loops may run than for many, is what it was among others, bit by bit.
+/// Checks that each reduction alone, which may run other loops, gives the same bits as together with others.
 inline void check_alone(const smd::TensorView& view, std::span<const smd::Reduction> wanted,
                         std::span<const smd::ReducedValue> among_others) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every reduction against exact arithmetic, with every instruction set that the machine has.
+// Compares every reduction with exact arithmetic, with every instruction set of this machine.
 #include <doctest/doctest.h>
 #include <smd/reduction.hpp>
 
@@ -66,7 +66,7 @@ void compare(const std::string& name, const std::string& answer, const smd::Redu
 
 }  // namespace
 
-TEST_CASE("reductions of embedded arrays are the exact ones, rounded") {
+TEST_CASE("reductions of embedded arrays are exact before rounding") {
   smd_test::with_each_instruction_set([&] {
     for (const Case& item : cases) {
       CAPTURE(item.elements);
@@ -88,7 +88,7 @@ TEST_CASE("reductions of embedded arrays are the exact ones, rounded") {
       const std::vector<smd::ReducedValue> together = smd::reduce(view, wanted, options);
       for (std::size_t i = 0; i < wanted.size(); ++i) {
         compare(names[i], answers[i], together[i]);
-        // Alone, other loops run than in company.
+        // Alone, a reduction may run other loops than together with others.
         compare(names[i], answers[i], smd::reduce(view, std::span(&wanted[i], 1), options).front());
       }
     }

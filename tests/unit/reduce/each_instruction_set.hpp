@@ -7,7 +7,7 @@
 
 namespace smd_test {
 
-/// Calls check() with the kernels of each instruction set that the machine has, first with those that users get.
+/// Calls check() with the kernels of each instruction set of this machine, first with the default ones.
 template <class Check>
 void with_each_instruction_set(const Check& check) {
   const auto available = smd::detail::reduce::available_kernels();

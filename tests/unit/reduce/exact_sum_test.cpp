@@ -17,7 +17,7 @@ TEST_CASE("an exact sum rounds once, to even") {
   sum.add(0x1p-53);  // a tie: 1 is even
   CHECK(sum.rounded() == 1);
   CHECK(sum.pair().lo == 0x1p-53);
-  sum.add(0x1p-1074);  // a little more than the tie
+  sum.add(0x1p-1074);  // slightly more than the tie
   CHECK(sum.rounded() == 1 + 0x1p-52);
   sum.add(-1);
   sum.add(-0x1p-53);
@@ -26,7 +26,7 @@ TEST_CASE("an exact sum rounds once, to even") {
   CHECK(sum.rounded() == -0x1p-1074);
 }
 
-TEST_CASE("an exact sum may pass beyond the range of double and return") {
+TEST_CASE("an exact sum may exceed the range of double temporarily") {
   const double huge = std::numeric_limits<double>::max();
   ExactSum sum;
   for (int i = 0; i < 5000; ++i) {
@@ -44,7 +44,7 @@ TEST_CASE("an exact sum may pass beyond the range of double and return") {
   CHECK(sum.rounded() == 3);
 }
 
-TEST_CASE("the order and grouping of additions do not show") {
+TEST_CASE("the result does not depend on order and grouping of additions") {
   smd_test::Random random(5);
   ExactSum forth;
   ExactSum parts[3];
@@ -57,7 +57,7 @@ TEST_CASE("the order and grouping of additions do not show") {
   }
   parts[2].add(parts[0]);
   parts[2].add(parts[1]);
-  // The conversion of a 128-bit integer rounds once too; 2^-40 is a power of two.
+  // The conversion of a 128-bit integer also rounds once; 2^-40 is a power of two.
   CHECK(forth.rounded() == std::ldexp(static_cast<double>(truth), -40));
   CHECK(parts[2].rounded() == forth.rounded());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of 8 bits: 0x38 is 1 as E4M3 (exponent 7, the bias), 0x40 is 2, 0xC4 is -3 (2 * 1.5), 0x7F is NaN.
+// 8-bit elements: 0x38 is 1 in E4M3 (exponent 7, the bias), 0x40 is 2, 0xC4 is -3 (2 * 1.5), 0x7F is NaN.
 #include <doctest/doctest.h>
 #include <smd/reduction.hpp>
 

@@ -8,7 +8,8 @@
 
 namespace smd_test {
 
-/// The bits of a 16-bit float, rounded toward 0; of float16 what is below 2^-14 is 0, and 65536 and more infinite.
+/// Returns the bits of a 16-bit float, rounded toward 0; for float16, numbers below 2^-14 become 0, and 65536 and more
+/// infinite.
 inline std::uint16_t bfloat16_bits(double value) {
   return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16);
 }
@@ -27,7 +28,7 @@ inline std::uint16_t float16_bits(double value) {
   return static_cast<std::uint16_t>(sign | rest);
 }
 
-/// What such bits stand for.
+/// Returns the value of such bits.
 inline double bfloat16_value(std::uint16_t bits) {
   return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16));
 }

@@ -20,17 +20,17 @@ smd::TensorView view_of(const std::vector<T>& values, std::int64_t& size, smd::D
 
 }  // namespace
 
-TEST_CASE("bins as numpy.histogram's") {
-  // numpy.histogram([0, .1, .2, .3, .5, .7, .9, 1], 10, (0, 1)): edges are hit exactly or missed by rounding.
+TEST_CASE("bins equal numpy.histogram's") {
+  // numpy.histogram([0, .1, .2, .3, .5, .7, .9, 1], 10, (0, 1)): edges are met exactly or missed by rounding.
   std::int64_t size;
   const std::vector<double> values = {0, .1, .2, .3, .5, .7, .9, 1};
   smd::Histogram histogram(10, 0, 1);
   histogram.add(view_of(values, size, smd::Dtype::float64));
   CHECK(histogram.counts() == std::vector<std::uint64_t>{1, 1, 2, 0, 0, 1, 1, 0, 0, 2});
-  CHECK(histogram.edges()[3] == 0.30000000000000004);  // numpy.linspace(0, 1, 11)[3]: 0.3 lies below it
+  CHECK(histogram.edges()[3] == 0.30000000000000004);  // numpy.linspace(0, 1, 11)[3]; 0.3 is less
 }
 
-TEST_CASE("what lies outside is counted apart; parts merge") {
+TEST_CASE("elements outside are counted separately; parts merge") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
   std::int64_t size;
@@ -48,15 +48,15 @@ TEST_CASE("what lies outside is counted apart; parts merge") {
   CHECK_THROWS_AS(histogram.merge(smd::Histogram(2, 0, 5)), smd::InvalidArgument);
 }
 
-TEST_CASE("equal bounds are widened; senseless ones refused") {
+TEST_CASE("equal bounds are widened; invalid ones are refused") {
   CHECK(smd::Histogram(2, 3, 3).edges() == std::vector<double>{2.5, 3, 3.5});  // numpy.histogram([3, 3], 2)
   CHECK_THROWS_AS(smd::Histogram(0, 0, 1), smd::InvalidArgument);
   CHECK_THROWS_AS(smd::Histogram(3, 1, 0), smd::InvalidArgument);
   CHECK_THROWS_AS(smd::Histogram(3, 0, std::numeric_limits<double>::infinity()), smd::InvalidArgument);
 }
 
-// By hand: fourths of a range of 2^1024.
-TEST_CASE("bounds whose distance is no double") {
+// By hand: quarters of a range of 2^1024.
+TEST_CASE("bounds whose distance overflows double") {
   const double half = std::ldexp(1, 1023);
   std::int64_t size;
   smd::Histogram histogram(4, -half, half);
@@ -65,14 +65,14 @@ TEST_CASE("bounds whose distance is no double") {
   CHECK(histogram.counts() == std::vector<std::uint64_t>{1, 1, 2, 2});
 }
 
-TEST_CASE("a bound that one half does not change") {
+TEST_CASE("a bound so large that adding one half does not change it") {
   std::int64_t size;
   smd::Histogram histogram(3, 1e300, 1e300);
   histogram.add(view_of(std::vector<double>{1e300, 1e300}, size, smd::Dtype::float64));
   CHECK(histogram.counts() == std::vector<std::uint64_t>{0, 0, 2});
 }
 
-TEST_CASE("a count is where its edges say, for any numbers") {
+TEST_CASE("every element is counted between the edges around it") {
   smd_test::Random random(8);
   std::vector<double> values(5000);
   for (double& value : values) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays long enough to be streamed, by every instruction set, against plain arithmetic.
+// Compares reductions of arrays long enough to be streamed with plain arithmetic, for every instruction set.
 #include <doctest/doctest.h>
 #include <smd/reduction.hpp>
 
@@ -22,7 +22,7 @@ namespace {
 
 using smd::Dtype;
 
-// Short significands, so that every type holds them.
+// Short significands, which every type represents.
 std::vector<std::byte> stored(Dtype dtype, const std::vector<double>& values) {
   const std::size_t item = smd::item_size(dtype);
   std::vector<std::byte> bytes(values.size() * item);
@@ -86,7 +86,7 @@ void check(const std::vector<double>& values, double product) {
 TEST_CASE("long runs of floating point") {
   smd_test::with_each_instruction_set([&] {
     smd_test::Random random(5);
-    // Powers of two, each twice, once as its inverse, and thirty times 3: the product is 3^30, below 2^53.
+    // Powers of two, each followed by its inverse, and thirty times 3: the product is 3^30, below 2^53.
     std::vector<double> values;
     for (int i = 0; i < 10000; ++i) {
       const double power = std::ldexp(1.0, static_cast<int>(random.below(17)) - 8);
@@ -102,7 +102,7 @@ TEST_CASE("long runs of floating point") {
     values[17000] = -values[17000];
     product = -product;
     check(values, product);
-    // Zeros make it a zero whose sign the 3335 negative numbers decide.
+    // Zeros make the product zero; the 3335 negative numbers determine its sign.
     values.push_back(0.0);
     values.insert(values.begin() + 9000, 0.0);
     check(values, -0.0);
@@ -111,8 +111,8 @@ TEST_CASE("long runs of floating point") {
   });
 }
 
-// What the beginning leads to expect of the rest, for reductions that sum and for those that do not.
-TEST_CASE("long runs that begin unlike the rest") {
+// What the beginning suggests about the rest, for reductions with and without sums.
+TEST_CASE("long runs whose beginning differs from the rest") {
   std::vector<smd::Reduction> wanted;
   for (const char* name : {"zero", "negative", "abs_min", "abs_max", "sum", "l1", "prod", "nan"}) {
     wanted.push_back(smd::parse_reduction(name).value());
@@ -125,7 +125,7 @@ TEST_CASE("long runs that begin unlike the rest") {
       for (const std::size_t every : {0U, best ? 1000U : 0U}) {
         CAPTURE(beginning);
         CAPTURE(every);
-        // Two and a half in turns of either sign, of each thousand perhaps one not a number.
+        // 2.5 with alternating signs; optionally one NaN per thousand.
         std::vector<double> values(static_cast<std::size_t>(n));
         for (std::size_t i = 0; i < values.size(); ++i) {
           values[i] = i < 600 ? beginning : (every != 0 && i % every == 0 ? nan : (i % 2 == 0 ? 2.5 : -2.5));
@@ -178,7 +178,7 @@ TEST_CASE("long runs that begin unlike the rest") {
   });
 }
 
-// What lies next to zero is an extreme then.
+// Then the element nearest to zero is an extreme.
 TEST_CASE("long runs of one sign") {
   std::vector<smd::Reduction> wanted;
   for (const char* name : {"min", "max", "sum", "variance", "abs_min", "zero"}) {
@@ -190,13 +190,13 @@ TEST_CASE("long runs of one sign") {
       for (const bool zeros : {false, true}) {
         CAPTURE(sign);
         CAPTURE(zeros);
-        // Quarters of 1 to 100, or of 0 to 99, each 400 times: the mean of 0 … 99 is 49.5, their variance
-        // (100^2 - 1) / 12.
+        // Quarters of 1 to 100, or of 0 to 99, each 400 times: the mean of 0 … 99 is 49.5, their variance (100^2 - 1)
+        // / 12.
         std::vector<double> values(n);
         for (std::size_t i = 0; i < values.size(); ++i) {
           values[i] = sign * 0.25 * static_cast<double>(i % 100 + (zeros ? 0 : 1));
         }
-        // One of all zeros has the other sign: of equal zeros the least is -0, the greatest +0.
+        // One of the zeros has the other sign: the least of equal zeros is -0, the greatest +0.
         if (zeros) {
           values[20000] = -values[20000];
         }
@@ -206,7 +206,7 @@ TEST_CASE("long runs of one sign") {
           CAPTURE(smd::to_string(dtype));
           const std::vector<std::byte> bytes = stored(dtype, values);
           const smd::TensorView view(dtype, {&n, 1}, bytes);
-          // With and without what wants the least |x| too.
+          // With and without a reduction that needs the smallest |x|.
           for (const std::size_t count : {wanted.size() - 2, wanted.size()}) {
             const auto found = smd::reduce(view, std::span(wanted).first(count));
             CHECK(smd_test::ulps(found[0].real, sign > 0 ? nearest : farthest) == 0);
@@ -234,13 +234,13 @@ TEST_CASE("long runs of float32 whose sums do not fit a double") {
   constexpr std::int64_t n = 1 << 18;
   smd_test::with_each_instruction_set([&] {
     for (const float tiny : {0x1p-60F, -0x1p-60F}) {
-      // 2048 times 1 or, in every other run of 4096, -1, and as often 2^-60: 2048 + 2^-49 would want 61 bits. The ones
-      // cancel and leave 2^17 * 2^-60; of magnitudes 2^17 + 2^-43 rounds to 2^17; the mean square is 1/2.
+      // 2048 times 1 (-1 in every other run of 4096), and as often 2^-60: 2048 + 2^-49 would need 61 bits. The ones
+      // cancel and leave 2^17 * 2^-60; for magnitudes 2^17 + 2^-43 rounds to 2^17; the mean square is 1/2.
       std::vector<float> values(n);
       for (std::size_t i = 0; i < values.size(); ++i) {
         values[i] = i % 2 == 1 ? tiny : (i / 4096) % 2 == 0 ? 1.0F : -1.0F;
       }
-      // With and without what wants the least |x| too.
+      // With and without a reduction that needs the smallest |x|.
       for (const std::size_t count : {wanted.size() - 2, wanted.size()}) {
         const smd::TensorView view(Dtype::float32, {&n, 1}, std::as_bytes(std::span(values)));
         const auto found = smd::reduce(view, std::span(wanted).first(count));
@@ -259,8 +259,8 @@ TEST_CASE("long runs of float32 whose sums do not fit a double") {
   });
 }
 
-// What rounds one group of squares rounds all alike if the values repeat themselves: nothing evens out.
-TEST_CASE("variance of float32 that repeats itself") {
+// If values repeat, all groups of squares are rounded in the same direction, and errors do not average out.
+TEST_CASE("variance of repeating float32 values") {
   const smd::Reduction variances[] = {smd::parse_reduction("variance").value(),
                                       smd::parse_reduction("abs_variance").value()};
   constexpr std::int64_t n = 6144;
@@ -269,8 +269,9 @@ TEST_CASE("variance of float32 that repeats itself") {
     for (int round = 0; round < 300; ++round) {
       CAPTURE(round);
       const std::size_t period = round % 2 == 0 ? 8 : 64;
-      // Multiples of 2^-27, so that sums and sums of squares of integers are exact: from 0.2 to 1, whose squares the
-      // mean takes most of; from -1 to 1, evenly and crowded about 0, whose squares are added in groups.
+      // Multiples of 2^-27, so that sums and sums of squares of integers are exact: from 0.2 to 1, where the mean
+      // accounts for most of the squares; from -1 to 1, uniform and concentrated about 0, where squares are added in
+      // groups.
       std::vector<float> tile(period);
       smd::detail::reduce::Int128 sum = 0;
       smd::detail::reduce::Int128 magnitudes = 0;

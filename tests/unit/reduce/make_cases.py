@@ -29,7 +29,7 @@ def root(value):
     return rounded(Fraction(math.isqrt((value.numerator << (2 * shift)) // value.denominator), 1 << shift))
 
 
-def figures(array, omit, ddof, repeat):
+def statistics_of(array, omit, ddof, repeat):
     values = array.ravel().tolist() * repeat
     whole = array.dtype.kind != "f"
     result = {"count": len(values), "nan": sum(x != x for x in values), "zero": sum(x == 0 for x in values),
@@ -99,7 +99,7 @@ lines = []
 
 def case(values, dtype=None, omit=0, ddof=0, repeat=1, skip=()):
     array = numpy.asarray(values, dtype)
-    wanted = figures(array, omit, ddof, repeat)
+    wanted = statistics_of(array, omit, ddof, repeat)
     answer = " ".join(f"{k}={text(v)}" for k, v in wanted.items() if v != "?" and k not in skip)
     lines.append(f'{{Dtype::{DTYPES[str(array.dtype)]}, "{array.tobytes().hex()}", {repeat}, {omit}, {ddof},\n '
                  f'"{answer}"}},')
@@ -114,7 +114,7 @@ for dtype in DTYPES:
         limits = numpy.iinfo(dtype)
         values = random.integers(limits.min, limits.max, 9, dtype=dtype, endpoint=True)
         values[:3] = limits.min, limits.max, 0
-    # Integers beyond 2^53 go into a product rounded.
+    # Integers beyond 2^53 are rounded before they enter a product.
     skip = ("prod", "abs_prod") if "64" in dtype and "int" in dtype else ()
     case(values, skip=skip)
     case(values, ddof=1, repeat=1000)

@@ -18,7 +18,7 @@ TEST_CASE("names of reductions read back") {
   CHECK(smd::parse_reduction("p99.90")->percent == 99.9);
 }
 
-TEST_CASE("what is no reduction is refused") {
+TEST_CASE("names that are not reductions are refused") {
   for (const char* name : {"", "abs_", "p", "p101", "p-1", "p1e1", "p1.", "p.5", "p1.2.3", "pnan", "Mean", "abs_count",
                            "abs_rms", "abs_abs_min", "l3", "percentile", "mean "}) {
     CAPTURE(name);
@@ -30,7 +30,7 @@ TEST_CASE("what is no reduction is refused") {
   CHECK_THROWS_AS(smd::Reducer(std::span(&abs_count, 1)), smd::InvalidArgument);
 }
 
-TEST_CASE("strings are refused, and what was not asked for") {
+TEST_CASE("strings are refused, and results that were not requested") {
   const smd::Reduction mean = {smd::ReductionKind::mean};
   smd::Reducer reducer(std::span(&mean, 1));
   CHECK_THROWS_AS(reducer.add(smd::Dtype::string, {}), smd::InvalidArgument);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Percentiles of arrays long enough to be looked for while the rest is computed, against sorting.
+// Compares percentiles of arrays long enough to be searched during the pass with sorting.
 #include <doctest/doctest.h>
 #include <smd/reduction.hpp>
 
@@ -20,7 +20,7 @@ namespace {
 
 using smd::Dtype;
 
-// numpy.percentile, method linear: the place is percent / 100 * (n - 1); from the nearer of its two neighbours.
+// numpy.percentile, method linear: the place is percent / 100 * (n - 1); interpolates from the nearer neighbour.
 double expected(const std::vector<double>& sorted, double percent) {
   const double place = percent / 100 * static_cast<double>(sorted.size() - 1);
   const auto at = static_cast<std::size_t>(place);
@@ -30,7 +30,7 @@ double expected(const std::vector<double>& sorted, double percent) {
   return weight < 0.5 ? a + (b - a) * weight : b - (b - a) * (1 - weight);
 }
 
-// `elements` are the values as they are stored.
+// `elements` are the stored values.
 void check(Dtype dtype, std::span<const std::byte> elements, const std::vector<double>& values) {
   const std::vector<std::pair<const char*, double>> asked = {
       {"median", 50}, {"p1", 1}, {"p99.9", 99.9}, {"p50", 50}, {"p0", 0}, {"p33.3", 33.3}, {"p75", 75}, {"p100", 100}};
@@ -111,8 +111,7 @@ TEST_CASE("percentiles of long arrays") {
   smd_test::with_each_instruction_set([&] {
     for (const auto& kind : kinds) {
       CAPTURE(kind.first);
-      // More than the parts that are looked at, and not a multiple of them, is slow to sort: by the best instructions
-      // only.
+      // More elements than one part, and not a multiple of it, are slow to sort: only with the best instructions.
       for (const std::size_t n : {1000U, best ? 110001U : 3001U}) {
         CAPTURE(n);
         std::vector<double> values(n);
@@ -142,7 +141,7 @@ TEST_CASE("percentiles of integers") {
   };
   bool best = true;
   smd_test::with_each_instruction_set([&] {
-    // With more than 400, 10,000 and 100,000 elements samples grow.
+    // With more than 400, 10,000 and 100,000 elements samples are larger.
     for (const std::size_t n : {400U, 401U, 10000U, best ? 10001U : 3001U}) {
       CAPTURE(n);
       const auto any = [&random] { return random.bits(); };
@@ -153,7 +152,7 @@ TEST_CASE("percentiles of integers") {
       check(Dtype::int16, numbers(n, std::int16_t{}, any));
       check(Dtype::uint32, numbers(n, std::uint32_t{}, any));
       check(Dtype::int32, numbers(n, std::int32_t{}, any));
-      // Bits are 53: all are doubles.
+      // 53 bits: all are exact as doubles.
       check(Dtype::uint64, numbers(n, std::uint64_t{}, any));
       check(Dtype::int64,
             numbers(n, std::int64_t{}, [&random] { return 5 - static_cast<std::int64_t>(random.bits()); }));
@@ -162,7 +161,7 @@ TEST_CASE("percentiles of integers") {
   });
 }
 
-TEST_CASE("percentiles of more elements than a small sample does for") {
+TEST_CASE("percentiles of more elements than a small sample suffices for") {
   smd_test::Random random(23);
   std::vector<float> values((std::size_t{1} << 21) + 1);
   std::generate(values.begin(), values.end(), [&random] { return static_cast<float>(random.number()); });
@@ -170,7 +169,7 @@ TEST_CASE("percentiles of more elements than a small sample does for") {
 }
 
 TEST_CASE("percentiles of parts that are merged") {
-  // Kept in pieces of 65,536: parts that end in a piece, at its end, and parts of several.
+  // Kept in pieces of 65,536: parts that end inside a piece, at its end, and parts of several pieces.
   const std::size_t lengths[] = {70000, 0, 65536, 1, 131072, 200003, 61072};
   smd_test::Random random(24);
   for (const bool mixed : {false, true}) {
@@ -200,7 +199,7 @@ TEST_CASE("percentiles of parts that are merged") {
       add_to(added);
       copied.merge(own);
       moved.merge(std::move(own));
-      CHECK(own.result(wanted[3]).low == 0);  // NOLINT(bugprone-use-after-move): as made anew
+      CHECK(own.result(wanted[3]).low == 0);  // cleared by the merge
       count += length;
     }
     moved.merge(smd::Reducer(wanted, options));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the rule is NumPy's or the recorded reference's own, and complex numbers.
+// Reductions that follow NumPy or the recorded reference, and complex numbers.
 #include <doctest/doctest.h>
 #include <smd/reduction.hpp>
 
@@ -38,7 +38,7 @@ TEST_CASE("sums and squares beyond the range of double are infinite, as in NumPy
     CAPTURE(name);
     CHECK(reduced<double>(Dtype::float64, huge, name).real == infinity);
   }
-  // The same trial, w/float64/denormals: 5e-324 times 1 to 8. Squares vanish.
+  // The same trial, w/float64/denormals: 5e-324 times 1 to 8. Squares underflow.
   double tiny[8];
   for (int k = 0; k < 8; ++k) {
     tiny[k] = 5e-324 * (k + 1);
@@ -75,7 +75,7 @@ TEST_CASE("complex numbers as recorded") {
   CHECK(reduced<Complex>(Dtype::complex128, wild, "inf").low == 1);
 }
 
-TEST_CASE("variance of complex numbers is that of both parts together") {
+TEST_CASE("variance of complex numbers is that of both parts added") {
   // |z - mean|^2 of 0, 3+4i, 6+8i about 3+4i: 25, 0, 25. Moduli 0, 5, 10: mean 5, squares 25, 0, 25.
   const std::complex<float> numbers[] = {{0, 0}, {3, 4}, {6, 8}};
   using Complex = std::complex<float>;
@@ -128,7 +128,7 @@ TEST_CASE("long runs of 8-bit integers") {
       }
       const auto n = static_cast<std::int64_t>(bytes.size());
       const auto found = smd::reduce({dtype, {&n, 1}, std::as_bytes(std::span(bytes))}, list);
-      // Twenty thousand random bytes hold every value.
+      // Twenty thousand random bytes contain every value.
       CHECK(found[0].real == (dtype == Dtype::int8 ? -128 : 0));
       CHECK(found[1].real == (dtype == Dtype::int8 ? 127 : (dtype == Dtype::uint8 ? 255 : 1)));
       CHECK(found[2].real == static_cast<double>(sum));

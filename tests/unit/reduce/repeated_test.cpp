@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements that are all alike: as many as a shape asks for, without that many additions.
+// Equal elements: as many as a shape has, without that many additions.
 #include <smd/reduction.hpp>
 
 #include <doctest/doctest.h>
@@ -34,10 +34,10 @@ std::span<const std::byte> bytes_of(const T& value) {
 
 }  // namespace
 
-TEST_CASE("a repeated element counts as often as it is repeated") {
+TEST_CASE("a repeated element counts once for each repetition") {
   smd::Reducer reducer = make({"count", "min", "max", "sum", "mean", "std", "l1", "l2", "negative", "zero"});
   const float element = -1.5F;
-  constexpr std::uint64_t count = (std::uint64_t{1} << 40) + 4097 + 5;  // no whole number of blocks
+  constexpr std::uint64_t count = (std::uint64_t{1} << 40) + 4097 + 5;  // not a whole number of blocks
   reducer.add_repeated(Dtype::float32, bytes_of(element), count);
   CHECK(reduced(reducer, "count") == static_cast<double>(count));
   CHECK(reduced(reducer, "min") == -1.5);
@@ -51,7 +51,7 @@ TEST_CASE("a repeated element counts as often as it is repeated") {
   CHECK(reduced(reducer, "zero") == 0);
 }
 
-TEST_CASE("repeated elements join those before them") {
+TEST_CASE("repeated elements are combined with earlier ones") {
   smd::Reducer reducer = make({"sum", "mean", "prod", "variance", "median"});
   const std::vector<std::int32_t> first = {4, 4, 4};
   reducer.add(Dtype::int32, std::as_bytes(std::span(first)));
@@ -65,7 +65,7 @@ TEST_CASE("repeated elements join those before them") {
   CHECK(reduced(reducer, "median") == 1);    // between -2 and 4
 }
 
-TEST_CASE("a NaN that is repeated is as many NaN") {
+TEST_CASE("each repetition of a NaN counts") {
   smd::Reducer reducer = make({"nan", "mean"});
   const double element = std::nan("");
   reducer.add_repeated(Dtype::float64, bytes_of(element), 10'000);

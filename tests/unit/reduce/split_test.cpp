@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// However elements are split into calls, merged reducers or partial results, the figures are the same.
+// However elements are split into calls, merged reducers or partial results, the statistics are the same.
 #include <doctest/doctest.h>
 #include <smd/error.hpp>
 #include <smd/reduction.hpp>
@@ -34,7 +34,7 @@ std::vector<smd::Reduction> wanted(bool with_values) {
   return list;
 }
 
-// Numbers of a kind that changes from one stretch to the next.
+// Numbers whose kind changes between stretches.
 std::vector<double> numbers(Random& random, std::size_t n) {
   std::vector<double> values(n);
   const std::uint64_t kind = random.below(7);
@@ -91,9 +91,9 @@ void try_splits(Dtype dtype, const std::vector<T>& values, Random& random) {
   for (int round = 0; round < 3; ++round) {
     // In several calls,
     smd::Reducer streamed(list);
-    // in several reducers merged either way,
+    // in several reducers merged in either direction,
     smd::Reducer merged(list);
-    // and by partial results, which the percentiles cannot use.
+    // and with partial results, which do not support percentiles.
     const std::vector<smd::Reduction> without = wanted(false);
     smd::Reducer pooled(without);
     for (std::size_t at = 0; at < values.size();) {
@@ -154,12 +154,12 @@ TEST_CASE("splits of integers") {
     try_splits(Dtype::int64, wide, random);
     try_splits(Dtype::uint64, positive, random);
     try_splits(Dtype::int8, narrow, random);
-    try_splits(Dtype::float16, half, random);  // any bits: NaN of all kinds among them
+    try_splits(Dtype::float16, half, random);  // any bits, including every kind of NaN
     try_splits(Dtype::bfloat16, half, random);
   }
 }
 
-// Of few elements the roundings of distances that exceed 2^53 would not even out.
+// With few elements, rounding errors of distances above 2^53 would not average out.
 TEST_CASE("variance of three integers far apart") {
   const std::int64_t values[] = {-3110754996136689478, -3110627432037296940, 9187295775427974356};
   const auto count = static_cast<std::int64_t>(std::size(values));
@@ -168,16 +168,17 @@ TEST_CASE("variance of three integers far apart") {
       const smd::Reduction one[] = {smd::parse_reduction(name).value()};
       return smd::reduce({Dtype::int64, {&count, 1}, std::as_bytes(std::span(values))}, one)[0].real;
     };
-    // By Python's fractions: m = F(sum(v), 3); float(sum((x - m) ** 2 for x in v) / 3), of v and of their magnitudes.
+    // From Python's fractions: m = F(sum(v), 3); float(sum((x - m) ** 2 for x in v) / 3), of v and of their
+    // magnitudes.
     CHECK(real("variance") == 3.36089964458853e+37);
     CHECK(real("abs_variance") == 8.205582890469882e+36);
   });
 }
 
-// The distance between the means of two parts is small against these, which want more than 64 bits.
+// The distance between the means of two parts is small compared with the means, which need more than 64 bits.
 TEST_CASE("variance of integers close together and far from 0, in parts") {
-  // Found by fuzzing: ten of which one is 35 less. The sum of squares about their mean is 35^2 * 9 / 10, so the
-  // variance 110.25, as it is of all cuts.
+  // Found by fuzzing: ten numbers, one of which is 35 less. The sum of squares about their mean is 35^2 * 9 / 10, so
+  // the variance is 110.25, however they are split.
   constexpr std::int64_t alike = -0x4242424242424243;
   std::vector<std::int64_t> values(10, alike);
   values[0] = alike - 35;
@@ -194,7 +195,7 @@ TEST_CASE("variance of integers close together and far from 0, in parts") {
     CHECK(smd_test::ulps(head.result(wanted_here[0]).real, 110.25) <= 2);
     CHECK(smd_test::ulps(head.result(wanted_here[1]).real, 110.25) <= 2);
   }
-  // Many blocks of one array, whose means differ: half are 2^63, half 2 more; the variance is 1.
+  // Many blocks of one array with different means: half are 2^63, half 2 more; the variance is 1.
   std::vector<std::uint64_t> many(9000, std::uint64_t{1} << 63);
   std::fill(many.begin() + 4500, many.end(), (std::uint64_t{1} << 63) + 2);
   smd::Reducer whole(wanted_here);
@@ -217,7 +218,7 @@ TEST_CASE("types may be mixed") {
   CHECK(real("min") == -2);
   CHECK(real("max") == 0x1p62);
   CHECK(real("median") == 1);    // -2 0 0.5 1 1 3 2^62
-  CHECK(real("sum") == 0x1p62);  // 2^62 + 3.5: neighbours are 1024 apart
+  CHECK(real("sum") == 0x1p62);  // 2^62 + 3.5; neighbouring doubles are 1024 apart
   CHECK(real("negative") == 1);
   CHECK(reducer.result(smd::parse_reduction("sum").value()).kind == smd::ReducedValue::Kind::real);
 }
@@ -233,7 +234,7 @@ TEST_CASE("a reducer merged with itself counts twice") {
   CHECK(reducer.result({smd::ReductionKind::median}).real == 1.5);
 }
 
-TEST_CASE("a cleared reducer knows nothing of what it took before") {
+TEST_CASE("a cleared reducer forgets earlier elements") {
   const std::vector<smd::Reduction> list = wanted(true);
   Random random(13);
   smd::Reducer used(list);
@@ -242,7 +243,7 @@ TEST_CASE("a cleared reducer knows nothing of what it took before") {
     const std::vector<double> values = numbers(random, 1 + random.below(9000));
     smd::Reducer fresh(list);
     used.clear();
-    if (round % 5 == 4) {  // other types leave other traces
+    if (round % 5 == 4) {  // other types use other fields
       const std::complex<double> number(1, std::numeric_limits<double>::infinity());
       used.add(Dtype::complex128, std::as_bytes(std::span(&number, 1)));
       const std::int64_t integer = -7;

@@ -8,7 +8,7 @@
 
 namespace smd_test {
 
-/// How many doubles apart two numbers are: 0 if equal or both NaN, huge if only one is finite or a number.
+/// Returns how many doubles apart two numbers are: 0 if equal or both NaN, huge if only one is finite or a number.
 inline std::uint64_t ulps(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) {
     return 0;
@@ -16,7 +16,7 @@ inline std::uint64_t ulps(double a, double b) {
   if (!std::isfinite(a) || !std::isfinite(b)) {
     return ~std::uint64_t{0};
   }
-  // Bits of doubles of one sign are in order; negative ones are turned round.
+  // The bits of doubles of one sign are ordered; those of negative ones are reversed.
   const auto place = [](double value) {
     const auto bits = std::bit_cast<std::int64_t>(value);
     return bits < 0 ? INT64_MIN - bits : bits;
@@ -27,7 +27,7 @@ inline std::uint64_t ulps(double a, double b) {
                         : static_cast<std::uint64_t>(second) - static_cast<std::uint64_t>(first);
 }
 
-/// Knuth's MMIX generator: the same numbers everywhere.
+/// Knuth's MMIX generator: the same numbers on every machine.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of 64-bit integers long enough to be streamed, by every instruction set, against arithmetic in 128 bits.
+// Compares reductions of 64-bit integers, in runs long enough to be streamed, with 128-bit arithmetic, for every
+// instruction set.
 #include <doctest/doctest.h>
 #include <smd/reduction.hpp>
 
@@ -23,7 +24,7 @@ Int128 integer(const smd::ReducedValue& value) {
                              value.low);
 }
 
-// With m the mean rounded down and d = x - m: the sum of (x - mean)^2 is that of d^2, less (sum of d)^2 / n. |d| is
+// With m the mean rounded down and d = x - m, the sum of (x - mean)^2 is that of d^2 minus (sum of d)^2 / n. |d| is
 // below 2^56, n below 2^15: nothing overflows, and only the last steps round, to 64 bits.
 double variance(const std::vector<Int128>& values) {
   const auto n = static_cast<Int128>(values.size());
@@ -79,10 +80,10 @@ void check(Dtype dtype, const std::vector<std::uint64_t>& bits, bool variances) 
 TEST_CASE("long runs of 64-bit integers") {
   smd_test::with_each_instruction_set([&] {
     smd_test::Random random(9);
-    // Sums of at most 53 bits, conversions good up to 2^51 and to 2^53, and what lies beyond all of these.
+    // Sums of at most 53 bits, conversions exact up to 2^51 and 2^53, and larger numbers.
     for (const int size : {3, 41, 42, 50, 53, 54, 62}) {
       CAPTURE(size);
-      // The last numbers are much larger than those that led to expect their size.
+      // The last numbers are much larger than the first ones suggest.
       for (const int later : {size, std::min(size + 3, 62)}) {
         CAPTURE(later);
         std::vector<std::uint64_t> bits(18000);
@@ -101,7 +102,7 @@ TEST_CASE("long runs of 64-bit integers") {
         check(Dtype::int64, bits, false);
       }
     }
-    // As large as they come, all alike: sums grow as fast as they can.
+    // The largest possible, all equal: sums grow as fast as possible.
     for (const int size : {41, 51}) {
       CAPTURE(size);
       check(Dtype::int64, std::vector<std::uint64_t>(20000, (std::uint64_t{1} << size) - 1), true);
@@ -110,7 +111,7 @@ TEST_CASE("long runs of 64-bit integers") {
   });
 }
 
-TEST_CASE("integers of both signs whose sizes lie close together") {
+TEST_CASE("integers of both signs with magnitudes close together") {
   // |x| is b, b + 1, …, b + n - 1: the mean squared distance of these from their mean is (n^2 - 1) / 12.
   constexpr std::int64_t b = 5'000'000'000'000'000'000;
   const auto abs_variance = *smd::parse_reduction("abs_variance");

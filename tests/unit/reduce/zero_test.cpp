@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of zeros of both signs -0.0 is the minimum and 0.0 the maximum, wherever they stand.
+// -0.0 is the minimum and 0.0 the maximum of zeros of both signs, wherever they are.
 #include <doctest/doctest.h>
 #include <smd/reduction.hpp>
 
@@ -17,7 +17,7 @@ using smd::Dtype;
 
 const std::vector<smd::Reduction> extremes = {{.kind = smd::ReductionKind::min}, {.kind = smd::ReductionKind::max}};
 
-// `n` zeros, all of one sign but the one at `odd`.
+// Returns `n` zeros of one sign, except the one at `odd`.
 std::vector<std::byte> zeros(Dtype dtype, std::size_t n, bool negative, std::size_t odd) {
   const std::size_t item = smd::item_size(dtype);
   std::vector<std::byte> bytes(n * item);
@@ -29,7 +29,7 @@ std::vector<std::byte> zeros(Dtype dtype, std::size_t n, bool negative, std::siz
 
 }  // namespace
 
-TEST_CASE("which zero is the least and which the greatest") {
+TEST_CASE("the minimum of zeros is -0.0, the maximum +0.0") {
   smd_test::with_each_instruction_set([] {
     for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64}) {
       CAPTURE(static_cast<int>(dtype));
@@ -57,7 +57,7 @@ TEST_CASE("which zero is the least and which the greatest") {
   });
 }
 
-TEST_CASE("an integer's zero is a positive one") {
+TEST_CASE("the zero of an integer is positive") {
   const float negative = -0.0F;
   const std::int64_t zero = 0;
   smd::Reducer one(extremes);

@@ -26,7 +26,7 @@ TEST_CASE("s3: the AWS files") {
   CHECK(files.profile("only")->at("aws_access_key_id") == "A");
 }
 
-TEST_CASE("s3: where the AWS files are") {
+TEST_CASE("s3: the paths of the AWS files") {
   const smd::test::AwsEnvironment environment;
   const smd::test::TempDir home;
   environment.set("HOME", home.path());
@@ -46,7 +46,7 @@ TEST_CASE("s3: an AWS file that is too long is named") {
   environment.set("HOME", home.path());
   const std::string line = "region = here\n# ";
   home.write(".aws/config", "[default]\n" + line + std::string((1 << 20) - 10 - line.size(), 'x'));
-  CHECK(AwsFiles::load().profile("default"));  // 1 MiB is not too long
+  CHECK(AwsFiles::load().profile("default"));  // 1 MiB is allowed
   CHECK(AwsFiles::load().unread().empty());
   const std::string config = home.write(".aws/config", "[default]\nregion = here\n# " + std::string(1 << 20, 'x'));
   CHECK_FALSE(AwsFiles::load().profile("default"));

@@ -25,7 +25,7 @@ using smd::test::TempDir;
 
 namespace {
 
-/// But for the marker.
+/// Returns all files except the marker.
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
@@ -54,7 +54,7 @@ struct Said {
 
 }  // namespace
 
-TEST_CASE("s3 cache: what was kept is found") {
+TEST_CASE("s3 cache: entries are found") {
   const TempDir dir;
   Said said;
   const auto cache = Cache::open(dir / "deep/cache", 1 << 20, said.say());
@@ -71,7 +71,7 @@ TEST_CASE("s3 cache: what was kept is found") {
   CHECK_FALSE(cache->find("other"));
   cache->keep("name", {"\"new\"", 1, "x"});
   CHECK(cache->find("name")->etag == "\"new\"");
-  cache->keep("nameless", {"", 1, "x"});  // what has no ETag cannot be known again
+  cache->keep("nameless", {"", 1, "x"});  // an object without ETag cannot be recognised again
   CHECK_FALSE(cache->find("nameless"));
   CHECK(said.texts.empty());
   struct stat status;
@@ -79,7 +79,7 @@ TEST_CASE("s3 cache: what was kept is found") {
   CHECK((status.st_mode & 0777) == 0700);
 }
 
-TEST_CASE("s3 cache: each flipped bit and each cut is noticed") {
+TEST_CASE("s3 cache: each flipped bit and each truncation is detected") {
   const TempDir dir;
   Said said;
   const auto cache = Cache::open(dir / "cache", 1 << 20, said.say());
@@ -105,7 +105,7 @@ TEST_CASE("s3 cache: each flipped bit and each cut is noticed") {
   CHECK(said.texts.size() == 1);
 }
 
-TEST_CASE("s3 cache: it stays within its bound") {
+TEST_CASE("s3 cache: its size is bounded") {
   const TempDir dir;
   Said said;
   constexpr std::uint64_t most = 100'000;
@@ -113,14 +113,14 @@ TEST_CASE("s3 cache: it stays within its bound") {
   for (int i = 0; i < 300; ++i) {
     cache->keep("name" + std::to_string(i), {"\"e\"", 1, std::string(1000, 'x')});
   }
-  // Measured each sixteenth of the bound.
+  // The folder is measured after every sixteenth of the bound.
   CHECK(bytes_in(dir / "cache") <= most + most / 16 + 2000);
   CHECK(bytes_in(dir / "cache") >= most / 2);
   CHECK(cache->find("name299"));
   CHECK_FALSE(cache->find("name0"));
 }
 
-TEST_CASE("s3 cache: where nothing can be kept") {
+TEST_CASE("s3 cache: folders that cannot be used") {
   const TempDir dir;
   Said said;
   const auto no_folder = Cache::open(dir.write("file", "") + "/cache", 1 << 20, said.say());
@@ -138,13 +138,13 @@ TEST_CASE("s3 cache: where nothing can be kept") {
   }
 }
 
-TEST_CASE("s3 cache: a process killed at any byte leaves what was there before") {
+TEST_CASE("s3 cache: a process killed at any byte leaves the earlier entry") {
   const TempDir dir;
   Said said;
   const auto cache = Cache::open(dir / "cache", 1 << 20, said.say());
   cache->keep("name", {"\"old\"", 3, "old"});
   const std::string data(300, 'x');
-  constexpr rlim_t size = 12 + 24 + 5 + 300;  // the line at the top, numbers, ETag, data
+  constexpr rlim_t size = 12 + 24 + 5 + 300;  // the first line, numbers, ETag, data
   std::size_t killed = 0;
   for (rlim_t limit = 0; limit < size; limit += limit < 60 ? 1 : 20) {
     CAPTURE(limit);
@@ -153,7 +153,7 @@ TEST_CASE("s3 cache: a process killed at any byte leaves what was there before")
       const rlimit none{0, 0};
       const rlimit bytes{limit, limit};
       ::setrlimit(RLIMIT_CORE, &none);
-      ::setrlimit(RLIMIT_FSIZE, &bytes);  // one byte more, and SIGXFSZ ends it
+      ::setrlimit(RLIMIT_FSIZE, &bytes);  // one byte more, and SIGXFSZ ends the process
       Cache::open(dir / "cache", 1 << 20, [](const std::string&) {})->keep("name", {"\"new\"", 300, data});
       ::_exit(0);
     }
@@ -168,7 +168,7 @@ TEST_CASE("s3 cache: a process killed at any byte leaves what was there before")
   }
   CHECK(said.texts.empty());
   CHECK(files_in(dir / "cache").size() == 1 + killed);
-  // What they left is removed when it is surely nobody's any more.
+  // Their temporary files are removed once they are old enough.
   for (const std::string& file : files_in(dir / "cache")) {
     if (file.find("tmp-") != file.npos) {
       std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
@@ -180,7 +180,7 @@ TEST_CASE("s3 cache: a process killed at any byte leaves what was there before")
   CHECK(said.texts.empty());
 }
 
-TEST_CASE("s3 cache: many at once") {
+TEST_CASE("s3 cache: many threads and processes at once") {
   const TempDir dir;
   Said said;
   std::vector<std::thread> threads;
@@ -206,12 +206,12 @@ TEST_CASE("s3 cache: many at once") {
   }
 }
 
-TEST_CASE("s3 cache: a folder that no cache made is refused, and nothing in it changes") {
+TEST_CASE("s3 cache: a folder that is not a cache is refused and not changed") {
   const TempDir dir;
   const std::string home = dir / "home";
   dir.write("home/go/main.go", std::string(3000, 'g'));
   dir.write("home/ab/thesis", std::string(3000, 't'));
-  dir.write("home/cd/" + std::string(62, '0'), std::string(3000, 'o'));  // as the entries of 0.1.0 are called
+  dir.write("home/cd/" + std::string(62, '0'), std::string(3000, 'o'));  // the name of an entry of version 0.1.0
   const auto refused = open_cache_folder(home);
   CHECK(refused.foreign);
   CHECK_FALSE(refused.root);
@@ -224,17 +224,17 @@ TEST_CASE("s3 cache: a folder that no cache made is refused, and nothing in it c
   }
   CHECK(files_in(home).size() == 3);
   CHECK(bytes_in(home) == 9000);
-  // Another program's cache is not ours either.
+  // Another program's cache is refused too.
   dir.write("home/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# This folder was made by cargo.\n");
   CHECK(open_cache_folder(home).foreign);
-  // Nor is one whose marker is a link to ours.
+  // So is a folder whose marker is a link to ours.
   REQUIRE(open_cache_folder(dir / "own").trouble.empty());
   dir.write("tricky/file", "");
   std::filesystem::create_symlink(dir / "own/CACHEDIR.TAG", dir / "tricky/CACHEDIR.TAG");
   CHECK(open_cache_folder(dir / "tricky").foreign);
 }
 
-TEST_CASE("s3 cache: an empty folder and a new one become caches, and are known again") {
+TEST_CASE("s3 cache: an empty folder and a new one become caches, and are recognised") {
   const TempDir dir;
   dir.make_dir("empty");
   for (const std::string& path : {dir / "empty", dir / "new", dir / "new-too/"}) {
@@ -243,12 +243,12 @@ TEST_CASE("s3 cache: an empty folder and a new one become caches, and are known 
   }
   // What backup programs look for: bford.info/cachedir.
   CHECK(read_file(dir / "new/CACHEDIR.TAG").find("Signature: 8a477f597d28d172789f06886806bc55\n") == 0);
-  // A process that died before it had made the marker leaves no more than this.
+  // A process that died before it had written the marker leaves only this.
   dir.write("begun/tmp-12-34-56-0", "Signature: 8a47");
   CHECK(open_cache_folder(dir / "begun").trouble.empty());
 }
 
-TEST_CASE("s3 cache: only what has a name of the cache's own is removed, and no link is followed") {
+TEST_CASE("s3 cache: only files with names of the cache are removed, and no link is followed") {
   const TempDir dir;
   Said said;
   constexpr std::uint64_t most = 50'000;
@@ -264,7 +264,7 @@ TEST_CASE("s3 cache: only what has a name of the cache's own is removed, and no 
   }
   dir.write("cache/go/main.go", "two letters, not two digits");
   std::filesystem::create_directory_symlink(dir / "elsewhere", dir / "cache/0a");
-  for (const std::string& file : files_in(dir / "cache")) {  // the first to go, if any of them went
+  for (const std::string& file : files_in(dir / "cache")) {  // the oldest, which would be removed first
     std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(9));
   }
   const std::size_t others = files_in(dir / "cache").size();
@@ -284,11 +284,11 @@ TEST_CASE("s3 cache: only what has a name of the cache's own is removed, and no 
     }
   }
   CHECK(left == 15);
-  CHECK(others == 13);                                    // links are no regular files
-  CHECK(files_in(dir / "cache").size() < others + kept);  // room was made
+  CHECK(others == 13);                                    // links are not regular files
+  CHECK(files_in(dir / "cache").size() < others + kept);  // entries were removed
 }
 
-TEST_CASE("s3 cache: begun by several processes at once") {
+TEST_CASE("s3 cache: several processes create it at once") {
   const TempDir dir;
   constexpr int processes = 6;
   for (int round = 0; round < 40; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What S3 may answer instead of what was asked for: each with a message of its own, and a bound on the attempts.
+// Every kind of unexpected answer of S3: each has its own message, and attempts are bounded.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -46,7 +46,7 @@ struct Texts {
   }
 };
 
-/// The secret must stand in no text, whatever the server echoes.
+/// No text contains the secret, whatever the server echoes.
 void check_no_secret(const std::string& text) {
   CHECK(text.find(secret_key) == text.npos);
   CHECK(text.find("THE-TOKEN") == text.npos);
@@ -54,7 +54,7 @@ void check_no_secret(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("s3: an object, by a signature that a strict server accepts") {
+TEST_CASE("s3: a strict server accepts the signature") {
   const AwsEnvironment environment;
   S3Server server;
   const std::string odd = "a b/+%&=?#~!'()*,;:@$\xC3\xA9";
@@ -70,13 +70,13 @@ TEST_CASE("s3: an object, by a signature that a strict server accepts") {
   CHECK(authorization.find("SignedHeaders=host;x-amz-content-sha256;x-amz-date,") != authorization.npos);
 }
 
-TEST_CASE("s3: failures that pass are tried again, with a bound") {
+TEST_CASE("s3: temporary failures are retried, with a bound") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("key", std::string(5000, 'x'));
   struct Case {
     const char* fault;  // without "times"
-    const char* text;   // of the problem, when it does not pass
+    const char* text;   // of the problem, if the failure is permanent
     const char* said;
   };
   const std::vector<Case> cases = {
@@ -119,7 +119,7 @@ TEST_CASE("s3: failures that pass are tried again, with a bound") {
     CHECK(failing.problem().file == "the/file");
     CHECK(failing.problem().text.find(each.text) != std::string::npos);
     INFO(failing.problem().text);
-    // libcurl by itself goes on to a new connection where one that was used before turns out to be closed.
+    // libcurl itself opens a new connection if a reused one turns out to be closed.
     const std::size_t requests = server.log().size();
     CHECK(requests >= 3);
     CHECK(requests <= (act.find("reset") != act.npos ? 4 : 3));
@@ -135,7 +135,7 @@ TEST_CASE("s3: a server that stops answering") {
     Texts texts;
     auto settings = server.settings(texts.options());
     settings.patience.stall = std::chrono::seconds(1);
-    settings.attempts = 20;  // on a busy machine an answer may take a second too
+    settings.attempts = 20;  // on a busy machine even a good answer may take a second
     server.faults(std::string(R"([{"times": 1, "act": ")") + act + "\"}]");
     const auto passing = Client(settings).ask(get("key"));
     REQUIRE(passing);
@@ -165,10 +165,10 @@ TEST_CASE("s3: answers without an end") {
   server.faults(R"([{"act": "ignore-range", "endless": "body", "times": -1}])");
   Ask ask = get("key");
   ask.most = 1'000'000;
-  CHECK(client.ask(ask).problem().kind == ProblemKind::damaged);  // longer than may be
+  CHECK(client.ask(ask).problem().kind == ProblemKind::damaged);  // longer than permitted
 }
 
-TEST_CASE("s3: refusals are told apart, and not repeated") {
+TEST_CASE("s3: refusals are distinguished and not retried") {
   const AwsEnvironment environment;
   environment.set("AWS_SESSION_TOKEN", "THE-TOKEN");
   S3Server server({"--key", std::string(key_id) + ":" + secret_key + ":THE-TOKEN"});
@@ -219,7 +219,7 @@ TEST_CASE("s3: refusals are told apart, and not repeated") {
   CHECK(client.ask(get("no/such/key"))->status == 404);
 }
 
-TEST_CASE("s3: what was sent is never told back, however a server repeats it") {
+TEST_CASE("s3: messages never contain secrets that a server repeats") {
   const AwsEnvironment environment;
   const std::string token = "IQoJb3JpZ2luX2Vj+/" + std::string(400, 't') + "==";
   environment.set("AWS_SESSION_TOKEN", token);
@@ -228,7 +228,7 @@ TEST_CASE("s3: what was sent is never told back, however a server repeats it") {
   struct Case {
     int status;
     const char* code;
-    int blanks;  // so many that a message is cut within what is repeated
+    int blanks;  // number of blanks, so that a message is cut inside the repeated text
   };
   for (const Case& each : {Case{400, "Odd", 0}, Case{403, "Odd", 0}, Case{500, "InternalError", 0},
                            Case{400, "AuthorizationHeaderMalformed", 0}, Case{400, "Odd", 150}, Case{400, "Odd", 350},
@@ -261,7 +261,7 @@ TEST_CASE("s3: what was sent is never told back, however a server repeats it") {
   }
 }
 
-TEST_CASE("s3: wrong keys, as a strict server tells them") {
+TEST_CASE("s3: wrong keys, as a strict server reports them") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("key", "content");
@@ -276,7 +276,7 @@ TEST_CASE("s3: wrong keys, as a strict server tells them") {
   CHECK(unknown.problem().text.find("the access key of the environment is not known") == 0);
 }
 
-TEST_CASE("s3: the bucket's region is found out once") {
+TEST_CASE("s3: the bucket's region is determined once") {
   const AwsEnvironment environment;
   S3Server server({"--bucket-region", "bucket=eu-west-3"});
   server.put("key", "content");
@@ -287,12 +287,12 @@ TEST_CASE("s3: the bucket's region is found out once") {
   CHECK(server.log().size() == 3);
   CHECK(texts.has("bucket 'bucket' is in the region eu-west-3"));
 
-  // By a redirect: the session token goes to no other host than the one that was asked.
+  // After a redirect the session token is not sent to another host.
   server.faults(R"([{"act": "error", "status": 307, "code": "TemporaryRedirect", "times": 1,
                      "headers": {"x-amz-bucket-region": "eu-west-3", "Location": "http://127.0.0.1:1/elsewhere"}}])");
   Client other(server.settings());
   CHECK(other.ask(get("key"))->body == "content");
-  // Back and forth: once.
+  // In a circle: followed once.
   server.faults(R"([{"act": "error", "status": 301, "code": "PermanentRedirect", "times": -1,
                      "headers": {"x-amz-bucket-region": "ap-south-1"}}])");
   (void)server.log();
@@ -300,7 +300,7 @@ TEST_CASE("s3: the bucket's region is found out once") {
   CHECK(server.log().size() == 2);
 }
 
-TEST_CASE("s3: a clock that is off is set right once") {
+TEST_CASE("s3: a wrong clock is corrected once") {
   const AwsEnvironment environment;
   for (const char* const offset : {"-86400", "86400"}) {
     S3Server server({"--clock-offset", offset});
@@ -344,7 +344,7 @@ TEST_CASE("s3: ranges") {
     CHECK(server.log().size() == requests);
   };
   check("[]", 1);
-  check(R"([{"act": "ignore-range", "times": 1}])", 1);  // the whole object: cut to measure
+  check(R"([{"act": "ignore-range", "times": 1}])", 1);  // the whole object, cut to the range
   check(R"([{"act": "other-range", "times": 1}])", 2);
   check(R"([{"act": "cut", "times": 1}])", 2);
   check(R"([{"act": "long-length", "times": 1}])", 2);
@@ -364,7 +364,7 @@ TEST_CASE("s3: ranges") {
   CHECK(client.ask(ask)->status == 416);
 }
 
-TEST_CASE("s3: what is longer than allowed is not taken") {
+TEST_CASE("s3: a body that is too long is refused") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("key", std::string(3000, 'x'));
@@ -379,7 +379,7 @@ TEST_CASE("s3: what is longer than allowed is not taken") {
   CHECK(client.ask(ask)->body.size() == 3000);
 }
 
-TEST_CASE("s3: nobody there") {
+TEST_CASE("s3: no server") {
   const AwsEnvironment environment;
   RemoteOptions options;
   options.endpoint_url = "http://127.0.0.1:1";
@@ -392,7 +392,7 @@ TEST_CASE("s3: nobody there") {
   CHECK(refused.problem().text.find("no connection to the server") == 0);
 }
 
-TEST_CASE("s3: retries stop when too much fails") {
+TEST_CASE("s3: retries stop when too many requests fail") {
   const AwsEnvironment environment;
   S3Server server;
   server.faults(R"([{"act": "error", "status": 500, "code": "InternalError", "text": "x", "times": -1}])");
@@ -466,14 +466,14 @@ TEST_CASE("s3 settings: FIPS endpoints") {
   CHECK_FALSE(Settings::make({}, 0)->fips);
   environment.unset("AWS_USE_FIPS_ENDPOINT");
   CHECK(Settings::make({}, 0)->fips);
-  environment.set("AWS_USE_FIPS_ENDPOINT", "1");  // not taken for no
+  environment.set("AWS_USE_FIPS_ENDPOINT", "1");  // not taken for false
   CHECK(Settings::make({}, 0).problem().text == "AWS_USE_FIPS_ENDPOINT '1' is neither true nor false");
   environment.set("AWS_USE_FIPS_ENDPOINT", "true");
   environment.set("AWS_REGION", "cn-north-1");
   CHECK(Settings::make({}, 0).problem().text == "AWS_USE_FIPS_ENDPOINT: the region cn-north-1 has no FIPS endpoints");
 }
 
-TEST_CASE("s3: Requester Pays is said with each request, signed, where it is asked for") {
+TEST_CASE("s3: Requester Pays is a signed header of each request, if requested") {
   const AwsEnvironment environment;
   S3Server server({"--requester-pays", "bucket"});
   server.put("key", "content");

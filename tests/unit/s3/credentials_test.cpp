@@ -13,7 +13,7 @@ using namespace smd::detail::storage::s3;
 
 namespace {
 
-/// An environment that holds no keys.
+/// An environment without keys.
 struct Bare : AwsEnvironment {
   Bare() {
     unset("AWS_ACCESS_KEY_ID");
@@ -79,10 +79,10 @@ TEST_CASE("s3 credentials: the environment, then the profile") {
   CHECK(key_of() == "ENV/SECRET/TOKEN");
   RemoteOptions options;
   options.profile = "other";
-  CHECK(key_of(options) == "OTHER/S2/");  // options beat the environment
+  CHECK(key_of(options) == "OTHER/S2/");  // options take precedence over the environment
 }
 
-TEST_CASE("s3 credentials: profiles that hold none, or of a kind that is not supported") {
+TEST_CASE("s3 credentials: profiles without credentials, or of an unsupported kind") {
   const Bare environment;
   environment.config(
       "[profile half]\naws_access_key_id = A\n[profile sso]\nsso_start_url = https://x\n"
@@ -125,7 +125,7 @@ TEST_CASE("s3 credentials: a chain of profiles has a bound") {
   CHECK(problem_of(options) == "the profiles' source_profile lead back to 'p3'");
 }
 
-TEST_CASE("s3 credentials: each role of a chain is asked for with what the one before it gave") {
+TEST_CASE("s3 credentials: each role of a chain is assumed with the credentials of the previous one") {
   const Bare environment;
   S3Server server({"--key", std::string(key_id) + ":" + secret_key, "--key", "ASIAROLE:role-secret:role-token",
                    "--serve-key", "ASIAROLE"});
@@ -143,12 +143,12 @@ TEST_CASE("s3 credentials: each role of a chain is asked for with what the one b
         std::string::npos);
   CHECK(std::string(log[1]["body"]).find("RoleArn=outer") != std::string::npos);
   CHECK(std::string(log[1]["headers"]["authorization"]).find("Credential=ASIAROLE/") != std::string::npos);
-  // STS may repeat what it got, too.
+  // STS may repeat the request, too.
   server.faults(std::string(R"([{"act": "error", "status": 403, "code": ")") + key_id + R"(", "times": -1}])");
   CHECK(problem_of() == "cannot take on the role 'inner': status 403 ***");
 }
 
-TEST_CASE("s3 credentials: control characters are refused in words") {
+TEST_CASE("s3 credentials: control characters are refused with a message") {
   const Bare environment;
   const std::string odd = " holds a line break or another control character; give it as it was issued";
   environment.set("AWS_ACCESS_KEY_ID", "AKID\r");
@@ -185,7 +185,7 @@ TEST_CASE("s3 credentials: a process") {
   };
   with("sh " + script + " \"A B\" 'c$d'");
   CHECK(key_of() == "A B/c$d/T");
-  with("sh -c 'echo {}; exec >&-; exit 4'");  // its output ends before it does
+  with("sh -c 'echo {}; exec >&-; exit 4'");  // its output ends before the process
   CHECK(problem_of() == "the credential_process of the profile 'default' failed with status 4");
   with("sh -c 'exit 3'");
   CHECK(problem_of() == "the credential_process of the profile 'default' failed with status 3");
@@ -218,7 +218,7 @@ TEST_CASE("s3 credentials: a role") {
 
 TEST_CASE("s3 credentials: a web identity") {
   const Bare environment;
-  // A token as long as those of Kubernetes, of characters that a form encodes.
+  // A token as long as those of Kubernetes, with characters that a form encodes.
   const std::string token = "eyJhbGciOiJSUzI1NiJ9." + std::string(900, 'x') + "+/=." + std::string(300, 'y');
   S3Server server({"--key", "ASIAROLE:role-secret:role-token", "--serve-key", "ASIAROLE", "--web-identity", token});
   environment.set("AWS_ENDPOINT_URL_STS", server.url());
@@ -239,7 +239,7 @@ TEST_CASE("s3 credentials: a web identity") {
   CHECK(log[0]["body"] == form("libsmd"));
   CHECK(log[1]["body"] == form("pod-1"));
 
-  // Before the keys of a profile; but a role that the profile gets from others comes first, as in the AWS CLI.
+  // It precedes the keys of a profile; but a role with a source in the profile comes first, as in the AWS CLI.
   environment.credentials("[default]\naws_access_key_id = A\naws_secret_access_key = B\n");
   CHECK(key_of() == "ASIAROLE/role-secret/role-token");
   environment.config("[default]\nrole_arn = r\nsource_profile = nowhere\n");
@@ -253,7 +253,7 @@ TEST_CASE("s3 credentials: a web identity") {
   CHECK(key_of() == "KEY/SECRET/");
 }
 
-TEST_CASE("s3 credentials: a web identity that does not work, without a word of its token") {
+TEST_CASE("s3 credentials: messages about a refused web identity do not contain its token") {
   const Bare environment;
   const std::string token = "THE-TOKEN-OF-THE-POD";
   S3Server server({"--key", "ASIAROLE:role-secret:role-token", "--serve-key", "ASIAROLE", "--web-identity", token});
@@ -266,7 +266,7 @@ TEST_CASE("s3 credentials: a web identity that does not work, without a word of 
   CHECK(problem_of() == "'" + file + "', the AWS_WEB_IDENTITY_TOKEN_FILE, is empty");
   environment.dir.write("token", "THE-WRONG-TOKEN");  // which the server echoes
   CHECK(problem_of() == "cannot take on the role 'arn:aws:iam::1:role/pod': status 400 InvalidIdentityToken");
-  // What passes is tried again.
+  // Temporary failures are retried.
   environment.dir.write("token", token);
   for (const char* const fault :
        {R"("act": "error", "status": 503, "code": "ServiceUnavailable")",
@@ -295,7 +295,7 @@ TEST_CASE("s3 credentials: a web identity of a profile") {
   REQUIRE(log.size() == 1);
   CHECK(log[0]["body"] ==
         "Action=AssumeRoleWithWebIdentity&RoleArn=r&RoleSessionName=me&Version=2011-06-15&WebIdentityToken=tok%20en");
-  // A role by way of another one: the first is asked for with the token, the second signed by the first.
+  // A role through another one: the first is assumed with the token, the second is signed with the first.
   options.profile = "further";
   CHECK(key_of(options) == "ASIAROLE/role-secret/role-token");
   const auto both = server.log();
@@ -309,7 +309,7 @@ TEST_CASE("s3 credentials: a web identity of a profile") {
 
 TEST_CASE("s3 credentials: the token of a web identity is read again when credentials are renewed") {
   const Bare environment;
-  // Good for a minute: renewed as soon as they may be.
+  // Valid for a minute: renewed as soon as possible.
   S3Server server(
       {"--key", "ASIAROLE:role-secret:role-token:expired", "--serve-key", "ASIAROLE", "--web-identity", "second"});
   environment.set("AWS_ENDPOINT_URL_STS", server.url());
@@ -353,7 +353,7 @@ TEST_CASE("s3 credentials: renewed before they expire, and when they are refused
     CHECK(chain.chain.get());
     CHECK(chain.chain.get());
     CHECK(server.log().size() == 3);
-    // Refused, and no others to be had.
+    // Refused, and no others are available.
     const auto first = *chain.chain.get();
     const auto other = chain.chain.other_than(*first);
     REQUIRE(other);
@@ -366,17 +366,17 @@ TEST_CASE("s3 credentials: renewed before they expire, and when they are refused
                             "printf x >>\"$1\"; n=$(wc -c <\"$1\"); printf '{\"Version\": 1, \"AccessKeyId\": \"K%s\", "
                             "\"SecretAccessKey\": \"S\", \"Expiration\": \"%s\"}' $n $2\n");
   environment.set("AWS_EC2_METADATA_DISABLED", "true");
-  // Long past: had to be renewed, but not for each request.
+  // Expired long ago: must be renewed, but not for each request.
   environment.config("[default]\ncredential_process = sh " + script + " " + counter + " 2001-01-01T00:00:00Z\n");
   Chain chain;
   CHECK((*chain.chain.get())->credentials.key_id == "K1");
   CHECK((*chain.chain.get())->credentials.key_id == "K1");
   const auto first = *chain.chain.get();
   CHECK((*chain.chain.other_than(*first))->credentials.key_id == "K2");
-  CHECK((*chain.chain.other_than(*first))->credentials.key_id == "K2");  // another thread's were enough
+  CHECK((*chain.chain.other_than(*first))->credentials.key_id == "K2");  // those of another thread suffice
 }
 
-TEST_CASE("s3 credentials: fresh ones after a refusal") {
+TEST_CASE("s3 credentials: new ones after a refusal") {
   const Bare environment;
   S3Server server({"--key", "K1:S:old:expired", "--key", "K2:S:new"});
   server.put("key", "content");

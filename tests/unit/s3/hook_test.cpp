@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job that saves straight to S3, through libsmd as it is installed.
+// A job that saves to S3, with libsmd as installed.
 #include <doctest/doctest.h>
 
 #include <smd/hook.hpp>
@@ -40,7 +40,7 @@ constexpr const char* first_index = "index/000000000/000000000000_worker_0.json"
 
 }  // namespace
 
-TEST_CASE("hook on S3: what is saved is read back") {
+TEST_CASE("hook on S3: saved values are read back") {
   Job job;
   Hook hook(job.config());
   for (int step = 0; step < 3; ++step) {
@@ -54,7 +54,7 @@ TEST_CASE("hook on S3: what is saved is read back") {
   CHECK(job.has("training_job_end.ts"));
 }
 
-TEST_CASE("hook on S3: uploads go on beside the training thread") {
+TEST_CASE("hook on S3: uploads run in the background") {
   Job job;
   const std::string gate = job.server.dir() / "gate";
   job.server.faults(R"([{"match": "^PUT", "act": "gate", "times": -1, "file": ")" + gate + "\"}]");
@@ -63,13 +63,13 @@ TEST_CASE("hook on S3: uploads go on beside the training thread") {
     hook.save_scalar("loss", step);
     hook.next_step();
   }
-  CHECK_FALSE(job.has(first_event));  // and yet the job has gone on: the server takes nothing so far
+  CHECK_FALSE(job.has(first_event));  // the job continues although the server accepts nothing so far
   job.server.dir().write("gate", "");
   hook.close();
   CHECK(job.steps().size() == 5);
 }
 
-TEST_CASE("hook on S3: what cannot be uploaded is an error of close, and of each call after it") {
+TEST_CASE("hook on S3: a failed upload is an error of close, and of each call after it") {
   for (const char* const match : {"events/", "collections/", "index/"}) {
     CAPTURE(match);
     Job job;
@@ -85,7 +85,7 @@ TEST_CASE("hook on S3: what cannot be uploaded is an error of close, and of each
   }
 }
 
-TEST_CASE("hook on S3: a job that goes on keeps collections, and does not save over a step") {
+TEST_CASE("hook on S3: a job that continues keeps collections, and does not replace a step") {
   Job job;
   {
     Hook hook(job.config());
@@ -102,7 +102,7 @@ TEST_CASE("hook on S3: a job that goes on keeps collections, and does not save o
   CHECK(job.steps().size() == 2);
 }
 
-TEST_CASE("hook on S3: where it cannot be told what is there, nothing is saved") {
+TEST_CASE("hook on S3: nothing is saved if listing fails") {
   Job job;
   job.server.faults(R"([{"match": "list-type", "act": "error", "status": 500, "code": "InternalError", "times": -1}])");
   CHECK_THROWS_AS(Hook(job.config()), ReadError);

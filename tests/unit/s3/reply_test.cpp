@@ -26,7 +26,7 @@ TEST_CASE("s3 replies: a page of a listing") {
   CHECK(page->prefixes[0] == "d e/");
 }
 
-TEST_CASE("s3 replies: text in parts, and escapes that are none") {
+TEST_CASE("s3 replies: text in parts, and invalid escapes") {
   const auto page = parse_list_page(
       "<ListBucketResult><IsTruncated>false</IsTruncated><EncodingType>url</EncodingType>"
       "<Contents><Key>a<!-- no text -->b<![CDATA[<c>]]>&amp;%2</Key><Size>1</Size></Contents>"
@@ -37,7 +37,7 @@ TEST_CASE("s3 replies: text in parts, and escapes that are none") {
   CHECK(page->objects[1].key == std::string("%zz\nd\0e\xE2\x82\xAC", 10));
 }
 
-TEST_CASE("s3 replies: pages that are none") {
+TEST_CASE("s3 replies: invalid pages") {
   const std::string open = "<ListBucketResult>";
   const std::string end = "</ListBucketResult>";
   for (const std::string& wrong :
@@ -68,7 +68,7 @@ TEST_CASE("s3 replies: errors") {
   CHECK(error.request_id == "r");
   response.headers = {{"x-amz-bucket-region", "eu-west-2"}};
   CHECK(parse_error(response).region == "eu-west-2");
-  // A region becomes part of a host's name.
+  // A region becomes part of a host name.
   response.headers = {{"x-amz-bucket-region", "evil.example.com/"}};
   CHECK(parse_error(response).region.empty());
   response.headers.clear();

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-extern char** environ;  // NOLINT: POSIX names it so
+extern char** environ;  // POSIX's name
 
 namespace smd::test {
 
@@ -93,7 +93,7 @@ S3Server::~S3Server() {
 }
 
 void S3Server::put(std::string_view key, std::string_view content, std::string_view bucket) const {
-  // Objects appear whole; and each has an inode of its own, so that the server sees the change.
+  // Objects appear complete, each with an inode of its own, so that the server sees the change.
   const std::string path = dir_ / "root/" + std::string(bucket) + "/" + std::string(key);
   std::filesystem::create_directories(path.substr(0, path.rfind('/')));
   std::filesystem::rename(dir_.write("next-object", content), path);
@@ -125,7 +125,7 @@ detail::storage::s3::Settings S3Server::settings(const RemoteOptions& options) c
   }
   made->patience.first_pause = std::chrono::milliseconds(1);
   made->patience.most_pause = std::chrono::milliseconds(2);
-  made->patience.metadata = std::chrono::seconds(30);  // a busy machine is no missing one
+  made->patience.metadata = std::chrono::seconds(30);  // a busy machine must not look like a missing service
   return *made;
 }
 

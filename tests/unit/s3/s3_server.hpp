@@ -17,7 +17,7 @@
 
 namespace smd::test {
 
-/// The environment without anything of AWS but what is set here, for as long as it lives.
+/// During its lifetime the environment has no AWS settings other than those set here.
 class AwsEnvironment {
  public:
   /// Keys that the server knows; no metadata service.
@@ -37,7 +37,7 @@ class AwsEnvironment {
 inline constexpr const char* key_id = "AKIDEXAMPLE";
 inline constexpr const char* secret_key = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
 
-/// tests/support/s3_server.py, as a child of this process, with a bucket named `bucket`.
+/// Runs tests/support/s3_server.py as a child process, with a bucket named `bucket`.
 class S3Server {
  public:
   explicit S3Server(const std::vector<std::string>& arguments = {});
@@ -48,10 +48,10 @@ class S3Server {
   [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + port_; }
   void put(std::string_view key, std::string_view content, std::string_view bucket = "bucket") const;
   void faults(std::string_view json);
-  /// What was asked for since the last call.
+  /// Returns the requests since the last call.
   [[nodiscard]] std::vector<nlohmann::json> log();
   [[nodiscard]] const TempDir& dir() const noexcept { return dir_; }
-  /// Settings to reach it with, and short pauses.
+  /// Returns settings for this server, with short pauses.
   [[nodiscard]] detail::storage::s3::Settings settings(const RemoteOptions& options = {}) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of SageMaker, as the client makes them.
+// SageMaker's calls, made through the client.
 #include <doctest/doctest.h>
 
 #include <string>

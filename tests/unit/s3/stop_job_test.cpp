@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Through libsmd as it is installed, which loads libsmd-s3 from beside it.
+// Uses libsmd as installed, which loads libsmd-s3 from the same folder.
 #include <doctest/doctest.h>
 
 #include <smd/error.hpp>
@@ -75,7 +75,7 @@ TEST_CASE("stopping a training job: refusals") {
   CHECK(account.status("train-1") == "InProgress");
 }
 
-TEST_CASE("stopping a training job: where the region is not said, nobody is asked") {
+TEST_CASE("stopping a training job: no request without a region") {
   Account account(R"({"train-1": "InProgress"})");
   account.set("AWS_REGION", "");
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RemoteOptions::stop ends a request wherever it is; and a request has an end without it too.
+// RemoteOptions::stop ends a request at any point; and without it a request has an end too.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -29,7 +29,7 @@ Ask get(std::string key, const Stop& stop) {
   return ask;
 }
 
-/// Until the server has that many requests.
+/// Waits until the server has this many requests.
 void await_requests(S3Server& server, std::size_t count) {
   for (std::size_t seen = 0; seen < count;) {
     seen += server.log().size();
@@ -62,7 +62,7 @@ TEST_CASE("s3: a stop ends a request that is never answered, and no other") {
   }
 }
 
-TEST_CASE("s3: a stop ends a request that waits for its turn") {
+TEST_CASE("s3: a stop ends a request that waits in the queue") {
   const AwsEnvironment environment;
   S3Server server;
   server.faults(R"([{"times": -1, "act": "hang"}])");
@@ -83,7 +83,7 @@ TEST_CASE("s3: a stop ends a request that waits for its turn") {
   CHECK(server.log().empty());  // the second was never sent
 }
 
-TEST_CASE("s3: a stop ends the pause between attempts, and what was stopped asks nothing") {
+TEST_CASE("s3: a stop ends the pause between attempts, and no request follows") {
   const AwsEnvironment environment;
   S3Server server;
   server.faults(R"([{"times": -1, "act": "error", "status": 503, "headers": {"Retry-After": "20"}}])");
@@ -101,7 +101,7 @@ TEST_CASE("s3: a stop ends the pause between attempts, and what was stopped asks
   CHECK(server.log().empty());
 }
 
-TEST_CASE("s3: a request has an end, although the server goes on sending") {
+TEST_CASE("s3: a request ends although the server keeps sending") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("key", std::string(1'000'000, 'x'));
@@ -118,7 +118,7 @@ TEST_CASE("s3: a request has an end, although the server goes on sending") {
   CHECK(server.log().size() == 1);  // there was no time for another attempt
 }
 
-TEST_CASE("s3: what is stopped is not taken to be missing") {
+TEST_CASE("s3: a stopped request does not mean that a file is missing") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("trial/index/x.json", "{}");
@@ -133,10 +133,10 @@ TEST_CASE("s3: what is stopped is not taken to be missing") {
   CHECK((*storage)->list("index").problem().kind == ProblemKind::stopped);
   CHECK((*storage)->open("index/x.json").problem().kind == ProblemKind::stopped);
   CHECK_FALSE((*storage)->exists("index/x.json"));
-  CHECK(warnings == 0);  // nobody wants to know it any more
+  CHECK(warnings == 0);  // a stopped request is not reported
 }
 
-TEST_CASE("s3: a listing's size counts for the version that was listed") {
+TEST_CASE("s3: the size in a listing applies only to the listed version") {
   ListedObjects listed;
   listed.add("index/a.json", 100, "\"one\"");
   REQUIRE(listed.find("index/a.json"));

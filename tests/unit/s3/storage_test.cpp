@@ -34,7 +34,7 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// What lies below a folder, in order; its parts come in any.
+/// Returns everything below a folder, sorted; the parts come in any order.
 smd::detail::Outcome<std::vector<std::string>> below(Storage& storage, std::string_view folder,
                                                      std::string_view after = {}) {
   std::vector<std::string> names;
@@ -58,7 +58,7 @@ std::string numbered(int number) {
 
 }  // namespace
 
-TEST_CASE("s3: what a folder holds") {
+TEST_CASE("s3: the content of a folder") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("trial/index/000000000/a b+&.json", "{}");
@@ -85,7 +85,7 @@ TEST_CASE("s3: what a folder holds") {
   CHECK(below(*storage, "nothing")->empty());
 }
 
-TEST_CASE("s3: when the newest object below a folder was written") {
+TEST_CASE("s3: the time of the newest object below a folder") {
   const AwsEnvironment environment;
   S3Server server;
   const auto put = [&](const std::string& key, std::int64_t seconds) {
@@ -113,7 +113,7 @@ TEST_CASE("s3: when the newest object below a folder was written") {
   CHECK(storage->newest_below("index").problem().kind == ProblemKind::network);
 }
 
-TEST_CASE("s3: what is there") {
+TEST_CASE("s3: which files exist") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("trial/index/a.json", "{}");
@@ -121,7 +121,7 @@ TEST_CASE("s3: what is there") {
   server.put("trial/file", "{}");
   const auto storage = open(server);
   (void)server.log();
-  // The listing that opened it answers the first time; whoever asks again wants to know what is new.
+  // The listing that opened the trial answers the first query; a repeated query wants new information.
   CHECK(storage->exists("index"));
   CHECK_FALSE(storage->exists("collections"));
   CHECK_FALSE(storage->exists("training_job_end.ts"));
@@ -138,7 +138,7 @@ TEST_CASE("s3: what is there") {
   CHECK_FALSE(storage->exists(""));
 }
 
-TEST_CASE("s3: nothing there") {
+TEST_CASE("s3: no trial") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("trial/x", "");
@@ -149,7 +149,7 @@ TEST_CASE("s3: nothing there") {
   CHECK(open_s3("s3://b", server.settings()).problem().kind == ProblemKind::not_found);
 }
 
-TEST_CASE("s3: more names than a page holds") {
+TEST_CASE("s3: more names than fit a page") {
   const AwsEnvironment environment;
   S3Server server;
   std::vector<std::string> names;
@@ -171,7 +171,7 @@ TEST_CASE("s3: more names than a page holds") {
   CHECK(storage->list("index/000000000")->size() == 1000);
 }
 
-TEST_CASE("s3: a folder is listed in parts of a page") {
+TEST_CASE("s3: a folder is listed page by page") {
   const AwsEnvironment environment;
   S3Server server({"--frozen"});
   for (int i = 0; i < 2100; ++i) {
@@ -187,7 +187,7 @@ TEST_CASE("s3: a folder is listed in parts of a page") {
         ProblemKind::not_found);
 }
 
-TEST_CASE("s3: a listing of more pages than are allowed is an error that names the limit") {
+TEST_CASE("s3: a listing of too many pages is an error that names the limit") {
   const AwsEnvironment environment;
   S3Server server({"--frozen"});
   for (int i = 0; i < 2001; ++i) {
@@ -212,7 +212,7 @@ TEST_CASE("s3: a listing of more pages than are allowed is an error that names t
         "down");
 }
 
-TEST_CASE("s3: a listing that repeats the credentials is not taken") {
+TEST_CASE("s3: a listing that repeats the credentials is refused") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("trial/index/000000000/x", "");
@@ -223,7 +223,7 @@ TEST_CASE("s3: a listing that repeats the credentials is not taken") {
   CHECK(below(*storage, "index").problem().text == "the listing repeats the credentials that it was asked for with");
 }
 
-TEST_CASE("s3: listings that make no sense are errors, never an empty trial") {
+TEST_CASE("s3: invalid listings are errors, never an empty trial") {
   const AwsEnvironment environment;
   S3Server server;
   for (int i = 0; i < 1200; ++i) {
@@ -271,14 +271,14 @@ TEST_CASE("s3: a value is one request") {
   REQUIRE(log.size() == 1);
   CHECK(log[0]["headers"]["range"] == "bytes=1000-300999");
   CHECK(log[0]["bytes"] == 300'000);
-  // What comes next is read ahead; it must be of the same object.
+  // The following bytes are read ahead; they must be of the same object.
   CHECK(*(*file)->read_at(301'000, std::span(into).first(100)) == 100);
   CHECK(*(*file)->read_at(301'100, std::span(into).first(100)) == 100);
   CHECK(text_of(std::span(into).first(100)) == content.substr(301'100, 100));
   log = server.log();
   REQUIRE(log.size() == 1);
   CHECK(log[0]["headers"].contains("if-match"));
-  // Elsewhere: exactly what is asked for.
+  // Elsewhere, exactly the requested bytes are read.
   CHECK(*(*file)->read_at(5, std::span(into).first(10)) == 10);
   log = server.log();
   REQUIRE(log.size() == 1);
@@ -287,7 +287,7 @@ TEST_CASE("s3: a value is one request") {
   CHECK(*(*file)->read_at(content.size() - 10, into) == 10);
 }
 
-TEST_CASE("s3: large values go in pieces, straight to where they are wanted") {
+TEST_CASE("s3: large values are read in pieces, directly into their destination") {
   const AwsEnvironment environment;
   S3Server server;
   std::string content(20'000'000, '\0');
@@ -304,7 +304,7 @@ TEST_CASE("s3: large values go in pieces, straight to where they are wanted") {
   CHECK(server.log().size() == 3);  // 20 MB in pieces of 8 MiB
 }
 
-TEST_CASE("s3: files that are none") {
+TEST_CASE("s3: names that are not files") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("trial/events/empty", "");
@@ -321,7 +321,7 @@ TEST_CASE("s3: files that are none") {
   auto empty = storage->open_at("events/empty", 100, 100);
   REQUIRE(empty);
   CHECK((*empty)->size() == 0);
-  // Nothing is allocated because an index file says so.
+  // No allocation depends only on a number in an index file.
   CHECK(storage->open_at("events/empty", std::uint64_t{1} << 40, std::uint64_t{1} << 63));
   auto folder = storage->open_folder("events");
   Buffer buffer;
@@ -340,11 +340,11 @@ TEST_CASE("s3: an object that is replaced while it is read") {
   std::vector<std::byte> into(10);
   const auto refused = (*file)->read_at(500, into);
   REQUIRE_FALSE(refused);
-  CHECK(refused.problem().kind == ProblemKind::io);  // whoever reads opens it once more
+  CHECK(refused.problem().kind == ProblemKind::io);  // the caller opens it again
   CHECK(refused.problem().text == "was replaced while it was read; try again");
 }
 
-TEST_CASE("s3: the cache knows objects by their ETag") {
+TEST_CASE("s3: the cache identifies objects by their ETag") {
   const AwsEnvironment environment;
   const TempDir cache;
   S3Server server;
@@ -371,7 +371,8 @@ TEST_CASE("s3: the cache knows objects by their ETag") {
   CHECK(read(index, event).size() == 2);
   CHECK(index == "first");
   CHECK(event == "2345");
-  // The listing told the index object's ETag: no request. The event object's is asked for: no bytes.
+  // The ETag of the index object is known from the listing: no request. That of the event object is requested: no
+  // bytes.
   auto log = read(index, event);
   REQUIRE(log.size() == 1);
   CHECK(log[0]["status"] == 304);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that are put: whole, or not at all.
+// Objects are uploaded completely or not at all.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-/// As small as the server's own limit lets parts be.
+/// As small as the server's own limit permits.
 constexpr UploadSizes small_parts{10 * mebibyte, 5 * mebibyte};
 
 std::unique_ptr<RemoteWriter> open(const S3Server& server, const std::string& url = "s3://bucket/trial",
@@ -45,7 +45,7 @@ std::string random_bytes(std::size_t size) {
 
 Status put(RemoteWriter& writer, const std::string& name, std::string_view content) {
   const auto upload = writer.upload(name);
-  // In pieces that do not fall on the bounds of parts.
+  // In pieces that do not match the parts.
   for (std::size_t at = 0; at < content.size(); at += 7 * mebibyte + 1) {
     if (Status written = upload->write(std::as_bytes(std::span(content.substr(at, 7 * mebibyte + 1)))); !written) {
       return written;
@@ -59,7 +59,7 @@ std::string stored(const S3Server& server, const std::string& key) {
   return std::filesystem::exists(path) ? read_file(path) : std::string("(nothing)");
 }
 
-/// Method and what of the query tells requests apart.
+/// Method and query of a request, as far as they distinguish requests.
 std::vector<std::string> asked(S3Server& server) {
   std::vector<std::string> calls;
   for (const auto& entry : server.log()) {
@@ -89,18 +89,18 @@ TEST_CASE("s3 writing: an object up to 64 MiB is one request") {
   }
 }
 
-TEST_CASE("s3 writing: a larger one goes in parts") {
+TEST_CASE("s3 writing: a larger object is uploaded in parts") {
   const AwsEnvironment environment;
   S3Server server;
   const auto writer = open(server);
-  const std::string content = random_bytes(64 * mebibyte + 1);  // the last part is of one byte
+  const std::string content = random_bytes(64 * mebibyte + 1);  // the last part has one byte
   REQUIRE(put(*writer, "events/x", content));
   CHECK((stored(server, "trial/events/x") == content));
   CHECK(asked(server) ==
         std::vector<std::string>{"POST begin", "PUT part", "PUT part", "PUT part", "PUT part", "PUT part", "POST end"});
 }
 
-TEST_CASE("s3 writing: nothing is seen of an object before it is whole") {
+TEST_CASE("s3 writing: an object appears only when it is complete") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("trial/old", "as it was");
@@ -112,19 +112,19 @@ TEST_CASE("s3 writing: nothing is seen of an object before it is whole") {
       const auto upload = writer->upload("old");
       REQUIRE(upload->write(std::as_bytes(std::span(content))));
       CHECK(stored(server, "trial/old") == "as it was");
-    }  // given up
+    }  // abandoned
     CHECK(stored(server, "trial/old") == "as it was");
     const auto calls = asked(server);
     if (size == 100) {
       CHECK(calls.empty());
     } else {
       REQUIRE(calls.size() == 4);
-      CHECK(calls.back() == "DELETE end");  // what was sent is taken back
+      CHECK(calls.back() == "DELETE end");  // the parts are removed
     }
   }
 }
 
-TEST_CASE("s3 writing: failures that pass are tried again") {
+TEST_CASE("s3 writing: temporary failures are retried") {
   const AwsEnvironment environment;
   S3Server server;
   const auto writer = open(server);
@@ -147,7 +147,7 @@ TEST_CASE("s3 writing: each request of an upload in parts may fail once") {
   const auto writer = open(server, "s3://bucket/trial", small_parts);
   const std::string content = random_bytes(13 * mebibyte);
   for (const char* const match : {"^POST .*uploads=", "^PUT .*partNumber=3", "^POST .*uploadId"}) {
-    // What is lost was done: a second completion finds no upload any more.
+    // The lost request was executed: a second completion finds no upload.
     for (const char* const act : {R"("error", "status": 500, "code": "InternalError")", R"("reset")", R"("lose")"}) {
       CAPTURE(match);
       CAPTURE(act);
@@ -157,7 +157,7 @@ TEST_CASE("s3 writing: each request of an upload in parts may fail once") {
       CHECK((stored(server, "trial/x") == content));
     }
   }
-  // S3 says 200 and then, in the body, that it went wrong.
+  // S3 sends status 200 and then reports an error in the body.
   std::filesystem::remove(server.dir() / "root/bucket/trial/x");
   server.faults(
       R"([{"match": "^POST .*uploadId", "times": 1, "act": "error", "status": 200, "code": "InternalError"}])");
@@ -165,7 +165,7 @@ TEST_CASE("s3 writing: each request of an upload in parts may fail once") {
   CHECK((stored(server, "trial/x") == content));
 }
 
-TEST_CASE("s3 writing: what fails for good leaves nothing") {
+TEST_CASE("s3 writing: permanent failures leave nothing") {
   const AwsEnvironment environment;
   S3Server server;
   const auto writer = open(server, "s3://bucket/trial", small_parts);
@@ -198,7 +198,7 @@ TEST_CASE("s3 writing: what fails for good leaves nothing") {
   }
 }
 
-TEST_CASE("s3 writing: whether something is there costs one listing for all that follows") {
+TEST_CASE("s3 writing: one listing answers all later checks for existing files") {
   const AwsEnvironment environment;
   S3Server server;
   server.put("trial/index/000000000/000000000003_worker_0.json", "{}");
@@ -212,7 +212,7 @@ TEST_CASE("s3 writing: whether something is there costs one listing for all that
     CHECK(*there == (step == 3 || step == 7));
   }
   CHECK(asked(server) == std::vector<std::string>{"GET list"});
-  // What was put since is found: steps that go back are asked for anew.
+  // Later uploads are found: steps that go backward are requested again.
   REQUIRE(put(*writer, index(5), "{}"));
   CHECK(*writer->exists(index(6)) == false);
   CHECK(*writer->exists(index(5)) == true);
@@ -220,12 +220,12 @@ TEST_CASE("s3 writing: whether something is there costs one listing for all that
   CHECK(*writer->exists("collections/000000000/worker_0_collections.json") == false);
   CHECK(*writer->exists("training_job_end.ts") == false);
   server.faults(R"([{"match": "list-type", "times": -1, "act": "error", "status": 403, "code": "AccessDenied"}])");
-  const auto unknown = writer->exists(index(1));  // never taken for not there
+  const auto unknown = writer->exists(index(1));  // never reported as absent
   REQUIRE_FALSE(unknown);
   CHECK(unknown.problem().kind == ProblemKind::access_denied);
 }
 
-TEST_CASE("s3 writing: more names than a page holds") {
+TEST_CASE("s3 writing: more names than fit a page") {
   const AwsEnvironment environment;
   S3Server server;
   const auto index = [](int step) { return "index/" + std::to_string(10'000 + step); };
@@ -239,7 +239,7 @@ TEST_CASE("s3 writing: more names than a page holds") {
   CHECK(asked(server).size() == 2);
 }
 
-TEST_CASE("s3 writing: no bucket, no such place") {
+TEST_CASE("s3 writing: no bucket, or an invalid URL") {
   const AwsEnvironment environment;
   S3Server server;
   const auto nowhere = open(server, "s3://nowhere/trial");

@@ -5,7 +5,7 @@
 
 using namespace smd::detail::storage::s3;
 
-TEST_CASE("s3: what is encoded") {
+TEST_CASE("s3: percent encoding") {
   CHECK(uri_encode("AZaz09-._~", false) == "AZaz09-._~");
   CHECK(uri_encode("a/b c+d%", true) == "a/b%20c%2Bd%25");
   CHECK(uri_encode("a/b", false) == "a%2Fb");
@@ -48,7 +48,7 @@ TEST_CASE("s3: endpoints") {
   }
 }
 
-TEST_CASE("s3: where a bucket is") {
+TEST_CASE("s3: addresses of buckets") {
   const Address plain = aws_address("bucket", "eu-west-1", false);
   CHECK(plain.host == "bucket.s3.eu-west-1.amazonaws.com");
   CHECK(plain.path == "/");
@@ -56,7 +56,7 @@ TEST_CASE("s3: where a bucket is") {
   const Address dotted = aws_address("my.bucket", "us-east-1", false);
   CHECK(dotted.host == "s3.us-east-1.amazonaws.com");
   CHECK(dotted.path == "/my.bucket/");
-  CHECK(aws_address("OldBucket", "us-east-1", false).path == "/OldBucket/");  // names of hosts have no case
+  CHECK(aws_address("OldBucket", "us-east-1", false).path == "/OldBucket/");  // host names have no case
   CHECK(aws_address("bucket", "cn-north-1", false).host == "bucket.s3.cn-north-1.amazonaws.com.cn");
   // As botocore 1.43 resolves them.
   CHECK(aws_address("bucket", "us-east-1", true).host == "bucket.s3-fips.us-east-1.amazonaws.com");

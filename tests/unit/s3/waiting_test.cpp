@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wait ends in the middle of a request, through libsmd as it is installed.
+// A wait ends during a request, with libsmd as installed.
 #include <doctest/doctest.h>
 
 #include <smd/follow.hpp>
@@ -19,7 +19,7 @@ using namespace smd::test;
 
 namespace {
 
-/// A job with one step that still runs.
+/// A job with one step that is still running.
 struct Running : AwsEnvironment {
   Running() {
     HookConfig config{.out_dir = "s3://bucket/job", .save_config = SaveConfigMode{.save_interval = 1}};
@@ -42,7 +42,7 @@ std::chrono::steady_clock::time_point soon() { return std::chrono::steady_clock:
 
 }  // namespace
 
-TEST_CASE("waiting on S3: a deadline, an idle time and a stop end a look that is never answered") {
+TEST_CASE("waiting on S3: a deadline, an idle time and a stop end a request that is never answered") {
   Running job;
   const Trial trial = Trial::open("s3://bucket/job", job.options());
   job.server.faults(R"([{"times": -1, "act": "hang"}])");
@@ -55,10 +55,10 @@ TEST_CASE("waiting on S3: a deadline, an idle time and a stop end a look that is
   }
   source.request_stop();
   CHECK(waiting.get() == WaitOutcome::stopped);
-  CHECK(trial.steps().size() == 1);  // what was known is known
+  CHECK(trial.steps().size() == 1);  // known steps remain
 }
 
-TEST_CASE("waiting on S3: following ends in a look that is never answered") {
+TEST_CASE("waiting on S3: following ends during a request that is never answered") {
   Running job;
   const Trial trial = Trial::open("s3://bucket/job", job.options());
   StepFollower follower(trial, {.wait = {.deadline = soon()}, .records = false});
@@ -70,7 +70,7 @@ TEST_CASE("waiting on S3: following ends in a look that is never answered") {
   CHECK(event.kind == FollowEvent::Kind::timed_out);
 }
 
-TEST_CASE("waiting on S3: a trial's own stop ends its opening, and what is no wait says so") {
+TEST_CASE("waiting on S3: a trial's stop ends its opening, and calls that do not wait report it") {
   Running job;
   job.server.faults(R"([{"times": -1, "act": "hang"}])");
   TrialOptions options = job.options();

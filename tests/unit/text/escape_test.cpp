@@ -12,7 +12,7 @@ using namespace smd::detail;
 
 namespace {
 
-/// Encodes by the rules of RFC 3629, whatever the number.
+/// Encodes any number by the rules of RFC 3629.
 std::string encode(std::uint32_t c, int bytes) {
   std::string text;
   if (bytes == 1) {
@@ -27,7 +27,7 @@ std::string encode(std::uint32_t c, int bytes) {
 
 }  // namespace
 
-TEST_CASE("well-formed UTF-8 is every character but surrogates, in its shortest form") {
+TEST_CASE("well-formed UTF-8 is every character except surrogates, in its shortest form") {
   std::size_t wrong = 0;
   for (std::uint32_t c = 0; c < 0x120000; ++c) {
     const int shortest = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
@@ -37,7 +37,7 @@ TEST_CASE("well-formed UTF-8 is every character but surrogates, in its shortest 
       wrong += valid_utf8(encode(c, shortest + 1));  // too long a form
     }
     if (shortest > 1) {
-      wrong += valid_utf8(encode(c, shortest).substr(0, static_cast<std::size_t>(shortest - 1)));  // cut
+      wrong += valid_utf8(encode(c, shortest).substr(0, static_cast<std::size_t>(shortest - 1)));  // truncated
     }
   }
   CHECK(wrong == 0);
@@ -49,7 +49,7 @@ TEST_CASE("well-formed UTF-8 is every character but surrogates, in its shortest 
   CHECK_FALSE(valid_utf8("\xc3\x28"));
 }
 
-TEST_CASE("what a terminal must not see is escaped, all else stays") {
+TEST_CASE("characters harmful to a terminal are escaped, all others are unchanged") {
   CHECK(printable("weights/é重み🙂 \\ 'x'") == "weights/é重み🙂 \\ 'x'");
   CHECK(printable(std::string("nul\0inside", 10)) == "nul\\x00inside");
   CHECK(printable("tab\there\nnl\x1b[31m\x7f") == "tab\\x09here\\x0anl\\x1b[31m\\x7f");

@@ -13,7 +13,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-// The formulas of the papers: (-1)^s * 2^(e - bias) * 1.m, and (-1)^s * 2^(1 - bias) * 0.m where e is 0.
+// The papers' formulas: (-1)^s * 2^(e - bias) * 1.m, and (-1)^s * 2^(1 - bias) * 0.m if e is 0.
 double by_formula(int code, int mantissa_bits, int bias) {
   const double sign = code >= 128 ? -1 : 1;
   const int exponent = (code & 127) >> mantissa_bits;
@@ -41,7 +41,7 @@ void check_all(const Float8Format& format, double (*expected)(int)) {
 
 }  // namespace
 
-TEST_CASE("float8: all 256 codes of each kind are what the formula gives") {
+TEST_CASE("float8: all 256 codes of each kind equal the formula") {
   check_all(float8_e4m3fn, [](int code) { return (code & 127) == 127 ? not_a_number : by_formula(code, 3, 7); });
   check_all(float8_e5m2, [](int code) {
     const int rest = code & 127;

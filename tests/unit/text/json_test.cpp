@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What library and commands share: JSON of bounded depth, and how messages quote.
+// Headers that library and commands share: JSON of bounded depth, and quotations in messages.
 #include "text/json.hpp"
 
 #include "text/escape.hpp"
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-// ThreadSanitizer's own operators cannot be replaced.
+// ThreadSanitizer does not allow replacing its operators.
 #ifdef __has_feature
 #if __has_feature(thread_sanitizer)
 #define SMD_OPERATORS_ARE_TAKEN
@@ -28,7 +28,7 @@ thread_local bool memory_is_out = false;
 
 }  // namespace
 
-// NOLINTBEGIN: these are how a program replaces them
+// NOLINTBEGIN: replaces the global operators
 void* operator new(std::size_t bytes) {
   void* const memory = memory_is_out ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
   return memory != nullptr ? memory : throw std::bad_alloc();
@@ -51,7 +51,7 @@ std::optional<text::JsonError> parse(std::string_view text, JsonDocument<json>& 
 
 std::string nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
-TEST_CASE("JSON is taken down to 64 levels, and no deeper") {
+TEST_CASE("JSON is accepted down to 64 levels, and no deeper") {
   JsonDocument<json> document;
   CHECK_FALSE(parse(nested(64), document));
   JsonDocument<json> refused;
@@ -68,7 +68,7 @@ TEST_CASE("JSON is taken down to 64 levels, and no deeper") {
   CHECK(parse(text, objects)->fault == JsonFault::too_deep);
 }
 
-TEST_CASE("what is wrong with JSON, and where") {
+TEST_CASE("errors in JSON, with their place") {
   struct Case {
     const char* text;
     JsonFault fault;
@@ -90,7 +90,7 @@ TEST_CASE("what is wrong with JSON, and where") {
   CHECK(beyond->number == "1e999");
 }
 
-TEST_CASE("a document is what the text says; of a repeated key the last value counts") {
+TEST_CASE("a document equals its text; the last value of a repeated key counts") {
   JsonDocument<json> document;
   REQUIRE_FALSE(
       parse(R"({"a": [1, [2], {"b": "c"}], "a": {"d": [null, true, -3, 2.5]}, "e": 18446744073709551615})", document));
@@ -98,7 +98,7 @@ TEST_CASE("a document is what the text says; of a repeated key the last value co
 }
 
 #ifndef SMD_OPERATORS_ARE_TAKEN
-TEST_CASE("a document is destroyed where there is no memory") {
+TEST_CASE("a document is destroyed without memory") {
   auto document = std::make_unique<JsonDocument<json>>();
   REQUIRE_FALSE(parse(R"([[[1, 2], {"a": [3, {}]}], {"b": {"c": [[], [4]]}}])", *document));
   memory_is_out = true;
@@ -128,7 +128,7 @@ TEST_CASE("long texts are quoted by their beginning, in whole characters, and th
   CHECK(detail::printable(name.substr(0, 400)) == name.substr(0, 400));
   CHECK(text::beginning("äöü", 3) == "ä");  // two bytes each
   CHECK(text::beginning("äöü", 4) == "äö");
-  CHECK(text::beginning(std::string(10, '\x80'), 5).size() <= 5);  // no UTF-8 at all
+  CHECK(text::beginning(std::string(10, '\x80'), 5).size() <= 5);  // not UTF-8
 }
 
 }  // namespace

@@ -3,14 +3,14 @@
 import re
 
 PATTERNS = [
-    # the stock ones (docs/format.md)
+    # built-in patterns (docs/format.md)
     r"^(?!gradient).*weight", r"^(?!gradient).*bias", r"^gradient", r"[Ll]oss_(?!input).*output",
     r"^[a-zA-z]+-.+(?<!(auc|map))$", r"^[a-zA-z]+-[a-zA-z0-9]+$", r".*",
     r"^average_shap/.*[^/bias]$", r"^full_shap/.*[^/bias]$",
     # Unicode, ends, flags, groups
     r"^\w+$", r"\d", r"\s", r"\bé", r"(?i)ÉTÉ", r"(?i)σ", r"^.$", r"a$", r"(?s)a.b", r"a.b", r"(?m)^b$", r"(?x) a  b ",
     r"(?P<x>a)(?P=x)", r"(a)?b(?(1)c|d)", r"a{2,3}$", r"a{,2}!", r"[^\W\d_]", r"\Aa", r"a\Z", r"x*?y", r"[]a]", r"[[:a]",
-    # what PCRE2 writes or understands otherwise
+    # syntax that PCRE2 writes or understands differently
     r"(?a)^\w+$", r"(?a)\d", r"(?a)\s", r"(?a)\bt", r"(?a)\W", r"(?a)[^\W]", r"(?a)^[\W\d]+$", r"(?a)^[^\s]\S*$",
     r"(?a)\B\D\B", r"(?ai)k", r"(?ai)[j-l]", r"(?ai)[^J-L]", r"(?ai)s$", r"(?ai)É", r"(?i)k", r"(?i)[j-l]", r"(?i)i",
     r"(?i)^[a-i]$", r"(?i)^[^i]$", r"(?i)\u0131", r"(?i)\ufb05", r"(?i)[\u0390]", r"(?i)\u03b0$", r"(?a:\w)\w", r"(?a)a(?u:\w)", r"(?a:(?u:\w))$",

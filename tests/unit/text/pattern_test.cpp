@@ -10,7 +10,7 @@
 namespace smd::detail {
 namespace {
 
-/// A pattern, and for each of `case_names` whether Python's `re.search` finds it there.
+/// A pattern, and for each of `case_names` whether Python's `re.search` matches.
 struct PatternCase {
   const char* pattern;
   const char* found;
@@ -26,11 +26,11 @@ Pattern compiled(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("patterns are found where Python finds them") {
+TEST_CASE("patterns match where Python's do") {
   for (const PatternCase& one : pattern_cases) {
     Pattern pattern = compiled(one.pattern);
     REQUIRE(std::string_view(one.found).size() == std::size(case_names));
-    for (int round = 0; round < 3; ++round) {  // the later ones run machine code
+    for (int round = 0; round < 3; ++round) {  // later rounds run machine code
       for (std::size_t i = 0; i < std::size(case_names); ++i) {
         CAPTURE(std::string(one.pattern));
         CAPTURE(std::string(case_names[i]));
@@ -40,7 +40,7 @@ TEST_CASE("patterns are found where Python finds them") {
   }
 }
 
-TEST_CASE("a match that takes too long is neither yes nor no") {
+TEST_CASE("a match that takes too long is neither a match nor a mismatch") {
   const std::string name = std::string(40, 'a') + "!";
   for (const char* const text : {"(a+)+$", "^(a+)+$", "(a|aa)+$", "(.*)*x(?=y)", "(?:a?){40}a{40}b"}) {
     Pattern pattern = compiled(text);
@@ -59,8 +59,8 @@ TEST_CASE("a match that takes too long is neither yes nor no") {
   CHECK(hanging.search(name) == Pattern::Answer::limit);
 }
 
-TEST_CASE("all places where a match may start have one limit together") {
-  // In each run of a's, the part from any place takes up to 2^17 steps, fewer than the limit of a name; but there are
+TEST_CASE("one limit covers all places where a match may start") {
+  // In each run of a's, a match from any place takes up to 2^17 steps, fewer than the limit for a name; but there are
   // 3400 runs.
   std::string name;
   for (int run = 0; run < 3400; ++run) {
@@ -69,7 +69,7 @@ TEST_CASE("all places where a match may start have one limit together") {
   Pattern pattern = compiled("(?:a|a)+[^b]Q");
   CHECK(pattern.search(name + "Q") == Pattern::Answer::limit);
   CHECK(pattern.search("aaQQ") == Pattern::Answer::yes);
-  // What a repeated class passes over counts too: (6 * 10^4)^2 / 2 bytes here, and a step at each place.
+  // The bytes that a repeated class skips count too: (6 * 10^4)^2 / 2 bytes here, and a step at each place.
   const std::string letters(60'000, 'a');
   CHECK(compiled("a*[bc]").search(letters) == Pattern::Answer::limit);
   CHECK(compiled("(?:[ab]*+c|a)*$").search(letters + "!") == Pattern::Answer::limit);
@@ -77,7 +77,7 @@ TEST_CASE("all places where a match may start have one limit together") {
   CHECK(compiled("^(.*)\\1c|b").search(letters) == Pattern::Answer::limit);
 }
 
-TEST_CASE("long names are no trouble to patterns that are not") {
+TEST_CASE("simple patterns match long names within the limits") {
   const std::string name = std::string(60'000, 'a') + "/Loss:0";
   for (const char* const text : {"Loss", "(?i)loss:\\d$", "^a+/", ".*/Loss", "[A-Z]\\w+:0$", "(?:weight|Loss)"}) {
     CAPTURE(text);
@@ -86,8 +86,8 @@ TEST_CASE("long names are no trouble to patterns that are not") {
   }
 }
 
-TEST_CASE("a question has one budget for all its patterns and names") {
-  // Each search takes at least 2^10 steps, and far fewer than a name may.
+TEST_CASE("a query has one budget for all its patterns and names") {
+  // Each search takes at least 2^10 steps, and far fewer than the limit for a name.
   const std::string name = std::string(10, 'a') + "!";
   MatchBudget budget(10'000);
   Pattern pattern = compiled("^(?:a|a)+$");
@@ -105,7 +105,7 @@ TEST_CASE("a question has one budget for all its patterns and names") {
   CHECK(next.left() < limits::pattern_question_steps);
 }
 
-TEST_CASE("patterns that are large to PCRE2 are matched all the same, and have limits") {
+TEST_CASE("patterns that are too large with callouts are matched with limits") {
   std::string names = "^(?:";
   for (int i = 0; i < 2000; ++i) {
     names += "layer" + std::to_string(i) + "|";
@@ -123,7 +123,7 @@ TEST_CASE("patterns that are large to PCRE2 are matched all the same, and have l
   CHECK(hanging.search("a", budget) == Pattern::Answer::spent);
 }
 
-TEST_CASE("text without anything special is found as it is") {
+TEST_CASE("text without special characters is found literally") {
   Pattern pattern = compiled("w:0/\u00e9-#");
   CHECK(pattern.search("conv/w:0/\u00e9-#2") == Pattern::Answer::yes);
   CHECK(pattern.search("conv/W:0/\u00e9-#2") == Pattern::Answer::no);
@@ -142,7 +142,7 @@ TEST_CASE("deep recursion ends at a limit") {
   }
 }
 
-TEST_CASE("what does not compile says why and where") {
+TEST_CASE("a compile error says why and where") {
   for (const char* const text : {"(", "[a", "a**b(", "(?<=a*)b", "(?P<x", "\\", "a{3,2}", "(?P=unknown)", "*a"}) {
     Pattern pattern;
     CAPTURE(text);
@@ -152,13 +152,13 @@ TEST_CASE("what does not compile says why and where") {
     CHECK(error->find('\n') == std::string::npos);
   }
   Pattern pattern;
-  // The place is that in the pattern as it was given: 7 bytes, of which PCRE2 sees 8.
+  // The place refers to the given pattern: 7 bytes, of which PCRE2 sees 8.
   CHECK(pattern.compile("\\u00e9(").value_or("").ends_with(" at byte 7"));
   CHECK(pattern.compile(std::string(limits::pattern_bytes + 1, 'a')));
   CHECK_FALSE(pattern.compile(std::string(30'000, 'a')));
 }
 
-TEST_CASE("what only Python has and cannot be translated is refused, with its place") {
+TEST_CASE("Python syntax that cannot be translated is refused, with its place") {
   const auto refusal = [](std::string_view text) { return Pattern().compile(text).value_or(""); };
   CHECK(refusal("a\\N{DIGIT ONE}") == "\\N{NAME} is not supported at byte 1; write the character itself, or \\uXXXX");
   CHECK(refusal("[\\N{BULLET}]") == "\\N{NAME} is not supported at byte 1; write the character itself, or \\uXXXX");
@@ -173,19 +173,19 @@ TEST_CASE("what only Python has and cannot be translated is refused, with its pl
   CHECK_FALSE(refusal("a{99999}").empty());
 }
 
-TEST_CASE("a global flag behind what it is about holds for that too, as in older Pythons") {
+TEST_CASE("a global flag applies to the pattern before it too, as in older Pythons") {
   CHECK(compiled("loss(?i)").search("LOSS") == Pattern::Answer::yes);
   CHECK(compiled("(?:a(?x) b # [\n)c").search("abc") == Pattern::Answer::yes);
   CHECK(compiled("\\w(?a)").search("\u00e9") == Pattern::Answer::no);
 }
 
-TEST_CASE("what is PCRE2's alone stays as it is") {
+TEST_CASE("syntax that only PCRE2 has is unchanged") {
   CHECK(compiled("^\\p{Lu}[\\p{Ll}\\x{e9}]+\\z").search("Net\u00e9") == Pattern::Answer::yes);
   CHECK(compiled("\\Qa[b\\E(?<n>c)\\k{n}").search("a[bcc") == Pattern::Answer::yes);
   CHECK(compiled("^(a(?1)?b)$").search("aabb") == Pattern::Answer::yes);
 }
 
-TEST_CASE("a pattern may be compiled anew and moved") {
+TEST_CASE("a pattern may be compiled again and moved") {
   Pattern pattern = compiled("^a");
   CHECK(pattern.compile("("));
   REQUIRE_FALSE(pattern.compile("^b"));

@@ -109,8 +109,9 @@ TEST_CASE("parts end when told to, or when one throws") {
     };
     trial.parallel_for_each(30, make, [&](std::size_t, std::unique_ptr<TrialPart>&&) { return ++taken < 5; }, {jobs});
     CHECK(taken == 5);
-    CHECK_THROWS_WITH(trial.parallel_for_each(30, make, [](std::size_t, std::unique_ptr<TrialPart>&&) { return true; }, {jobs}),
-                      "no such part");
+    CHECK_THROWS_WITH(
+        trial.parallel_for_each(30, make, [](std::size_t, std::unique_ptr<TrialPart>&&) { return true; }, {jobs}),
+        "no such part");
   }
 }
 

@@ -19,9 +19,9 @@ TEST_CASE("types: names, sizes, kinds") {
     int number;
     const char* name;
     std::size_t bytes;
-    char kind;  ///< as NumPy's dtype.kind, q for quantised
+    char kind;  ///< NumPy's dtype.kind; q for quantised types
   };
-  // FORMAT section 7
+  // docs/format.md, "Element types"
   const std::vector<Row> rows = {{1, "float32", 4, 'f'},  {2, "float64", 8, 'f'},   {3, "int32", 4, 'i'},
                                  {4, "uint8", 1, 'u'},    {5, "int16", 2, 'i'},     {6, "int8", 1, 'i'},
                                  {7, "string", 0, 'U'},   {8, "complex64", 8, 'c'}, {9, "int64", 8, 'i'},
@@ -53,7 +53,7 @@ TEST_CASE("shapes: elements and text") {
   CHECK(element_count({most, 1}) == 9223372036854775807u);
   CHECK_FALSE(element_count({most, 2}));
   CHECK_FALSE(element_count({8589934592, 8589934592}));     // 2^33 * 2^33
-  CHECK_FALSE(element_count({0, 8589934592, 8589934592}));  // the others alone do not fit
+  CHECK_FALSE(element_count({0, 8589934592, 8589934592}));  // the other sizes alone do not fit
   CHECK_FALSE(element_count({8589934592, 8589934592, 0}));
   CHECK(element_count({2147483648, 2147483648}) == 4611686018427387904u);  // 2^31 * 2^31 = 2^62
 
@@ -95,7 +95,7 @@ TEST_CASE("problems: tag, place, text") {
   CHECK(to_string(Problem{ProblemKind::damaged, "a\nb", {}, "bad"}) == "a\\x0ab: bad");
 }
 
-TEST_CASE("errors carry their tag and their facts") {
+TEST_CASE("errors have their tag and their fields") {
   const ReadError read(Problem{ProblemKind::not_found, "x", {}, "no such directory"});
   CHECK(read.tag() == "NotFound");
   CHECK(std::string(read.what()) == "x: no such directory");
@@ -118,7 +118,7 @@ TEST_CASE("strings of a view") {
   CHECK(strings({Dtype::string, shape, bytes}) == expected);
   CHECK(strings({Dtype::uint8, shape, bytes}).empty());
   CHECK(strings({Dtype::string, shape, {}}).empty());
-  // Not what a view must hold: never past its end.
+  // Not a valid view: never reads past its end.
   CHECK(strings({Dtype::string, shape, bytes.first(14)}) == std::vector<std::string_view>{"hi", ""});
   CHECK(strings({Dtype::string, shape, bytes.first(3)}).empty());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The payloads of the recorded damaged trials `proto_*` and `tensor_*`, and what a careful reader makes of each.
+// The payloads of the recorded damaged trials `proto_*` and `tensor_*`, and the expected result for each.
 #include "hex.hpp"
 #include "wire/event.hpp"
 
@@ -20,7 +20,7 @@ struct Sample {
   std::string_view dtype;  ///< Empty: damaged.
   Shape shape;
   std::string_view elements;
-  std::string_view problem;  ///< Must be found in the problem's text.
+  std::string_view problem;  ///< A part of the expected problem's text.
 };
 
 const std::vector<Sample> samples = {
@@ -73,7 +73,7 @@ const std::vector<Sample> samples = {
     // clang-format on
 };
 
-/// The repeated ones too, in hexadecimal digits.
+/// Returns all elements, including repeated ones, in hexadecimal digits.
 std::string all_elements(const Value& value) {
   std::string text = to_hex(value.bytes);
   for (std::uint64_t i = 0; i < value.repeats; ++i) {
@@ -84,7 +84,7 @@ std::string all_elements(const Value& value) {
 
 }  // namespace
 
-TEST_CASE("the tensor `a` of each damaged sample") {
+TEST_CASE("the tensor `a` of each damaged sample is as expected") {
   CHECK(samples.size() == 45);
   for (const Sample& sample : samples) {
     CAPTURE(sample.name);
@@ -103,14 +103,14 @@ TEST_CASE("the tensor `a` of each damaged sample") {
   }
 }
 
-TEST_CASE("each sample cut at every length is read as before or damaged, never anything else") {
+TEST_CASE("each sample cut at every length is unchanged or damaged") {
   std::size_t read = 0;
   for (const Sample& sample : samples) {
     CAPTURE(sample.name);
     const std::string payload = from_hex(sample.payload);
     for (std::size_t size = 0; size < payload.size(); ++size) {
       CAPTURE(size);
-      // A copy of exactly that size, so that a sanitizer sees any step past its end.
+      // A copy of exactly this size, so that a sanitizer detects any access past its end.
       const std::vector<char> part(payload.begin(), payload.begin() + static_cast<std::ptrdiff_t>(size));
       const auto value = parse_value(bytes_of({part.data(), part.size()}), "a");
       if (value) {  // only fields after the summary are lost
@@ -125,7 +125,7 @@ TEST_CASE("each sample cut at every length is read as before or damaged, never a
   CHECK(read > 0);
 }
 
-TEST_CASE("each sample with every bit flipped never ends in anything but a value or damage") {
+TEST_CASE("each sample with every bit flipped gives a value or damage") {
   std::size_t read = 0;
   std::size_t refused = 0;
   for (const Sample& sample : samples) {
@@ -135,7 +135,7 @@ TEST_CASE("each sample with every bit flipped never ends in anything but a value
       const auto value = parse_value(bytes_of(payload), "a");
       if (value) {
         ++read;
-        // Whatever came through is consistent in itself.
+        // Every value that is returned is consistent.
         const auto count = element_count(value->shape);
         REQUIRE(count);
         if (value->dtype != Dtype::string) {

@@ -50,7 +50,7 @@ TEST_CASE("a record as in a recorded trial") {
   CHECK(record_of(std::string_view(bytes).substr(12, 62), Protection::unprotected) == bytes);
 }
 
-TEST_CASE("each flipped header bit of 200 records is noticed, at the right place") {
+TEST_CASE("each flipped header bit of 200 records is detected, at the right place") {
   std::mt19937_64 random(1);
   std::size_t silent = 0;
   for (int n = 0; n < 200; ++n) {
@@ -65,7 +65,7 @@ TEST_CASE("each flipped header bit of 200 records is noticed, at the right place
   CHECK(silent == 0);
 }
 
-TEST_CASE("each flipped bit of payload and footer is noticed where the footer is a checksum") {
+TEST_CASE("each flipped bit of payload and footer is detected if the footer is a checksum") {
   std::mt19937_64 random(2);
   std::size_t silent = 0;
   for (int n = 0; n < 40; ++n) {
@@ -81,7 +81,7 @@ TEST_CASE("each flipped bit of payload and footer is noticed where the footer is
   CHECK(silent == 0);
 }
 
-TEST_CASE("under the magic footer flipped payload bits cannot be noticed, flipped footer bits are") {
+TEST_CASE("under the magic footer flipped payload bits are not detected, flipped footer bits are") {
   const std::string record = record_of("payload", Protection::unprotected);
   for (std::size_t bit = 8 * header_bytes; bit < 8 * record.size(); ++bit) {
     CAPTURE(bit);
@@ -107,8 +107,8 @@ TEST_CASE("cut at every byte: not yet for a reader from the front, damaged for a
   }
 }
 
-TEST_CASE("lengths that no file has, with a right checksum of the length") {
-  // 2^62 and 2^64-1 as the damaged samples have them.
+TEST_CASE("impossible lengths with a correct checksum") {
+  // 2^62 and 2^64-1, as in the damaged samples.
   for (const char* header : {"00000000000000407f85f000", "ffffffffffffffffa67b113a"}) {
     const auto length = parse_header(bytes_of(from_hex(header)));
     REQUIRE_FALSE(length);
@@ -121,7 +121,7 @@ TEST_CASE("lengths that no file has, with a right checksum of the length") {
     for (int at = 0; at < 8; ++at) {
       header[static_cast<std::size_t>(at)] = static_cast<char>(length >> (8 * at));
     }
-    // The checksum of these 8 bytes is the footer of a record that holds them.
+    // The checksum of these 8 bytes is the footer of a record that contains them.
     const std::string helper = record_of(header, Protection::checksum);
     const std::string record = header + helper.substr(helper.size() - 4) + std::string(40, 'x');
     for (const auto& result : {parse_record(bytes_of(record)), next_record(bytes_of(record))}) {

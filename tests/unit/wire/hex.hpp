@@ -9,7 +9,7 @@
 
 namespace smd::test {
 
-/// The bytes that hexadecimal digits stand for; blanks are skipped.
+/// Returns the bytes for hexadecimal digits; ignores blanks.
 inline std::string from_hex(std::string_view text) {
   std::string bytes;
   unsigned value = 0;

@@ -61,18 +61,18 @@ std::string noise(std::size_t size) {
 
 }  // namespace
 
-TEST_CASE("compressed files are told by their bytes") {
+TEST_CASE("compressed files are recognised by their first bytes") {
   CHECK(looks_compressed(bytes_of(compress("text", gzip))));
   CHECK(looks_compressed(bytes_of(compress("text", zlib))));
   // Python: zlib.compress(b"", 0), (b"", 1), (b"", 6), (b"", 9)
   for (const char* head : {"7801", "785e", "789c", "78da"}) {
     CHECK(looks_compressed(bytes_of(from_hex(head))));
   }
-  CHECK_FALSE(looks_compressed(bytes_of(from_hex("7802"))));  // 0x7802 is no multiple of 31
+  CHECK_FALSE(looks_compressed(bytes_of(from_hex("7802"))));  // 0x7802 is not a multiple of 31
   CHECK_FALSE(looks_compressed(bytes_of(from_hex("1f8b07"))));
   CHECK_FALSE(looks_compressed(bytes_of(from_hex("1f"))));
   CHECK_FALSE(looks_compressed({}));
-  // A plain record of 0x0178 = 376 bytes begins as zlib's data does; the checksum of its length tells.
+  // A plain record of 0x0178 = 376 bytes begins like zlib's data; the checksum of its length decides.
   std::string plain;
   append_record(plain, bytes_of(std::string(0x178, 'p')), Protection::unprotected);
   CHECK(plain.substr(0, 2) == "\x78\x01");
@@ -98,7 +98,7 @@ TEST_CASE("bytes that Python's gzip and zlib wrote") {
   }
 }
 
-TEST_CASE("ranges, forward and back, of one member and of several") {
+TEST_CASE("ranges, forward and backward, in one member and in several") {
   const std::string text = noise(3'000'000);
   std::string members;
   for (std::size_t at = 0; at < text.size(); at += 700'000) {
@@ -127,14 +127,14 @@ TEST_CASE("ranges, forward and back, of one member and of several") {
   }
 }
 
-TEST_CASE("a compressed file cut at every byte is not there yet, at its end") {
+TEST_CASE("a compressed file cut at every byte is not yet available, at its end") {
   const std::string text = noise(2000);
   for (const int format : {gzip, zlib}) {
     const std::string file = compress(text, format);
     for (std::size_t size = 0; size < file.size(); ++size) {
       const std::string part = file.substr(0, size);
       CAPTURE(size);
-      for (const std::size_t beyond : {0, 1}) {  // what follows the last byte is looked at all the same
+      for (const std::size_t beyond : {0, 1}) {  // 0: what follows the last byte is read too
         auto inflated = open(part);
         std::vector<std::byte> into(text.size() + beyond);
         const auto got = inflated.read_at(0, into);
@@ -146,7 +146,7 @@ TEST_CASE("a compressed file cut at every byte is not there yet, at its end") {
   }
 }
 
-TEST_CASE("any flipped bit of a compressed file is damage, or changes nothing") {
+TEST_CASE("any flipped bit of a compressed file is damage or harmless") {
   const std::string text = noise(500);
   std::size_t harmless = 0;
   std::size_t damage = 0;
@@ -155,15 +155,16 @@ TEST_CASE("any flipped bit of a compressed file is damage, or changes nothing") 
     for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
       file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << (bit % 8)));
       auto inflated = open(file);
-      std::vector<std::byte> into(1 << 20);  // so that the end is reached, and checked
+      std::vector<std::byte> into(1 << 20);  // so that the end is reached and checked
       const auto got = inflated.read_at(0, into);
       if (got) {
-        ++harmless;  // time, operating system and the like in gzip's header
+        ++harmless;  // time, operating system and so on in gzip's header
         CHECK(std::string_view(reinterpret_cast<const char*>(into.data()), *got) == text);
       } else {
         ++damage;
         const ProblemKind kind = got.problem().kind;
-        const bool told = kind == ProblemKind::damaged || kind == ProblemKind::not_yet;  // a block that never ends
+        const bool told = kind == ProblemKind::damaged || kind == ProblemKind::not_yet;  // not_yet: a block that never
+                                                                                         // ends
         CHECK(told);
       }
       file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << (bit % 8)));
@@ -174,7 +175,7 @@ TEST_CASE("any flipped bit of a compressed file is damage, or changes nothing") 
   CHECK(damage > 1000);
 }
 
-TEST_CASE("what follows the compressed data is damage") {
+TEST_CASE("data after the compressed stream is damage") {
   for (const std::string& file :
        {compress("text", gzip) + "x", compress("text", zlib) + "x", compress("text", zlib) + compress("more", zlib)}) {
     auto inflated = open(file);
@@ -185,7 +186,7 @@ TEST_CASE("what follows the compressed data is damage") {
   }
 }
 
-TEST_CASE("ranges that no file has cost no memory") {
+TEST_CASE("impossible ranges allocate no memory") {
   const std::string file = compress("text", gzip);
   auto inflated = open(file);
   for (const std::uint64_t length : {~std::uint64_t{0}, std::uint64_t{1} << 40, limits::record_bytes + 17}) {
@@ -196,12 +197,12 @@ TEST_CASE("ranges that no file has cost no memory") {
   const auto far = inflated.read_range(~std::uint64_t{0} - 5, 3);
   REQUIRE_FALSE(far);
   CHECK(far.problem().kind == ProblemKind::damaged);
-  const auto most = inflated.read_range(0, limits::record_bytes);  // 2 GiB, were it there
+  const auto most = inflated.read_range(0, limits::record_bytes);  // 2 GiB, if they existed
   REQUIRE_FALSE(most);
   CHECK(most.problem().kind == ProblemKind::damaged);
 }
 
-TEST_CASE("a failed read is passed on, and the next one starts anew") {
+TEST_CASE("a failed read is reported, and the next one starts again") {
   const std::string file = compress("text", gzip);
   bool fail = true;
   InflatedFile inflated([&](std::uint64_t offset, std::span<std::byte> into) -> Outcome<std::size_t> {
@@ -222,7 +223,7 @@ TEST_CASE("a failed read is passed on, and the next one starts anew") {
   CHECK(*second == 4);
 }
 
-TEST_CASE("going back costs the bytes since a place on the way, not all that come before") {
+TEST_CASE("seeking backward inflates only from the last restart place") {
   const std::string text = noise(24 << 20);
   const std::string file = compress(text, gzip);
   std::uint64_t fed = 0;
@@ -240,15 +241,15 @@ TEST_CASE("going back costs the bytes since a place on the way, not all that com
     REQUIRE_MESSAGE(range, range.problem().text);
     CHECK(text_of(*range) == text.substr(start, piece));
   }
-  // Once through, and then for each piece what two megabytes are compressed to at most, with the block that is read at
-  // a time. From the start each time it would be half the file for each piece: 48 times its length.
+  // One full pass, and then for each piece the compressed size of at most two megabytes, plus one read block. Starting
+  // from the beginning each time would read half the file for each piece: 48 times its length.
   const std::uint64_t megabyte = file.size() / 24;
   CHECK(fed <= file.size() + pieces * (2 * megabyte + (std::uint64_t{64} << 10)));
   CHECK(fed <= 12 * file.size());
 }
 
-TEST_CASE("so many places to go back to that their distance grows") {
-  std::string text(std::size_t{300} << 20, '\0');  // more megabytes than there are places
+TEST_CASE("the distance of restart places grows with their number") {
+  std::string text(std::size_t{300} << 20, '\0');  // more megabytes than restart places
   for (std::size_t at = 0; at < text.size(); at += 1000) {
     text[at] = static_cast<char>(at / 1000 % 251);
   }
@@ -261,7 +262,7 @@ TEST_CASE("so many places to go back to that their distance grows") {
   }
 }
 
-TEST_CASE("a file that is inflated again and again is refused") {
+TEST_CASE("a file that is inflated too often is refused") {
   const std::string text = noise(100'000);
   const std::string file = compress(text, gzip);
   constexpr std::uint64_t most_again = 10'000'000;  // 100 times
@@ -273,7 +274,7 @@ TEST_CASE("a file that is inflated again and again is refused") {
       },
       most_again);
   std::vector<std::byte> into(text.size());
-  for (int pass = 0; pass < 101; ++pass) {  // the first one, and 100 again
+  for (int pass = 0; pass < 101; ++pass) {  // the first pass, and 100 more
     REQUIRE(inflated.read_at(0, into));
   }
   const auto refused = inflated.read_at(0, into);

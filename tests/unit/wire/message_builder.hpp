@@ -8,7 +8,7 @@
 
 namespace smd::test {
 
-/// Builds protobuf messages field by field, sound or not. Shares nothing with the code under test.
+/// Builds protobuf messages field by field, valid or not. Shares no code with the library.
 class Message {
  public:
   Message& varint(std::uint32_t field, std::uint64_t value) { return key(field, 0).raw_varint(value); }

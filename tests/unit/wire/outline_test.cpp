@@ -15,7 +15,7 @@ using namespace smd::test;
 
 namespace {
 
-/// What a caller does with a large record, from a payload in memory. Nothing: load it all.
+/// Does what a caller does with a large record, from a payload in memory. Returns nullopt if all of it must be loaded.
 std::optional<Outcome<Value>> outline(std::string_view payload, std::string_view tag,
                                       std::size_t head_bytes = outline_head_bytes) {
   const auto bytes = bytes_of(payload);
@@ -35,7 +35,7 @@ std::optional<Outcome<Value>> outline(std::string_view payload, std::string_view
     return {};
   }
   CHECK((*value)->bytes.empty());
-  // The elements are where it says: as the whole parser finds them.
+  // The elements are at the reported place: where the full parser finds them.
   const auto whole = parse_value(bytes, tag);
   REQUIRE(whole);
   if (whole->owned == nullptr) {
@@ -51,7 +51,7 @@ Message plugin(std::string_view name, std::string_view content) {
   return Message().message(1, Message().text(1, name).text(2, content));
 }
 
-/// As the reference writes it: time, step, tag, type, shape, content, plugin data.
+/// A message as the reference writes it: time, step, tag, type, shape, content, plugin data.
 Message usual(std::int64_t rows) {
   const Message value = Message()
                             .text(1, "big")
@@ -62,7 +62,7 @@ Message usual(std::int64_t rows) {
 
 }  // namespace
 
-TEST_CASE("a large record is outlined with all that it says") {
+TEST_CASE("the outline of a large record has all of its fields") {
   const auto value = outline(usual(100).bytes(), "big");
   REQUIRE(value);
   REQUIRE_MESSAGE(*value, value->problem().text);
@@ -74,7 +74,7 @@ TEST_CASE("a large record is outlined with all that it says") {
   CHECK((*value)->wall_time == 1743847424.0);  // Python: struct.unpack("<d", struct.pack("<Q", 0x41d9fc4000000000))
 }
 
-TEST_CASE("an outline fails as the whole parser fails") {
+TEST_CASE("an outline fails as the full parser does") {
   const std::string payload = usual(99).bytes();
   const auto value = outline(payload, "big");
   REQUIRE(value);
@@ -97,7 +97,7 @@ TEST_CASE("fields may come in any order around the elements") {
   CHECK((*parsed)->step == 7);
 }
 
-TEST_CASE("what is not plain is left to the whole parser") {
+TEST_CASE("unusual records are left to the full parser") {
   const Message tensor = tensor_message(4, {100000}).text(4, bulk);
   const Message value = Message().text(1, "big").message(8, tensor);
   const Message small = Message().text(1, "small").message(8, tensor_message(4, {1}).text(4, "x"));
@@ -106,15 +106,15 @@ TEST_CASE("what is not plain is left to the whole parser") {
   // a second value, before and after
   CHECK_FALSE(outline(event(Message().message(1, small).message(1, value)), "big"));
   CHECK_FALSE(outline(event(Message().message(1, value).message(1, small)), "big"));
-  // a second content, which would replace the first
+  // a second content, which replaces the first
   CHECK_FALSE(
       outline(event(Message().message(1, Message().text(1, "big").message(8, Message(tensor).text(4, "y")))), "big"));
   // a tensor in two pieces
   CHECK_FALSE(outline(event(Message().message(1, Message(value).message(8, Message().varint(1, 4)))), "big"));
-  // values beside the content
+  // values in addition to the content
   CHECK_FALSE(
       outline(event(Message().message(1, Message().text(1, "big").message(8, Message(tensor).varint(7, 1)))), "big"));
-  // what takes the place of the tensor with the content, and then another one, which has none
+  // another kind that replaces the tensor with the content, and then a tensor without content
   const Message bare = tensor_message(4, {100000});
   CHECK_FALSE(outline(event(Message().message(1, Message(value).message(4, Message()).message(8, bare))), "big"));
   const Message again = Message().message(1, Message().text(1, "big").message(8, bare));
@@ -122,9 +122,9 @@ TEST_CASE("what is not plain is left to the whole parser") {
       outline(Message().message(5, Message().message(1, value)).text(3, "version").message(5, again).bytes(), "big"));
   // groups
   CHECK_FALSE(outline(Message().key(20, 3).key(20, 4).raw(event(Message().message(1, value))).bytes(), "big"));
-  // more after the elements than is worth reading
+  // more data after the elements than the outline reads
   CHECK_FALSE(outline(event(Message().message(1, Message(value).text(7, std::string(70'000, 'n')))), "big"));
-  // no bulk: all of it is in the head
+  // a small tensor: all of it is in the head
   CHECK_FALSE(outline(event(Message().message(1, small)), "small"));
   // strings, and another field of that size
   CHECK_FALSE(outline(
@@ -133,7 +133,7 @@ TEST_CASE("what is not plain is left to the whole parser") {
   CHECK_FALSE(outline("", "big"));
 }
 
-TEST_CASE("heads of every size either find the elements or do not") {
+TEST_CASE("heads of every size either find the elements or nothing") {
   const std::string payload = usual(100).bytes();
   const std::size_t begin = payload.find(bulk);
   for (std::size_t head = 0; head < begin + 3; ++head) {
@@ -146,7 +146,7 @@ TEST_CASE("heads of every size either find the elements or do not") {
   }
 }
 
-TEST_CASE("with any bit flipped outside the elements, an outline agrees with the whole parser") {
+TEST_CASE("with any bit flipped outside the elements, an outline agrees with the full parser") {
   const std::string sound = usual(100).bytes();
   const std::size_t begin = sound.find(bulk);
   std::size_t outlined = 0;

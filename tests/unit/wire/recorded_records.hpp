@@ -9,13 +9,13 @@
 
 namespace smd::test {
 
-/// A record that the reference wrote, and what is recorded of it.
+/// A record that the reference wrote, and the recorded results for it.
 struct RecordedRecord {
   std::string_view trial;
   std::string_view tag;
   std::string_view dtype;
   Shape shape;
-  std::string_view sha256;  ///< Of the elements; of strings in the packed form of `TensorView`.
+  std::string_view sha256;  ///< Of the elements; for strings, in the packed form of `TensorView`.
   std::int64_t step;
   std::int64_t mode_step;
   std::int64_t mode;
@@ -23,7 +23,7 @@ struct RecordedRecord {
 };
 
 inline const std::vector<RecordedRecord>& recorded_records() {
-  using namespace std::string_view_literals;  // a tag may hold NUL
+  using namespace std::string_view_literals;  // a tag may contain NUL
   static const std::vector<RecordedRecord> records = {
 #include "recorded_records.inc"
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records that the reference wrote, both ways: what they hold, and that we write the same bytes.
+// Records that the reference wrote, in both directions: their content, and that libsmd writes the same bytes.
 #include "hex.hpp"
 #include "recorded_records.hpp"
 #include "support/sha256.hpp"
@@ -13,7 +13,7 @@ using namespace smd;
 using namespace smd::detail::wire;
 using namespace smd::test;
 
-TEST_CASE("recorded records parse to what the recorded answers say") {
+TEST_CASE("recorded records parse to the recorded answers") {
   CHECK(recorded_records().size() > 50);
   for (const RecordedRecord& recorded : recorded_records()) {
     CAPTURE(recorded.trial);
@@ -31,12 +31,12 @@ TEST_CASE("recorded records parse to what the recorded answers say") {
     CHECK(value->step == recorded.step);
     CHECK(value->mode_step == recorded.mode_step);
     CHECK(value->mode == recorded.mode);
-    CHECK(value->wall_time > 1.7e9);  // November 2023; the recorder's clock was set later
+    CHECK(value->wall_time > 1.7e9);  // November 2023; the recording machine's clock was later
     CHECK((value->owned == nullptr) == (value->dtype != Dtype::string || value->bytes.empty()));
   }
 }
 
-TEST_CASE("writing what a recorded record holds gives the same bytes") {
+TEST_CASE("writing the content of a recorded record gives the same bytes") {
   for (const RecordedRecord& recorded : recorded_records()) {
     CAPTURE(recorded.trial);
     CAPTURE(recorded.tag);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types, shapes and the two places where elements may stand.
+// Types, shapes and both places of elements.
 #include "hex.hpp"
 #include "message_builder.hpp"
 #include "wire/event.hpp"
@@ -19,12 +19,12 @@ using namespace smd::test;
 namespace {
 
 Outcome<Value> parse(const Message& tensor) {
-  static std::string payload;  // the value borrows it until the next call
+  static std::string payload;  // borrowed by the value until the next call
   payload = event_message("t", tensor).bytes();
   return parse_value(bytes_of(payload), "t");
 }
 
-/// All elements, the repeated ones too.
+/// Returns all elements, including repeated ones.
 std::string elements(const Message& tensor) {
   const auto value = parse(tensor);
   if (!value) {
@@ -47,7 +47,7 @@ Message packed(std::initializer_list<std::int64_t> numbers) {
 
 }  // namespace
 
-TEST_CASE("every type as NumPy stores it, borrowed and not copied") {
+TEST_CASE("every type is borrowed with NumPy's layout") {
   struct Row {
     const char* name;
     int number;
@@ -81,12 +81,12 @@ TEST_CASE("every type as NumPy stores it, borrowed and not copied") {
   }
 }
 
-TEST_CASE("every number that is no type is refused and named") {
+TEST_CASE("every invalid type number is refused and named") {
   for (int number = -1; number < 300; ++number) {
     const bool known = (number >= 1 && number <= 19) || number == 22 || number == 23;
     const auto value = parse(tensor_message(number, {0}));
     CAPTURE(number);
-    if (known || number == 0) {  // 0 without elements: an empty array of strings
+    if (known || number == 0) {  // 0 without elements is an empty array of strings
       REQUIRE(value);
       CHECK(value->bytes.empty());
       CHECK(value->dtype == (number == 0 ? Dtype::string : static_cast<Dtype>(number)));
@@ -98,7 +98,7 @@ TEST_CASE("every number that is no type is refused and named") {
 }
 
 TEST_CASE("typed values, packed, against NumPy's bytes") {
-  // np.array(…, dtype).tobytes(), the last value repeated where fewer are given
+  // np.array(…, dtype).tobytes(), with the last value repeated if there are fewer
   const std::string two_floats = from_hex("0000c03f000010c0");  // 1.5, -2.25
   CHECK(elements(tensor_message(1, {3}).text(5, two_floats)) == "0000c03f000010c0000010c0");
   const std::string two_doubles = from_hex("000000000000f83f00000000000002c0");
@@ -118,14 +118,14 @@ TEST_CASE("typed values, packed, against NumPy's bytes") {
   // The 16 bits of 1 and -2 as an integer: 0x3c00 and 0xc000; in bfloat16 0x3f80 and 0xc000.
   CHECK(elements(tensor_message(19, {3}).message(13, packed({0x3c00, 0xc000}))) == "003c00c000c0");
   CHECK(elements(tensor_message(14, {2}).message(13, packed({0x3f80, 0xc000}))) == "803f00c0");
-  // 1+2j, 3-4j, and again
+  // 1+2j, 3-4j, and the last one repeated
   CHECK(elements(tensor_message(8, {3}).text(9, from_hex("0000803f0000004000004040000080c0"))) ==
         "0000803f0000004000004040000080c000004040000080c0");
   const char* const two_complex = "000000000000f03f0000000000000040000000000000084000000000000010c0";
   CHECK(elements(tensor_message(18, {2}).text(12, from_hex(two_complex))) == two_complex);
 }
 
-TEST_CASE("typed values, one field each, mixed with packed ones") {
+TEST_CASE("typed values in separate fields, mixed with packed ones") {
   CHECK(elements(tensor_message(1, {4}).fixed32(5, 0x3fc00000).fixed32(5, 0xc0100000)) ==
         "0000c03f000010c0000010c0000010c0");
   CHECK(elements(tensor_message(2, {1}).fixed64(6, 0x3ff8000000000000)) == "000000000000f83f");
@@ -135,7 +135,7 @@ TEST_CASE("typed values, one field each, mixed with packed ones") {
   CHECK(elements(tensor_message(10, {1}).varint(11, 0)) == "00");
 }
 
-TEST_CASE("typed values that do not fit are refused, with type and shape") {
+TEST_CASE("typed values that do not match are refused, with type and shape") {
   CHECK(elements(tensor_message(3, {2}).message(7, packed({1, 2, 3}))) ==
         "tensor 't': 3 values in its int_val, but int32 2 needs 2");
   CHECK(elements(tensor_message(3, {0}).message(7, packed({1}))) ==
@@ -156,7 +156,7 @@ TEST_CASE("typed values that do not fit are refused, with type and shape") {
   CHECK(elements(tensor_message(3, {1}).text(7, "\xff\xff")).find("protobuf") != std::string::npos);
 }
 
-TEST_CASE("a small file cannot ask for much memory by repeating one value") {
+TEST_CASE("a small file cannot allocate much memory by repeating one value") {
   const auto most = static_cast<std::int64_t>(limits::repeated_value_bytes / 4);
   const auto value = parse(tensor_message(1, {most + 1}).fixed32(5, 0x3fc00000));
   REQUIRE(value);
@@ -203,7 +203,7 @@ TEST_CASE("the number of dimensions has a limit, which is named") {
         "tensor 't': more dimensions than the limit (dimensions) of 64");
 }
 
-TEST_CASE("split tensors are merged: dimensions append, of scalars the last counts") {
+TEST_CASE("split tensors are merged: dimensions are appended, the last scalar counts") {
   const Message first = Message().varint(1, 1).message(2, shape_message({2})).text(4, "old");
   const Message second = Message().varint(1, 4).message(2, shape_message({3})).text(4, "abcdef");
   const std::string payload =
@@ -217,7 +217,7 @@ TEST_CASE("split tensors are merged: dimensions append, of scalars the last coun
   CHECK(to_hex(value->bytes) == "616263646566");
 }
 
-TEST_CASE("of a oneof the last member counts") {
+TEST_CASE("the last member of a oneof counts") {
   const Message tensor = tensor_message(4, {1}).text(4, "x");
   const auto parse_parts = [](const Message& event) {
     return static_cast<bool>(parse_value(bytes_of(event.bytes()), "t"));
@@ -230,7 +230,7 @@ TEST_CASE("of a oneof the last member counts") {
   CHECK_FALSE(parse_parts(Message().message(5, summary).text(3, "brain.Event:2")));
 }
 
-TEST_CASE("two values of the wanted name are refused") {
+TEST_CASE("two values with the requested name are refused") {
   const Message value = Message().text(1, "t").message(8, tensor_message(4, {1}).text(4, "x"));
   const std::string payload = Message().message(5, Message().message(1, value).message(1, value)).bytes();
   const auto result = parse_value(bytes_of(payload), "t");
@@ -238,7 +238,7 @@ TEST_CASE("two values of the wanted name are refused") {
   CHECK(result.problem().text == "tensor 't': 2 values of that name in one record");
 }
 
-TEST_CASE("groups are skipped down to the limit of depth, and must be sound") {
+TEST_CASE("groups are skipped down to the limit of depth, and must be valid") {
   const auto with_groups = [](int depth) {
     Message event;
     for (int n = 0; n < depth; ++n) {
@@ -279,7 +279,7 @@ TEST_CASE("known fields of the wrong wire type are refused") {
   CHECK(refused(event_message("t", Message().fixed64(5, 1))));
 }
 
-TEST_CASE("a million random shapes against arithmetic in 128 bits") {
+TEST_CASE("a million random shapes equal arithmetic in 128 bits") {
   __extension__ using Wide = unsigned __int128;
   std::mt19937_64 random(7);
   const std::string content(64, 'x');
@@ -321,7 +321,7 @@ TEST_CASE("a million random shapes against arithmetic in 128 bits") {
     }
     const bool sound = !negative && !overflow;
     const Wide count = zero ? 0 : product;
-    // Half of the time as much content as the shape asks, if that is not too much.
+    // Half of the time as much content as the shape requires, unless that is too much.
     const bool fit = sound && count <= 64 && random() % 2 == 0;
     const std::size_t bytes = fit ? static_cast<std::size_t>(count) : random() % 65;
     const std::string payload =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements between two bounds.
-// Read once for every instruction set: Highway turns the guard over each time.
+// Finds the elements between two bounds.
+// Included once for every instruction set: Highway toggles the guard each time.
 #if defined(SMD_REDUCE_KERNELS_BETWEEN_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMD_REDUCE_KERNELS_BETWEEN_INL
 #undef SMD_REDUCE_KERNELS_BETWEEN_INL
@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
 namespace HWY_NAMESPACE {
 
-// Row m: the places of the bits of m, in order.
+// Row m lists the positions of the bits of m, in order.
 struct Places {
   std::uint8_t of[256][8] = {};
   constexpr Places() {
@@ -36,7 +36,7 @@ struct Places {
 };
 constexpr Places places;
 
-// Highway's own Compress copies its table to the stack at every call when GCC 12 compiles it.
+// Used instead of Highway's Compress, whose table GCC 12 copies to the stack at every call.
 template <class D>
 HWY_INLINE hn::Vec<D> compress(D d, hn::Vec<D> v, hn::Mask<D> mask) {
 #if HWY_TARGET == HWY_SCALAR
@@ -66,7 +66,8 @@ HWY_INLINE hn::Vec<D> compress(D d, hn::Vec<D> v, hn::Mask<D> mask) {
 #endif
 }
 
-// One vector, compared first and stored later: others are compared in between, since a mask takes a while to be of use.
+// One vector, compared first and stored later. Other vectors are compared in between, because a mask has a long
+// latency.
 template <bool magnitude, class T>
 struct Compared {
   using D = hn::ScalableTag<T>;
@@ -79,7 +80,7 @@ struct Compared {
       v = hn::Abs(v);
     }
 #if HWY_TARGET == HWY_AVX3
-    asm("" : "+v"(v.raw));  // GCC would read it anew for each use
+    asm("" : "+v"(v.raw));  // otherwise GCC reads it again for each use
 #endif
     const auto within = hn::Le(v, upper);
     inside = hn::And(within, hn::Ge(v, lower));
@@ -101,7 +102,7 @@ HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, T from
   std::size_t withins = 0;
   std::size_t count = 0;
   std::size_t i = 0;
-  if constexpr (HWY_TARGET == HWY_AVX3) {  // others have too few registers
+  if constexpr (HWY_TARGET == HWY_AVX3) {  // other instruction sets have too few registers
     constexpr std::size_t together = 8;
     for (; i + together * lanes <= n; i += together * lanes) {
       Compared<magnitude, T> parts[together];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What else is asked of a block of doubles, or of as many elements as were saved.
-// Read once for every instruction set: Highway turns the guard over each time.
+// Other kernels for a block of doubles, or for as many stored elements.
+// Included once for every instruction set: Highway toggles the guard each time.
 #if defined(SMD_REDUCE_KERNELS_BLOCKS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMD_REDUCE_KERNELS_BLOCKS_INL
 #undef SMD_REDUCE_KERNELS_BLOCKS_INL
@@ -43,7 +43,7 @@ inline void count_zero_negative(const double* values, std::size_t n, std::uint64
   const std::size_t lanes = hn::Lanes(d);
   std::size_t zeros = 0;
   std::size_t negatives = 0;
-  // The padding is zeros.
+  // The padding is zero.
   for (std::size_t i = 0; i < n; i += lanes) {
     const auto v = hn::LoadU(d, values + i);
     zeros += hn::CountTrue(d, hn::Eq(v, hn::Zero(d)));

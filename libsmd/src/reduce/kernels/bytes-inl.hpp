@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 8-bit integers, in integers throughout.
-// Read once for every instruction set: Highway turns the guard over each time.
+// 8-bit integers, computed in integers.
+// Included once for every instruction set: Highway toggles the guard each time.
 #if defined(SMD_REDUCE_KERNELS_BYTES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMD_REDUCE_KERNELS_BYTES_INL
 #undef SMD_REDUCE_KERNELS_BYTES_INL
@@ -25,7 +25,7 @@ HWY_INLINE void stream_bytes_as(bool truth, const std::byte* source, std::size_t
   const auto one = hn::Set(d, std::int16_t{1});
   auto min = hn::Set(d, std::int16_t{32767});
   auto max = hn::Set(d, std::int16_t{-32768});
-  // Two accumulators each: products of neighbours, or of odd and even lanes, as the machine likes.
+  // Two accumulators each: products of neighbours, or of odd and even lanes, depending on the instruction set.
   auto sum = hn::Zero(wide);
   auto sum_more = hn::Zero(wide);
   auto magnitude = hn::Zero(wide);
@@ -43,7 +43,7 @@ HWY_INLINE void stream_bytes_as(bool truth, const std::byte* source, std::size_t
     magnitude = hn::ReorderWidenMulAccumulate(wide, hn::Abs(v), one, magnitude, magnitude_more);
     square = hn::ReorderWidenMulAccumulate(wide, v, v, square, square_more);
   }
-  // One by one: not every instruction set reduces 16-bit lanes.
+  // One by one, because not every instruction set reduces 16-bit lanes.
   HWY_ALIGN std::int16_t lanes[2][64];
   hn::Store(min, d, lanes[0]);
   hn::Store(max, d, lanes[1]);

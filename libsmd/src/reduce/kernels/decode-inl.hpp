@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of up to 32 bits, and doubles, to doubles in memory; short ones to floats.
-// Read once for every instruction set: Highway turns the guard over each time.
+// Converts elements of up to 32 bits, and doubles, to doubles in memory; short elements to floats.
+// Included once for every instruction set: Highway toggles the guard each time.
 #if defined(SMD_REDUCE_KERNELS_DECODE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMD_REDUCE_KERNELS_DECODE_INL
 #undef SMD_REDUCE_KERNELS_DECODE_INL
@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
 namespace HWY_NAMESPACE {
 
-// Single precision, or half precision widened to it: `load` gives a full vector of floats.
+// Single precision, or half precision widened to it: `load` returns a full vector of floats.
 template <class T, class Load>
 HWY_INLINE void decode_floats(const std::byte* source, std::size_t n, double* out, BlockRange& range,
                               const Load& load) {
@@ -38,7 +38,7 @@ HWY_INLINE void decode_floats(const std::byte* source, std::size_t n, double* ou
     const auto v = load(df, from);
     min = hn::Min(min, v);
     max = hn::Max(max, v);
-    // As integers |x| - 1 wraps for 0, so that the least is the least that is not 0.
+    // In unsigned integers |x| - 1 wraps for 0, so that the minimum is the smallest nonzero |x|.
     smallest = hn::Min(smallest, hn::Sub(hn::BitCast(du, hn::Abs(v)), one));
     taint = hn::MulAdd(v, hn::Zero(df), taint);
 #if HWY_TARGET == HWY_SCALAR
@@ -97,7 +97,7 @@ HWY_INLINE void decode_integers(const std::byte* source, std::size_t n, double* 
     } else if constexpr (std::is_signed_v<T>) {
       v = hn::PromoteTo(d, hn::LoadU(dt, from));
     } else {
-      // 2^32 has to be added back where the sign bit was set.
+      // Adds 2^32 back where the sign bit was set.
       const auto flipped = hn::Xor(hn::LoadU(dt, from), hn::Set(dt, std::uint32_t{1} << 31));
       v = hn::Add(hn::PromoteTo(d, hn::BitCast(dw, flipped)), hn::Set(d, 2147483648.0));
     }
@@ -109,7 +109,7 @@ HWY_INLINE void decode_integers(const std::byte* source, std::size_t n, double* 
   range = {smallest_of(d, min), largest_of(d, max), 1, true};
 }
 
-// Any byte that is not 0 is true.
+// Any byte other than 0 is true.
 HWY_INLINE void truth_of(const std::byte* source, std::size_t n, std::uint8_t* truth) {
   for (std::size_t i = 0; i < n; ++i) {
     truth[i] = source[i] != std::byte{0} ? 1 : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Extremes of floats.
-// Read once for every instruction set: Highway turns the guard over each time.
+// Included once for every instruction set: Highway toggles the guard each time.
 #if defined(SMD_REDUCE_KERNELS_EXTREMES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMD_REDUCE_KERNELS_EXTREMES_INL
 #undef SMD_REDUCE_KERNELS_EXTREMES_INL
@@ -20,14 +20,14 @@ HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
 namespace HWY_NAMESPACE {
 
-// Extremes of floats, or of what `load` makes floats of.
+// Extremes of floats, or of what `load` converts to floats.
 struct FloatRange {
   using Floats = hn::ScalableTag<float>;
   using Bits = hn::RebindToUnsigned<Floats>;
   hn::Vec<Floats> min;
   hn::Vec<Floats> max;
-  hn::Vec<Bits> smallest;  // of |x| - 1, if asked: that of 0 is the greatest of all
-  hn::Vec<Bits> sizes;     // all of these, if asked; only that of 0 has the highest bit
+  hn::Vec<Bits> smallest;  // minimum of |x| - 1, if requested; 0 wraps to the greatest value
+  hn::Vec<Bits> sizes;     // bitwise OR of all |x| - 1, if requested; only 0 sets the highest bit
 
   HWY_INLINE void start() {
     min = hn::Set(Floats(), std::numeric_limits<float>::infinity());
@@ -35,7 +35,7 @@ struct FloatRange {
     smallest = hn::Set(Bits(), ~std::uint32_t{0});
     sizes = hn::Zero(Bits());
   }
-  // Four vectors. `least`: the least |x| but 0 is looked for; `zeros`: and whether there is a 0.
+  // Adds four vectors. `least`: find the smallest |x| other than 0; `zeros`: find whether there is a 0.
   template <bool least, bool zeros>
   HWY_INLINE void take_four(hn::Vec<Floats> a, hn::Vec<Floats> b, hn::Vec<Floats> c, hn::Vec<Floats> d) {
     static_assert(least || !zeros);
@@ -52,7 +52,7 @@ struct FloatRange {
       }
     }
   }
-  // `n` elements, a multiple of 64.
+  // Precondition: `n` is a multiple of 64.
   template <bool zeros, class T, class Load>
   HWY_INLINE void take_all(const T* from, std::size_t n, const Load& load) {
     const Floats d;
@@ -65,7 +65,7 @@ struct FloatRange {
     }
     *this = state;
   }
-  // `least` as it was taken with; else `smallest` is 0, which is never wrong.
+  // `least` as in `take_four`; without it `smallest` is 0, which is always a lower bound.
   template <bool least>
   HWY_INLINE void finish(BlockRange& range) const {
     range.min = smallest_of(Floats(), min);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 16-bit floats, streamed.
-// Read once for every instruction set: Highway turns the guard over each time.
+// Streams 16-bit floats.
+// Included once for every instruction set: Highway toggles the guard each time.
 #if defined(SMD_REDUCE_KERNELS_HALVES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMD_REDUCE_KERNELS_HALVES_INL
 #undef SMD_REDUCE_KERNELS_HALVES_INL
@@ -22,18 +22,18 @@ namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): 
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR
-// Extremes of 16-bit floats. Their bits without the sign are in the order of what they stand for, so no conversion is
-// needed, and twice as many fit a vector. `least`: the least |x| but 0 is looked for, and whether there is a 0.
+// Extremes of 16-bit floats. Without the sign, their bits order as their values do, so no conversion is needed and a
+// vector holds twice as many. `least`: find the smallest |x| other than 0, and whether there is a 0.
 template <bool least>
 struct HalfRange {
   using Bits = hn::ScalableTag<std::uint16_t>;
   using SignedBits = hn::RebindToSigned<Bits>;
 
   hn::Vec<SignedBits> highest;  // the greatest that is not negative
-  hn::Vec<Bits> lowest;         // the most negative one
+  hn::Vec<Bits> lowest;         // the most negative
   hn::Vec<Bits> nearest;        // if all have one sign, the one nearest to 0
-  hn::Vec<Bits> smallest;       // of |x| - 1, if asked: that of 0 is the greatest of all
-  hn::Vec<Bits> sizes;          // all of these, if asked; only that of 0 has the highest bit
+  hn::Vec<Bits> smallest;       // minimum of |x| - 1, if requested; 0 wraps to the greatest value
+  hn::Vec<Bits> sizes;          // bitwise OR of all |x| - 1, if requested; only 0 sets the highest bit
 
   HWY_INLINE void start() {
     highest = hn::Set(SignedBits(), std::numeric_limits<std::int16_t>::min());
@@ -57,7 +57,7 @@ struct HalfRange {
 
   template <class Load>
   HWY_INLINE void finish(BlockRange& range, const Load& load) const {
-    // Reductions of 16-bit lanes are not in every instruction set.
+    // Not every instruction set reduces 16-bit lanes.
     HWY_ALIGN std::uint16_t lanes[5][64];
     hn::Store(hn::BitCast(Bits(), highest), Bits(), lanes[0]);
     hn::Store(lowest, Bits(), lanes[1]);
@@ -84,13 +84,14 @@ struct HalfRange {
     range.max = number(high >= 0 ? static_cast<std::uint16_t>(high) : near);
     range.min = number((low & 0x8000U) != 0 ? low : near);
     range.has_zero = (all & 0x8000U) != 0;
-    // All zeros leave none; where none was looked for, none is less than the least there can be.
+    // If all elements are 0 there is no smallest |x|. If it was not requested, the least positive number is a lower
+    // bound.
     const bool none = least && small == 0xFFFF;
     range.smallest = none ? std::numeric_limits<double>::infinity() : number(least ? small + 1U : 1U);
   }
 };
 
-// `stream_floats` of 16-bit types.
+// `stream_floats` for 16-bit types.
 template <bool least, bool magnitudes, bool grouped, class Load, class Widen>
 HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                               BlockSums& result, const Load& load, const Widen& widen) {
@@ -106,7 +107,7 @@ HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumP
     extremes.take(from + lanes);
     const auto squares1 = sums.take_four(from + lanes, widen);
     if constexpr (grouped) {
-      // Each square is exact, of at most 22 bits; eight of like size too.
+      // Each square is exact, in at most 22 bits; so is the sum of eight of similar magnitude.
       sums.square0.add(hn::Add(squares0, squares1));
     } else {
       (void)squares0;

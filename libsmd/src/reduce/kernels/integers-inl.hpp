@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 64-bit integers.
-// Read once for every instruction set: Highway turns the guard over each time.
+// Included once for every instruction set: Highway toggles the guard each time.
 #if defined(SMD_REDUCE_KERNELS_INTEGERS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMD_REDUCE_KERNELS_INTEGERS_INL
 #undef SMD_REDUCE_KERNELS_INTEGERS_INL
@@ -39,7 +39,7 @@ inline void integer_range(bool is_signed, const std::byte* source, std::size_t n
   }
 }
 
-// |x| of the smallest integer is 2^63, which fits once the bits are read as unsigned.
+// |x| of the smallest integer is 2^63, which fits if the bits are read as unsigned.
 template <class D, class V>
 HWY_INLINE hn::Vec<D> magnitude_bits(D du, V v, bool take) {
   const hn::RebindToSigned<D> di;
@@ -54,8 +54,8 @@ inline void integer_decode(bool is_signed, bool magnitude, const std::byte* sour
   const hn::RebindToUnsigned<Doubles> du;
   const bool take = is_signed && magnitude;
   const auto from_base = hn::Set(du, base);
-  // Halves, each laid into the fraction of a power of two, as doubles: 2^84 + high * 2^32, and 2^52 + low. What is
-  // subtracted and added then is exact up to the last, which rounds once.
+  // Puts each half into the fraction of a power of two, giving the doubles 2^84 + high * 2^32 and 2^52 + low. The
+  // subtraction and additions that follow are exact except the last, which rounds once.
   const auto high_bits = hn::Set(du, std::uint64_t{0x4530000000000000});
   const auto low_bits = hn::Set(du, std::uint64_t{0x4330000000000000});
   const auto low_mask = hn::Set(du, std::uint64_t{0xFFFFFFFF});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements in registers: full vectors of them, and as doubles.
-// Read once for every instruction set: Highway turns the guard over each time.
+// Loads elements into registers: as full vectors, and as doubles.
+// Included once for every instruction set: Highway toggles the guard each time.
 #if defined(SMD_REDUCE_KERNELS_LOAD_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMD_REDUCE_KERNELS_LOAD_INL
 #undef SMD_REDUCE_KERNELS_LOAD_INL
@@ -25,12 +25,12 @@ constexpr bool fused_multiply = HWY_NATIVE_FMA != 0;
 
 template <class T>
 HWY_INLINE const T* typed(const std::byte* bytes) {
-  // Only ever handed to unaligned vector loads.
+  // Passed only to unaligned vector loads.
   return reinterpret_cast<const T*>(bytes);
 }
 
-// Calls step(source, out) for every whole step of `width` elements; the rest, filled up with its last element, goes
-// through a copy. Extremes do not change by repetition, and `out` has padding.
+// Calls step(source, out) for every whole step of `width` elements. The remaining elements go through a copy that is
+// filled up with the last one: repetition does not change extremes, and `out` has padding.
 template <class T, class Step>
 HWY_INLINE void each(const std::byte* source, std::size_t n, std::size_t width, const Step& step) {
   std::size_t i = 0;
@@ -75,8 +75,8 @@ struct LoadHalf {
   HWY_INLINE hn::Vec<D> operator()(D d, const std::uint16_t* from) const {
     const hn::Rebind<std::uint16_t, D> du;
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SSE4
-    // There Highway's own conversion takes infinities and NaN for large numbers. Fraction and exponent, moved to their
-    // places, need only a factor that mends the bias; the highest exponent stands for infinity and NaN.
+    // For these targets Highway's own conversion turns infinities and NaN into large numbers. Once fraction and
+    // exponent are in place, a factor corrects the bias; the highest exponent means infinity or NaN.
     const hn::RebindToUnsigned<D> wide;
     const auto bits = hn::PromoteTo(wide, hn::LoadU(du, from));
     const auto top = hn::Set(wide, std::uint32_t{0x7C00});
@@ -100,8 +100,8 @@ struct LoadBfloat {
   }
 };
 
-// As many elements as two vectors of doubles hold, as those, in any order. Loaded in parts: to move the upper half of a
-// vector down costs more.
+// Loads as many elements as two vectors of doubles hold, converted to doubles, in any order. It loads them in parts,
+// because moving the upper half of a vector down costs more.
 template <class T, class Load>
 struct WidenEach {
   HWY_INLINE void operator()(const T* from, hn::Vec<Doubles>& a, hn::Vec<Doubles>& b) const {
@@ -138,8 +138,8 @@ struct LoadWide {
   }
 };
 
-// Exact below 2^51 in size; what lies beyond becomes 2^51 or more in size, infinite or NaN. In the bits of 1.5 * 2^52
-// an integer added to them counts units.
+// Exact below 2^51 in magnitude; larger values become 2^51 or more in magnitude, infinite or NaN. An integer added to
+// the bits of 1.5 * 2^52 counts units.
 struct LoadNarrow {
   HWY_INLINE hn::Vec<Doubles> operator()(Doubles d, const std::int64_t* from) const {
     const hn::RebindToSigned<Doubles> di;

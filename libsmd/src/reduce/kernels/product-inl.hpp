@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products, without overflow and nearly without error.
-// Read once for every instruction set: Highway turns the guard over each time.
+// Products without overflow and almost without error.
+// Included once for every instruction set: Highway toggles the guard each time.
 #if defined(SMD_REDUCE_KERNELS_PRODUCT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMD_REDUCE_KERNELS_PRODUCT_INL
 #undef SMD_REDUCE_KERNELS_PRODUCT_INL
@@ -19,14 +19,14 @@ HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
 namespace HWY_NAMESPACE {
 
-// a * b without error is product + error.
+// a * b = product + error, exactly.
 HWY_INLINE void two_product(hn::Vec<Doubles> a, hn::Vec<Doubles> b, hn::Vec<Doubles>& product,
                             hn::Vec<Doubles>& error) {
   product = hn::Mul(a, b);
   if constexpr (fused_multiply) {
     error = hn::MulSub(a, b, product);
   } else {
-    // Veltkamp and Dekker: halves of 26 bits, whose products are exact.
+    // Veltkamp and Dekker: splits into halves of 26 bits, whose products are exact.
     const auto splitter = hn::Set(Doubles(), 134217729.0);
     const auto scaled_a = hn::Mul(a, splitter);
     const auto high_a = hn::Sub(scaled_a, hn::Sub(scaled_a, a));
@@ -41,7 +41,7 @@ HWY_INLINE void two_product(hn::Vec<Doubles> a, hn::Vec<Doubles> b, hn::Vec<Doub
   }
 }
 
-// The product of what `times` is given, in two chains for each lane.
+// The product of the arguments of `times`, in two chains for each lane.
 struct Chains {
   hn::Vec<Doubles> main[2];
   hn::Vec<Doubles> rest[2];

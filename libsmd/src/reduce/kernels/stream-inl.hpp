@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extremes and sums in one pass over elements as they were saved.
-// Read once for every instruction set: Highway turns the guard over each time.
+// Extremes and sums in one pass over stored elements.
+// Included once for every instruction set: Highway toggles the guard each time.
 #if defined(SMD_REDUCE_KERNELS_STREAM_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMD_REDUCE_KERNELS_STREAM_INL
 #undef SMD_REDUCE_KERNELS_STREAM_INL
@@ -23,7 +23,7 @@ HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
 namespace HWY_NAMESPACE {
 
-// Extremes and sums, without doubles stored in between.
+// Computes extremes and sums without storing doubles in between.
 template <class T, bool magnitudes, bool grouped, class Load, class Widen>
 HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                               BlockSums& result, const Load& load, const Widen& widen) {
@@ -45,7 +45,7 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
   range.finite = std::isfinite(result.sum);
 }
 
-// Extremes of doubles; of integers only the least and the greatest.
+// Extremes of doubles; for integers only minimum and maximum.
 template <bool integers>
 struct DoubleRange {
   hn::Vec<Doubles> min;
@@ -96,7 +96,7 @@ HWY_INLINE void stream_doubles(const std::byte* source, std::size_t n, const Sum
   magnitude1.start(plan.sum_bias);
   square0.start(plan.square_bias);
   square1.start(plan.square_bias);
-  // So much work is done on each line of the cache that the machine does not look far enough ahead by itself.
+  // Each cache line takes so much work that the hardware prefetcher does not look far enough ahead.
   constexpr std::size_t ahead = 2048 / sizeof(T);
   for (std::size_t i = 0; i < n; i += 2 * lanes) {
     const T* const from = typed<T>(source) + i;
@@ -138,7 +138,7 @@ HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, co
   switch (type) {
     case Dtype::float32:
 #if HWY_TARGET == HWY_AVX3
-      return;  // `stream_unrounded` takes them; a range of nothing is refused
+      return;  // `stream_unrounded` handles float32; an empty range is refused
 #else
       return stream_floats<float, magnitudes, grouped>(source, n, plan, range, result, LoadFloat(), WidenFloats());
 #endif
@@ -151,7 +151,7 @@ HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, co
                                                                WidenBfloats());
 #else
     case Dtype::float16:
-      // All are multiples of 2^-24: that sums are exact can nearly always be told without the least |x|.
+      // All are multiples of 2^-24, so the sums are nearly always known to be exact without the smallest |x|.
       return plan.zeros
                  ? stream_halves<true, magnitudes, grouped>(source, n, plan, range, result, LoadHalf(), WidenHalves())
                  : stream_halves<false, magnitudes, grouped>(source, n, plan, range, result, LoadHalf(), WidenHalves());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums without error, or nearly, of doubles in memory.
-// Read once for every instruction set: Highway turns the guard over each time.
+// Sums of doubles in memory, without error or almost without.
+// Included once for every instruction set: Highway toggles the guard each time.
 #if defined(SMD_REDUCE_KERNELS_SUMS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMD_REDUCE_KERNELS_SUMS_INL
 #undef SMD_REDUCE_KERNELS_SUMS_INL
@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
 namespace HWY_NAMESPACE {
 
-// a + b, by the units that multiply: of those that add all else here needs enough.
+// a + b on the multiplication units, because everything else here keeps the addition units busy.
 HWY_INLINE hn::Vec<Doubles> plus(hn::Vec<Doubles> a, hn::Vec<Doubles> b) {
   if constexpr (fused_multiply) {
     return hn::MulAdd(a, hn::Set(Doubles(), 1.0), b);
@@ -27,7 +27,7 @@ HWY_INLINE hn::Vec<Doubles> plus(hn::Vec<Doubles> a, hn::Vec<Doubles> b) {
   }
 }
 
-// One accumulator of SumPlan's kind. Loops name each one by itself: what an index picks GCC keeps in memory.
+// One accumulator, as SumPlan describes. Loops name each accumulator, because GCC keeps indexed ones in memory.
 template <bool biased>
 struct Lane {
   hn::Vec<Doubles> sum;
@@ -44,7 +44,7 @@ struct Lane {
     }
     sum = next;
   }
-  // Two at once: `low`, which may have to live in memory, is touched once.
+  // Adds two at once, so that `low`, which may be in memory, is accessed once.
   HWY_INLINE void add_both(hn::Vec<Doubles> v, hn::Vec<Doubles> w) {
     const auto next = plus(v, sum);
     const auto last = plus(w, next);
@@ -62,12 +62,13 @@ struct Lane {
       add(hn::Mul(v, v));
     }
   }
-  // No bit of the square is lost.
+  // Keeps every bit of the square.
   HWY_INLINE void add_wide_square(hn::Vec<Doubles> v) {
     if constexpr (fused_multiply) {
       add_square(v);
     } else {
-      // Dekker, "A floating-point technique for extending the available precision", 1971: products of halves are exact.
+      // Dekker, "A floating-point technique for extending the available precision", 1971: products of halves are
+      // exact.
       const auto scaled = hn::Mul(v, hn::Set(Doubles(), 0x1p27 + 1));
       const auto upper = hn::Sub(scaled, hn::Sub(scaled, v));
       const auto lower = hn::Sub(v, upper);
@@ -88,12 +89,12 @@ HWY_INLINE void finish_pair(const Lane<biased>& a, const Lane<biased>& b, double
   low = hn::GetLane(hn::SumOfLanes(d, hn::Add(a.low, b.low)));
 }
 
-// So many elements are looked at twice: for extremes, and for sums. In one loop they want more registers than there
-// are.
+// Number of elements that are read twice: once for extremes, once for sums. One loop for both would need more
+// registers than there are.
 inline constexpr std::size_t looked_at_twice = 2048;
 
-// The sums of floats of 32 or 16 bits, whose sums of x and of |x| need no bias. Accumulators are few and each is
-// touched seldom: there are only 16 registers, and one that has to live in memory costs a round trip each time.
+// Sums of floats of 32 or 16 bits, for which the sums of x and |x| need no bias. There are few accumulators, each
+// accessed rarely: the machine has only 16 registers, and an accumulator in memory costs a round trip each time.
 template <bool magnitudes, bool grouped>
 struct ShortSums {
   hn::Vec<Doubles> sum;
@@ -107,7 +108,7 @@ struct ShortSums {
     square1.start(square_bias);
   }
 
-  // Four vectors of doubles. Gives the sum of their squares, if they are grouped.
+  // Adds four vectors of doubles. Returns the sum of their squares, if squares are grouped.
   template <class T, class Widen>
   HWY_INLINE hn::Vec<Doubles> take_four(const T* from, const Widen& widen) {
     hn::Vec<Doubles> v0;
@@ -116,13 +117,13 @@ struct ShortSums {
     hn::Vec<Doubles> v3;
     widen(from, v0, v1);
     widen(from + 2 * hn::Lanes(Doubles()), v2, v3);
-    // Half of the additions go to the units that multiply.
+    // Half of the additions go to the multiplication units.
     sum = hn::Add(sum, hn::Add(hn::Add(v0, v1), hn::Add(v2, v3)));
     if constexpr (magnitudes) {
       magnitude = plus(plus(plus(hn::Abs(v0), hn::Abs(v1)), plus(hn::Abs(v2), hn::Abs(v3))), magnitude);
     }
     if constexpr (grouped) {
-      // Each square is exact; four of like size too.
+      // Each square is exact; so is the sum of four of similar magnitude.
       return plus(hn::MulAdd(v1, v1, hn::Mul(v0, v0)), hn::MulAdd(v3, v3, hn::Mul(v2, v2)));
     } else {
       square0.add_square(v0);
@@ -133,13 +134,13 @@ struct ShortSums {
     }
   }
 
-  // `n` elements, a multiple of 64. `widen` gives two vectors of doubles at a time.
+  // Precondition: `n` is a multiple of 64. `widen` returns two vectors of doubles at a time.
   template <class T, class Widen>
   HWY_INLINE void take(const T* from, std::size_t n, const Widen& widen) {
     auto state = *this;
     const std::size_t four = 4 * hn::Lanes(Doubles());
     for (std::size_t i = 0; i < n; i += 2 * four) {
-      // What will be looked at next, while there is more to compute than to load.
+      // Prefetches the next elements while the computation takes longer than the loads.
       for (std::size_t line = 0; line < 2 * four * sizeof(T); line += 64) {
         hwy::Prefetch(reinterpret_cast<const std::byte*>(from + i + looked_at_twice) + line);
       }
@@ -164,7 +165,7 @@ struct ShortSums {
   }
 };
 
-// Narrow ones have at most 53 bits; with a fused multiply-add all are as good.
+// Narrow squares have at most 53 bits; with a fused multiply-add every square can be treated so.
 enum class Squares { none, narrow, wide };
 
 template <bool biased, bool magnitudes, Squares squares>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// float32 where the machine tells whether a sum was rounded.
-// Read once for every instruction set: Highway turns the guard over each time.
+// float32 on processors that report whether a sum was rounded.
+// Included once for every instruction set: Highway toggles the guard each time.
 #if defined(SMD_REDUCE_KERNELS_UNROUNDED_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMD_REDUCE_KERNELS_UNROUNDED_INL
 #undef SMD_REDUCE_KERNELS_UNROUNDED_INL
@@ -21,7 +21,7 @@ namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): 
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_AVX3
-// Squares, summed as SumPlan says and without a note in the machine's status that they were rounded.
+// Sums squares as SumPlan says, without setting the processor's flag for rounding.
 struct QuietSquares {
   static constexpr int quietly = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
   __m512d sum;
@@ -37,7 +37,7 @@ struct QuietSquares {
     low = _mm512_add_round_pd(_mm512_fmsub_round_pd(v.raw, v.raw, added, quietly), low, quietly);
     sum = next;
   }
-  // Four squares in one number.
+  // Adds four squares to one number.
   HWY_INLINE static __m512d four(hn::Vec<Doubles> v0, hn::Vec<Doubles> v1, hn::Vec<Doubles> v2, hn::Vec<Doubles> v3) {
     return square_and(v3, square_and(v2, square_and(v1, _mm512_mul_round_pd(v0.raw, v0.raw, quietly))));
   }
@@ -48,7 +48,7 @@ struct QuietSquares {
     low = _mm512_add_round_pd(_mm512_sub_round_pd(both, added, quietly), low, quietly);
     sum = next;
   }
-  // What comes after is computed after: it may be noted.
+  // Keeps later computations after this point: they may set the flag.
   HWY_INLINE void pin() { asm volatile("" : "+v"(sum), "+v"(low)); }
   HWY_INLINE void finish(double bias, double& high_part, double& low_part) const {
     const Doubles d;
@@ -62,7 +62,7 @@ struct QuietSquares {
   }
 };
 
-// Four vectors of doubles, summed each by itself: one after the other would wait for the one before.
+// Four sums, each of one vector of doubles: a single sum would have to wait for each addition.
 struct FourSums {
   hn::Vec<Doubles> sum0;
   hn::Vec<Doubles> sum1;
@@ -79,14 +79,14 @@ struct FourSums {
   [[nodiscard]] HWY_INLINE double all() const {
     return hn::GetLane(hn::SumOfLanes(Doubles(), hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
   }
-  // What is computed with these is computed between the statements before and after.
+  // Keeps computations with these sums between the statements before and after.
   HWY_INLINE void pin() { asm volatile("" : "+v"(sum0.raw), "+v"(sum1.raw), "+v"(sum2.raw), "+v"(sum3.raw)); }
 };
 
 template <bool zeros, bool magnitudes, bool grouped>
 HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                                     BlockSums& result) {
-  constexpr unsigned rounded = 0x20;  // MXCSR's precision flag: Intel's manual, volume 1, 10.2.3
+  constexpr unsigned rounded = 0x20;  // the precision flag of MXCSR: Intel's manual, volume 1, 10.2.3
   const hn::ScalableTag<float> df;
   constexpr std::size_t lanes = 16;
   FloatRange extremes;

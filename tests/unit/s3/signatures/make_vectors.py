@@ -70,7 +70,7 @@ def main():
         url = f"https://{host}{path}" + ("?" + pairs(query) if query else "")
         request = AWSRequest(method=method, url=url, headers=dict(headers), data=body.encode())
         signer = botocore.auth.S3SigV4Auth if service == "s3" else botocore.auth.SigV4Auth
-        # Set beforehand, else botocore would leave the port out of what it signs only where it is the scheme's own.
+        # Set here, because otherwise botocore omits the port from what it signs only if it is the scheme's default.
         request.headers["Host"] = host
         signer(credentials, service, region).add_auth(request)
         authorization = request.headers["Authorization"]

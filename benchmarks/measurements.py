@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of whole commands: start-up, opening, queries, values. Each function is a section of the page."""
+"""The measurements of whole commands: start-up, opening, queries, values. Each function is a section of the page."""
 
 import os
 import shutil
@@ -31,14 +31,14 @@ def opening(bench):
 
 
 def cold_opening(bench, name, what):
-    figure = f'smd-ls, {what}, cold : list, open, read, close; 1 thread'
+    measurement = f'smd-ls, {what}, cold : list, open, read, close; 1 thread'
     if not os.access('/proc/sys/vm/drop_caches', os.W_OK):
-        bench.skip(figure, 'emptying the page cache wants root')
+        bench.skip(measurement, 'emptying the page cache requires root')
         return
     trial = bench.trial(name)
     ours, bare = bench.in_turns([[bench.tool('smd-ls'), trial],
                                  [bench.program('bench_bare'), 'index', trial + '/index', '1']], least=3, cold=True)
-    bench.ratio(figure, ours, bare, 0.25)
+    bench.ratio(measurement, ours, bare, 0.25)
 
 
 def other_readers(bench):
@@ -46,13 +46,13 @@ def other_readers(bench):
     trial = bench.trial('long')
     ours, python = bench.in_turns([[bench.tool('smd-ls'), trial], bench.peer('names_json.py', trial)], least=2)
     bench.times_as_fast("smd-ls, a million entries : Python's json, the names", ours, python, 10)
-    figure = 'smd-ls, a million entries : jq, the names'
+    measurement = 'smd-ls, a million entries : jq, the names'
     if shutil.which('jq') is None:
-        bench.skip(figure, "Debian's package jq is not installed")
+        bench.skip(measurement, "Debian's package jq is not installed")
         return
     jq = 'find "$1/index" -name "*.json" -print0 | xargs -0 cat | jq -r ".tensor_payload[].tensorname" | sort -u'
     ours, peer = bench.in_turns([[bench.tool('smd-ls'), trial], ['sh', '-c', jq, 'sh', trial]], least=1)
-    bench.times_as_fast(figure, ours, peer, 20)
+    bench.times_as_fast(measurement, ours, peer, 20)
 
 
 def last_step(bench):
@@ -100,7 +100,7 @@ def large_values(bench):
 
 
 def ranges(bench, trial):
-    """A list of where the values of all tensors but the loss lie."""
+    """A list of the locations of all values except the loss."""
     path = trial + '.ranges'
     if not os.path.exists(path):
         rows = bench.output([bench.tool('smd-ls'), trial, '--locations', '-H', '-x', '^loss$', '--columns',
@@ -138,9 +138,9 @@ def reductions(bench):
     bench.peak('smd-reduce, a tensor of 2 GiB: peak memory', big, 64)
     bench.peak('smd-reduce, 4 GiB in two workers, pooled: peak memory', pooled, 64)
     of_each = bench.option_of('huge_pair', 'big') / MIB
-    bench.at_most('smd-reduce -r median, a tensor of 2 GiB: peak memory besides', middle['peak_kib'] / 1024 - of_each,
+    bench.at_most('smd-reduce -r median, a tensor of 2 GiB: additional peak memory', middle['peak_kib'] / 1024 - of_each,
                   'MiB', 64)
-    bench.at_most('smd-reduce -r median, 4 GiB, pooled: peak memory besides',
+    bench.at_most('smd-reduce -r median, 4 GiB, pooled: additional peak memory',
                   pooled_middle['peak_kib'] / 1024 - 2 * of_each, 'MiB', 64)
 
 
@@ -158,4 +158,4 @@ def s3(bench):
     bench.at_most('one value at the last step of 1,000', found['last_requests'], 'requests', 6)
 
 
-FIGURES = (start_up, opening, other_readers, last_step, history, large_values, reductions)
+MEASUREMENTS = (start_up, opening, other_readers, last_step, history, large_values, reductions)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of parts: kernels, rules, following, writing. Each function is a section of the page."""
+"""The measurements of parts: kernels, rules, following, writing. Each function is a section of the page."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from bench import PYTHON
 
 def kernels(bench):
     """Kernels, in memory"""
-    # By the micro benchmark, which prints GB/s: ours, memcpy's, a reading loop's, measured by turns.
+    # From the micro benchmark, which prints GB/s of ours, memcpy and a reading loop, measured in turns.
     numpy = json.loads(bench.output(bench.peer('six_numpy.py')))
     row = re.compile(r'^  (\w+) +([\d.]+) GB/s +\S+ of memcpy \(([\d.]+)\) +\S+ of reading \(([\d.]+)\)')
     for target in ('', 'AVX2', 'SSE4'):
@@ -51,17 +51,17 @@ def kernels(bench):
 def rules(bench):
     """Rules"""
     trial = bench.trial('rules')
-    judge = bench.program('bench_rules')
-    listing = bench.output([judge, trial, 'all']).splitlines()
+    evaluate = bench.program('bench_rules')
+    listing = bench.output([evaluate, trial, 'all']).splitlines()
     read, there = map(int, re.search(r'bytes read (\d+) of (\d+)', listing[-1]).groups())
     bench.report('all rules at once, bytes read : the sum of the records', read, there, 'B', read / there, 1)
     names = [line.split()[0] for line in listing[:-1]]
     together, *single = bench.in_turns(
-        [[judge, trial, 'all']] + [[judge, trial, f'all={name}'] for name in names], least=2)
+        [[evaluate, trial, 'all']] + [[evaluate, trial, f'all={name}'] for name in names], least=2)
     alone = {key: sum(one[key] for one in single) for key in ('best', 'median')}
     bench.ratio('all rules at once : one by one', together, alone, 1)
     for name, what, elements in (('rules', '4 KiB', 1 << 10), ('mebibytes', '1 MiB', 1 << 18)):
-        ours, numpy = bench.in_turns([[judge, bench.trial(name), 'VanishingGradient'],
+        ours, numpy = bench.in_turns([[evaluate, bench.trial(name), 'VanishingGradient'],
                                       bench.peer('rule_numpy.py', bench.trial(name), str(elements))], least=2)
         bench.times_as_fast(f'VanishingGradient, gradients of {what} : NumPy', ours, numpy, 20)
 
@@ -70,7 +70,7 @@ def writing(bench):
     """Writing"""
     quick = bench.options.quick
     folder = os.path.join(bench.work, 'hook')
-    # Half a second a loop. Limits of a hundredth want many turns, however little time there is.
+    # Half a second per loop. Limits of a hundredth require many turns, whatever --seconds says.
     loops = bench.ways_in_turns([bench.program('bench_hook'), 'train', '2' if quick else '30', folder])
     without = loops['without']
     for interval, limit in (('10', 1.05), ('200', 1.01)):
@@ -88,16 +88,16 @@ def writing(bench):
 
 
 def save(bench):
-    """A large array by smd-save; each of its runs makes a trial that is removed first."""
+    """A large array saved by smd-save; each run first removes the trial of the last one."""
     size = 1 << (24 if bench.options.quick else 28)
     array = os.path.join(bench.work, f'array-{size}.npy')
     if not os.path.exists(array):
         subprocess.run([PYTHON, '-c', 'import sys, numpy; numpy.save(sys.argv[1], numpy.arange(int(sys.argv[2]) // 4, '
                         'dtype=numpy.float32))', array, str(size)], check=True)
     to = os.path.join(bench.work, 'saved')
-    anew = ['sh', '-c', 'to=$1; shift; rm -rf "$to"; exec "$@"', 'sh', to]
-    saved, copied = bench.in_turns([anew + [bench.tool('smd-save'), to, '--step', '0', f'a=@{array}'],
-                                    anew + ['cp', array, to]], least=3)
+    fresh = ['sh', '-c', 'to=$1; shift; rm -rf "$to"; exec "$@"', 'sh', to]
+    saved, copied = bench.in_turns([fresh + [bench.tool('smd-save'), to, '--step', '0', f'a=@{array}'],
+                                    fresh + ['cp', array, to]], least=3)
     shutil.rmtree(to, ignore_errors=True)
     if os.path.exists(to):
         os.remove(to)
@@ -123,4 +123,4 @@ def following(bench):
         bench.report(what.format(total) + ' : first third', late, early, 'us', late / early, 1.25)
 
 
-FIGURES = (kernels, rules, writing, following)  # following removes thousands of files, see hook.cpp
+MEASUREMENTS = (kernels, rules, writing, following)  # following is last because it removes thousands of files, see hook.cpp
