@@ -13,7 +13,7 @@ namespace smd::detail::trial {
 namespace {
 
 /// A name or pattern fit to stand in a message, cut where it is long.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 200;
   return "'" + printable(text.substr(0, longest)) + (text.size() > longest ? "...'" : "'");
 }
@@ -21,7 +21,7 @@ std::string quoted(std::string_view text) {
 Pattern compile_own(const std::string& text) {
   Pattern pattern;
   if (const auto error = pattern.compile(text)) {
-    throw InvalidArgument("pattern " + quoted(text) + " does not compile: " + *error);
+    throw InvalidArgument("pattern " + in_quotes(text) + " does not compile: " + *error);
   }
   return pattern;
 }
@@ -35,13 +35,13 @@ bool found(Pattern& pattern, std::string_view name, MatchBudget& budget) {
       return true;
     case Pattern::Answer::limit:
       throw MatchLimit(
-          "pattern " + quoted(pattern.text()) + " needs too many steps on " + quoted(name) + "; make it simpler",
+          "pattern " + in_quotes(pattern.text()) + " needs too many steps on " + in_quotes(name) + "; make it simpler",
           pattern.text());
     case Pattern::Answer::spent:
       break;
   }
   throw MatchLimit("the patterns together need more than " + std::to_string(limits::pattern_question_steps) +
-                       " steps (pattern_question_steps); at " + quoted(pattern.text()) +
+                       " steps (pattern_question_steps); at " + in_quotes(pattern.text()) +
                        " none were left: make them simpler, or ask for fewer at a time",
                    pattern.text());
 }
@@ -97,7 +97,7 @@ std::string add_found(const std::string& text, const layout::NameTable& tensors,
     }
     const Pattern::Answer answer = pattern.search(tensors[id], budget);
     if (answer == Pattern::Answer::limit) {
-      why = "needs too many steps on " + quoted(tensors[id]);
+      why = "needs too many steps on " + in_quotes(tensors[id]);
     } else if (answer == Pattern::Answer::spent) {
       why = std::string("was not looked for in all names: ") + too_many_steps;
     }
@@ -120,7 +120,7 @@ void add_members(TrialState& state, const Snapshot& snapshot, const Collection& 
     state.notice({ProblemKind::damaged,
                   std::string(state.layout().collections_place()),
                   {},
-                  "collection " + quoted(collection.name) + ": pattern " + quoted(text) + " " + why +
+                  "collection " + in_quotes(collection.name) + ": pattern " + in_quotes(text) + " " + why +
                       "; its members by name are still used"});
   };
   for (std::size_t i = 0; i < collection.include_regex.size(); ++i) {
