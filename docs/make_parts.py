@@ -63,10 +63,11 @@ def commands():
 def wrong_arrows(found):
     """Yields includes that violate the design, one per line."""
     for_commands = {*SHARED, "text", PUBLIC}
-    # Libraries that link libsmd as any program does, and the private part text.
-    for_rules = {part for part in found if part.startswith("rules/")} | {"text", PUBLIC}
+    of_rules = {part for part in found if part.startswith("rules/")}
+    allowed_to = {part: for_commands for part in (*SHARED, *commands())}
+    allowed_to.update({part: {*of_rules, "text", PUBLIC} for part in of_rules})
     for part in found:
-        allowed = for_commands if part in {*SHARED, *commands()} else for_rules if part in for_rules - {"text", PUBLIC} else None
+        allowed = allowed_to.get(part)
         if allowed is None and part.startswith("tools/"):
             continue  # docgen, which uses the commands
         for other, lines in found[part].items():
