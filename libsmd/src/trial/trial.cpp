@@ -201,7 +201,7 @@ bool Trial::has_event_files(GlobalStep step) const {
   const std::span<const detail::layout::StepRow> rows = snapshot->rows_of(*found);
   return std::all_of(rows.begin(), rows.end(), [&](const detail::layout::StepRow& row) {
     return snapshot->catalog.payload(row).count == 0 ||
-           impl_->storage().exists(impl_->location(*snapshot, row, 0).file);
+           impl_->storage().exists(impl_->records().location(*snapshot, row, 0).file);
   });
 }
 

@@ -79,7 +79,7 @@ TEST_CASE("a newest step whose event file is not there yet is a sign of life") {
   const auto now = [](double time) { return EvaluationOptions{.keep_going = true, .now = [time] { return time; }}; };
   CHECK(trial.run("StalledTrainingRule", {}, now(3299)).findings.empty());
   const RuleResult late = trial.run("StalledTrainingRule", {}, now(3300));
-  REQUIRE(fired_at(late) == std::vector<std::int64_t>{1});
+  REQUIRE(triggered_at(late) == std::vector<std::int64_t>{1});
   CHECK(late.findings[0].value == 1800);
 }
 
