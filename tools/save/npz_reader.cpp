@@ -23,8 +23,8 @@ constexpr std::size_t directory_end_bytes = 22;
 constexpr std::size_t directory_entry_bytes = 46;
 constexpr std::size_t local_header_bytes = 30;
 constexpr std::uint64_t in_zip64 = 0xFFFFFFFF;
-constexpr std::size_t first_block = std::size_t{4} << 10;  ///< Of what is inflated: enough for a header.
-constexpr std::size_t later_block = std::size_t{256} << 10;
+constexpr std::size_t first_inflated = std::size_t{4} << 10;  ///< Of what is inflated: enough for a header.
+constexpr std::size_t later_inflated = std::size_t{256} << 10;
 
 /// A ZIP archive in memory, as PKWARE's APPNOTE specifies it.
 class ZipReader {
@@ -207,7 +207,7 @@ class ZipReader {
     const std::string place = where_ + " (" + member.name + ")";
     std::optional<std::uint64_t> wanted;
     std::string whole;
-    std::string block(first_block, '\0');
+    std::string block(first_inflated, '\0');
     int status = Z_OK;
     do {
       if (stream.avail_in == 0 && !stored.empty()) {
@@ -229,7 +229,7 @@ class ZipReader {
                            "its header asks for " + std::to_string(*wanted) + " bytes in all, and the archive has " +
                                std::to_string(member.size)});
         }
-        block.resize(wanted ? later_block : first_block);
+        block.resize(wanted ? later_inflated : first_inflated);
       }
     } while (status == Z_OK && whole.size() <= member.size);
     require(status == Z_STREAM_END);

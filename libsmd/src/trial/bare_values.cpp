@@ -27,7 +27,8 @@ ReadRecord scalar(Dtype dtype, T number, double wall_time) {
 template <class T>
 ReadRecord integer(Dtype dtype, double number, double wall_time) {
   const auto least = static_cast<double>(std::numeric_limits<T>::min());
-  const auto beyond = static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;  // exact, unlike the maximum
+  constexpr T half = std::numeric_limits<T>::max() / 2 + 1;  // as a double exact, unlike the maximum
+  const double beyond = static_cast<double>(half) * 2;
   const T nearest = !(number >= least) ? std::numeric_limits<T>::min()
                     : number >= beyond ? std::numeric_limits<T>::max()
                                        : static_cast<T>(number);

@@ -93,7 +93,7 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
       jobs, rows.size(), std::size_t{jobs} * 4,
       [&](std::size_t i, unsigned worker) {
         if (!readers[worker]) {
-          readers[worker].reset(new RecordReader(state.records().reader()));
+          readers[worker] = std::make_unique<RecordReader>(state.records().reader());
         }
         return check_row(state.records(), *snapshot, rows[i], *readers[worker]);
       },

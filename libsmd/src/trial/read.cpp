@@ -24,7 +24,7 @@ constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t in_flight_bytes = std::uint64_t{48} << 20;
 
 std::unique_ptr<detail::trial::RecordReader> new_reader(const detail::trial::Records& records) {
-  return std::unique_ptr<detail::trial::RecordReader>(new detail::trial::RecordReader(records.reader()));
+  return std::make_unique<detail::trial::RecordReader>(records.reader());
 }
 
 struct Batch {
