@@ -12,7 +12,7 @@ need_packages $build_packages clang clang-tidy cppcheck
 if [ $# -eq 0 ]; then
   cppcheck -j "$(nproc)" --std=c++20 --language=c++ --enable=warning,performance,portability --quiet --error-exitcode=1 \
     --template='{file}:{line}: {id}: {message}' --suppress=missingIncludeSystem \
-    --suppressions-list=scripts/cppcheck-suppressions.txt -I libsmd/include -I libsmd/rules/include
+    --suppressions-list=scripts/cppcheck-suppressions.txt -I libsmd/include -I libsmd/rules/include \
     -I libsmd/hook/include -I libsmd -I libsmd/src -I libsmd/rules/src -I tools libsmd tools
 fi
 

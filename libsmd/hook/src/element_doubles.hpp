@@ -39,7 +39,7 @@ void for_each_double(const TensorView& view, const Use& use) {
   const Dtype type = storage_type(view.dtype());
   const std::size_t item = item_size(type);
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(view.size(), view.bytes().size() / item));
-  const auto each = [&]<class T>(T element, const auto& number) {
+  const auto each = [&](auto element, const auto& number) {
     for (std::size_t i = 0; i < count; ++i) {
       std::memcpy(&element, view.bytes().data() + i * item, sizeof element);
       use(number(element));

@@ -18,20 +18,22 @@ using detail::ElementKind;
 constexpr DtypeFacts unknown{Dtype{}, "unknown", 0, ElementKind::string, Dtype{}};
 
 // For each number, the row in the table, counted from 1; 0 if there is none.
-constexpr auto row_of = [] {
+constexpr std::array<std::uint8_t, 256> rows_by_number() {
   std::array<std::uint8_t, 256> rows{};
   for (std::size_t i = 0; i < std::size(dtype_table); ++i) {
     rows[static_cast<std::size_t>(dtype_table[i].dtype)] = static_cast<std::uint8_t>(i + 1);
   }
   return rows;
-}();
+}
+constexpr auto row_of = rows_by_number();
 
-constexpr auto dtypes = [] {
+constexpr std::array<Dtype, std::size(dtype_table)> all_numbers() {
   std::array<Dtype, std::size(dtype_table)> all{};
   std::transform(std::begin(dtype_table), std::end(dtype_table), all.begin(),
                  [](const DtypeFacts& facts) { return facts.dtype; });
   return all;
-}();
+}
+constexpr auto dtypes = all_numbers();
 static_assert(std::is_sorted(dtypes.begin(), dtypes.end()));
 
 constexpr const DtypeFacts& facts_of(Dtype dtype) noexcept {
