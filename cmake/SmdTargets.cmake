@@ -17,13 +17,15 @@ function(smd_add_tool name)
 endfunction()
 
 # smd_add_unit_test(NAME SOURCES… LIBS…): adds one doctest executable and registers it with ctest. The target
-# unit_tests builds all of them.
+# unit_tests builds all of them; with SMD_UNIT_TESTS_BY_REQUEST nothing else does.
+option(SMD_UNIT_TESTS_BY_REQUEST "Leave the unit tests to the target unit_tests" OFF)
+mark_as_advanced(SMD_UNIT_TESTS_BY_REQUEST)
 add_custom_target(unit_tests)
 function(smd_add_unit_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   # Every test may name its sample Sample.
-  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF EXCLUDE_FROM_ALL ${SMD_UNIT_TESTS_BY_REQUEST})
   target_link_libraries(${name} PRIVATE smd_options smd_test_main smd_test_support ${arg_LIBS})
   add_dependencies(unit_tests ${name})
   add_test(NAME ${name} COMMAND ${name})
