@@ -9,6 +9,7 @@
 #include "storage/descriptor.hpp"
 #include "storage/system_problem.hpp"
 #include "text/escape.hpp"
+#include "text/trim.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -16,10 +17,7 @@ namespace {
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
 constexpr std::string_view too_long_text = "longer than 1 MiB";
 
-std::string_view trimmed(std::string_view text) noexcept {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
-}
+std::string_view trimmed(std::string_view text) noexcept { return text::trimmed(text, " \t\r"); }
 
 /// Returns NAME for `[default]`, `[profile NAME]` in the config file and `[NAME]` in the credentials file; nullopt for
 /// other sections.

@@ -6,6 +6,7 @@
 #include "text/escape.hpp"
 #include "text/json.hpp"
 #include "text/nearest.hpp"
+#include "text/trim.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,17 +28,11 @@ bool is_step_key(std::string_view key) {
          std::find(step_keys.begin(), step_keys.end(), rest) != step_keys.end();
 }
 
-std::string trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  return first == text.npos ? std::string()
-                            : std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
-}
-
 void split(std::string_view text, std::vector<std::string>& list) {
   for (;;) {
     const std::size_t comma = text.find(',');
-    if (std::string part = trimmed(text.substr(0, comma)); !part.empty()) {
-      list.push_back(std::move(part));
+    if (const std::string_view part = text::trimmed(text.substr(0, comma)); !part.empty()) {
+      list.emplace_back(part);
     }
     if (comma == text.npos) {
       return;
@@ -176,7 +171,8 @@ std::optional<std::vector<std::int64_t>> Section::numbers(const std::string& key
 }
 
 std::int64_t Section::number_of(const json& value, const std::string& key, std::int64_t least) const {
-  const std::string text = value.is_string() ? trimmed(value.get_ref<const std::string&>()) : text::json_excerpt(value);
+  const std::string text =
+      value.is_string() ? std::string(text::trimmed(value.get_ref<const std::string&>())) : text::json_excerpt(value);
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size()) {

@@ -9,6 +9,7 @@
 #include "text/escape.hpp"
 #include "wire/encode.hpp"
 #include "wire/framing.hpp"
+#include "wire/tensor_proto.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -125,6 +126,10 @@ void detail::hook::check_value(std::string_view name, const TensorView& value) {
   hook::check_name(name);
   if (value.shape().size() > limits::dimensions) {
     throw InvalidArgument("'" + detail::printable(name) + "' has more than 64 dimensions");
+  }
+  if (!wire::is_in_event_files(value.dtype())) {
+    throw InvalidArgument("'" + detail::printable(name) + "': event files have no elements of type " +
+                          std::string(to_string(value.dtype())));
   }
   if (!fits(value)) {
     throw InvalidArgument("'" + detail::printable(name) + "': " + std::to_string(value.bytes().size()) +

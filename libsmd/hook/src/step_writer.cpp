@@ -74,8 +74,8 @@ struct IndexFile {
   bool readable = true;  ///< Else nobody can tell which event file it names.
 };
 
-/// The first index file but `except`, wherever it stands, that names the event file; if there is none, one that cannot
-/// be opened. Files that are damaged name nothing that could be read, and without collections nothing reads the trial.
+/// Returns the first index file other than `except` that names the event file, in any folder; otherwise one that cannot
+/// be opened, because it may name it. Damaged files name nothing, and without collections nothing reads the trial.
 Outcome<std::optional<IndexFile>> find_naming(storage::Storage& trial, const std::string& event_name,
                                               const std::string& except) {
   const std::unique_ptr<layout::Layout> debugger = layout::debugger_layout();

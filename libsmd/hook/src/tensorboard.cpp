@@ -2,8 +2,8 @@
 #include "tensorboard.hpp"
 
 #include <smd/dtype.hpp>
+#include <smd/elements.hpp>
 
-#include "element_doubles.hpp"
 #include "layout/debugger/trial_paths.hpp"
 #include "text/pattern.hpp"
 
@@ -14,6 +14,7 @@
 #include <climits>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace smd::detail::hook {
@@ -86,7 +87,7 @@ std::optional<wire::HistogramSummary> tensorboard_histogram(const TensorView& va
   wire::HistogramSummary summary;
   summary.min = std::numeric_limits<double>::infinity();
   summary.max = -summary.min;
-  for_each_double(value, [&](double x) {
+  const auto add = [&](double x) {
     if (!std::isfinite(x)) {
       return;
     }
@@ -98,7 +99,13 @@ std::optional<wire::HistogramSummary> tensorboard_histogram(const TensorView& va
     summary.num += 1;
     summary.sum += x;
     summary.sum_squares += x * x;
-  });
+  };
+  std::array<double, 1024> block{};
+  std::uint64_t done = 0;
+  while (const std::size_t n = copy_as_doubles(value, done, block)) {
+    std::for_each_n(block.begin(), n, add);
+    done += n;
+  }
   if (summary.num == 0) {
     return std::nullopt;
   }
@@ -124,7 +131,7 @@ std::optional<double> single_number(const TensorView& value) {
     return std::nullopt;
   }
   double number = 0;
-  for_each_double(value, [&](double x) { number = x; });
+  copy_as_doubles(value, 0, std::span(&number, 1));
   return number;
 }
 

@@ -6,17 +6,12 @@
 #include "reduce/saved_reductions.hpp"
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
+#include "text/trim.hpp"
 
 #include <algorithm>
 
 namespace smd {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const auto first = text.find_first_not_of(blanks);
-  return first == text.npos ? std::string_view{} : text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 [[noreturn]] void refuse(std::string_view name) {
   std::vector<std::string> known = {"median", "abs_median"};
@@ -47,7 +42,7 @@ ReductionConfig ReductionConfig::parse(std::string_view list, bool save_raw_tens
   ReductionConfig config{.save_raw_tensor = save_raw_tensor, .save_shape = save_shape};
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
-    if (const std::string_view name = trimmed(list.substr(0, comma)); !name.empty()) {
+    if (const std::string_view name = text::trimmed(list.substr(0, comma)); !name.empty()) {
       add(config, std::string(name));
     }
     list.remove_prefix(std::min(comma + 1, list.size()));

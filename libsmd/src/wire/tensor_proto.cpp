@@ -76,13 +76,10 @@ std::uint64_t count_values(pbf_reader& reader) {
   return count_packed(field, bytes_of(reader));
 }
 
-// The types of docs/format.md. Later types have value fields of their own.
-constexpr std::uint64_t last_in_event_files = static_cast<std::uint64_t>(Dtype::uint64);
-
 std::optional<Dtype> known_dtype(std::uint64_t number) noexcept {
   const std::span<const Dtype> all = all_dtypes();
   const auto found = std::find_if(all.begin(), all.end(), [number](Dtype dtype) {
-    return static_cast<std::uint64_t>(dtype) == number && number <= last_in_event_files;
+    return static_cast<std::uint64_t>(dtype) == number && is_in_event_files(dtype);
   });
   return found == all.end() ? std::nullopt : std::optional(*found);
 }

@@ -21,6 +21,9 @@ inline constexpr std::uint32_t dtype = 1, shape = 2, content = 4, float_val = 5,
                                half_val = 13, uint32_val = 16, uint64_val = 17, count = 18;
 }
 
+/// Whether event files have the type (docs/format.md). TensorFlow's float8 types have value fields of their own.
+[[nodiscard]] constexpr bool is_in_event_files(Dtype dtype) noexcept { return dtype <= Dtype::uint64; }
+
 /// The contents of a TensorProto, which may be split into pieces (protobuf merges repeated occurrences of a message).
 struct TensorParts {
   std::uint64_t dtype = 0;

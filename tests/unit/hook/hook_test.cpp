@@ -437,6 +437,9 @@ TEST_CASE("what cannot be saved is refused") {
   const Shape negative = {-1};
   CHECK_THROWS_AS(hook.save_tensor("x", floats(two, three)), InvalidArgument);
   CHECK_THROWS_AS(hook.save_tensor("x", floats(two, negative)), InvalidArgument);
+  const std::byte code{};
+  CHECK_THROWS_AS(hook.save_tensor("x", TensorView(Dtype::float8_e4m3fn, Shape{}, std::span(&code, 1))),
+                  InvalidArgument);
   const Shape pair = {2};
   CHECK_THROWS_AS(hook.save_tensor("\xFF", floats(two, pair)), InvalidArgument);
   CHECK_THROWS_AS(hook.save_tensor(std::string(70'000, 'n'), floats(two, pair)), InvalidArgument);

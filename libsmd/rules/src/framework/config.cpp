@@ -143,7 +143,7 @@ RuleConfiguration read_configuration(const Json& json, std::string position) {
   return read;
 }
 
-/// In the place of an entry that is none: the others are good all the same.
+/// Takes the place of an invalid entry, so that the others are still read.
 RuleConfiguration no_configuration(std::string position, const std::string& why) {
   RuleConfiguration read;
   read.position = std::move(position);

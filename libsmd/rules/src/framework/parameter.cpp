@@ -4,6 +4,7 @@
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
 #include "text/pattern.hpp"
+#include "text/trim.hpp"
 
 #include <smd/rule_registry.hpp>
 
@@ -93,12 +94,7 @@ bool equal_any_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n\v\f";
-  const std::size_t first = text.find_first_not_of(blanks);
-  return first == std::string_view::npos ? std::string_view()
-                                         : text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
+std::string_view trim(std::string_view text) { return text::trimmed(text, " \t\r\n\v\f"); }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   text = trim(text);

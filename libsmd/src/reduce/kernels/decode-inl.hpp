@@ -116,7 +116,18 @@ HWY_INLINE void truth_of(const std::byte* source, std::size_t n, std::uint8_t* t
   }
 }
 
+// Elements of a float8 type become bfloat16 in `wide`; any others are left as they are. Changes type and source to fit.
+HWY_INLINE void widen(Dtype& type, const std::byte*& source, std::size_t n, std::uint16_t* wide) {
+  if (is_float8(type)) {
+    widen_float8(type, source, n, wide);
+    type = Dtype::bfloat16;
+    source = reinterpret_cast<const std::byte*>(wide);
+  }
+}
+
 inline void decode(Dtype type, const std::byte* source, std::size_t n, double* out, BlockRange& range) {
+  HWY_ALIGN std::uint16_t wide[block_size];
+  widen(type, source, n, wide);
   switch (type) {
     case Dtype::float32:
       return decode_floats<float>(source, n, out, range, LoadFloat());
@@ -140,15 +151,6 @@ inline void decode(Dtype type, const std::byte* source, std::size_t n, double* o
       HWY_ALIGN std::uint8_t truth[block_size];
       truth_of(source, n, truth);
       return decode_integers<std::uint8_t>(reinterpret_cast<const std::byte*>(truth), n, out, range);
-    }
-    case Dtype::float8_e5m2:
-    case Dtype::float8_e4m3fn:
-    case Dtype::float8_e4m3fnuz:
-    case Dtype::float8_e5m2fnuz:
-    case Dtype::float8_e8m0fnu: {
-      HWY_ALIGN std::uint16_t wide[block_size];
-      widen_float8(type, source, n, wide);
-      return decode_floats<std::uint16_t>(reinterpret_cast<const std::byte*>(wide), n, out, range, LoadBfloat());
     }
     default:
       std::memcpy(out, source, n * sizeof(double));
@@ -174,6 +176,8 @@ HWY_INLINE void to_floats_of(const std::byte* source, std::size_t n, float* out,
 }
 
 inline void to_floats(Dtype type, const std::byte* source, std::size_t n, float* out) {
+  HWY_ALIGN std::uint16_t wide[block_size];
+  widen(type, source, n, wide);
   switch (type) {
     case Dtype::float16:
       return to_floats_of<std::uint16_t>(source, n, out, LoadHalf());
@@ -191,15 +195,6 @@ inline void to_floats(Dtype type, const std::byte* source, std::size_t n, float*
       HWY_ALIGN std::uint8_t truth[block_size];
       truth_of(source, n, truth);
       return to_floats_of<std::uint8_t>(reinterpret_cast<const std::byte*>(truth), n, out, LoadSmallInteger());
-    }
-    case Dtype::float8_e5m2:
-    case Dtype::float8_e4m3fn:
-    case Dtype::float8_e4m3fnuz:
-    case Dtype::float8_e5m2fnuz:
-    case Dtype::float8_e8m0fnu: {
-      HWY_ALIGN std::uint16_t wide[block_size];
-      widen_float8(type, source, n, wide);
-      return to_floats_of<std::uint16_t>(reinterpret_cast<const std::byte*>(wide), n, out, LoadBfloat());
     }
     default:
       std::memcpy(out, source, n * sizeof(float));
