@@ -4,7 +4,8 @@
 #include "wire/little_endian.hpp"
 
 #include <bit>
-#include <cstring>
+#include <cstdint>
+#include <new>
 
 namespace smd::detail::wire {
 namespace {
@@ -27,50 +28,58 @@ bool is_ascii(std::span<const std::byte> text) noexcept {
 /// What is left of a payload. Each member returns false if something else stands there.
 class Rest {
  public:
-  explicit Rest(std::span<const std::byte> rest) noexcept : rest_(rest) {}
+  explicit Rest(std::span<const std::byte> rest) noexcept : at_(rest.data()), end_(at_ + rest.size()) {}
 
-  [[nodiscard]] std::size_t size() const noexcept { return rest_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(end_ - at_); }
 
   bool key(std::byte wanted) noexcept {
-    if (rest_.empty() || rest_.front() != wanted) {
+    if (at_ == end_ || *at_ != wanted) {
       return false;
     }
-    rest_ = rest_.subspan(1);
+    ++at_;
     return true;
   }
   bool varint(std::uint64_t& number) noexcept {
     number = 0;
-    for (std::size_t at = 0; at < rest_.size() && at < 9; ++at) {
-      const auto byte = std::to_integer<std::uint64_t>(rest_[at]);
-      number |= (byte & 0x7F) << (7 * at);
+    for (unsigned shift = 0; at_ != end_ && shift < 63; shift += 7) {  // negative ones take ten bytes
+      const auto byte = std::to_integer<std::uint64_t>(*at_++);
+      number |= (byte & 0x7F) << shift;
       if (byte < 0x80) {
-        rest_ = rest_.subspan(at + 1);
         return true;
       }
     }
-    return false;  // negative ones take ten bytes
+    return false;
   }
   bool take(std::uint64_t bytes, std::span<const std::byte>& taken) noexcept {
-    if (bytes > rest_.size()) {
+    if (bytes > size()) {
       return false;
     }
-    taken = rest_.first(bytes);
-    rest_ = rest_.subspan(bytes);
+    taken = {at_, static_cast<std::size_t>(bytes)};
+    at_ += bytes;
     return true;
   }
   /// Key and length of a message that reaches to the end.
   bool open(std::byte wanted) noexcept {
     std::uint64_t length = 0;
-    return key(wanted) && varint(length) && length == rest_.size();
+    return key(wanted) && varint(length) && length == size();
   }
 
  private:
-  std::span<const std::byte> rest_;
+  const std::byte* at_;
+  const std::byte* end_;
 };
+
+/// Room for one value. Returns false if memory runs out.
+bool make_room(EventOutline& event) noexcept try {
+  event.values.resize(1);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
 
 }  // namespace
 
-bool outline_plain_event(std::span<const std::byte> payload, EventOutline& event) {
+bool outline_plain_event(std::span<const std::byte> payload, EventOutline& event) noexcept {
   Rest rest(payload);
   std::span<const std::byte> bytes;
   if (!rest.key(wall_time_key) || !rest.take(sizeof(double), bytes)) {
@@ -86,7 +95,9 @@ bool outline_plain_event(std::span<const std::byte> payload, EventOutline& event
       !rest.take(number, bytes) || bytes.empty() || !is_ascii(bytes)) {
     return false;
   }
-  event.values.resize(1);
+  if (event.values.size() != 1 && !make_room(event)) {
+    return false;
+  }
   SummaryValue& value = event.values.front();
   value.tag = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   if (rest.key(number_key)) {

@@ -191,17 +191,18 @@ void scan_event(pbf_reader reader, EventOutline& event) {
 }  // namespace
 
 Status outline_event(std::span<const std::byte> payload, EventOutline& event) {
+  if (outline_plain_event(payload, event)) {
+    return ok();
+  }
+  event.wall_time = 0;
+  event.step = 0;
+  event.kind = EventKind::nothing;
+  event.session = SessionStatus::unspecified;
+  event.values.clear();
+  event.plain = true;
+  event.whole.clear();
   return guarded([&]() -> Status {
-    if (!outline_plain_event(payload, event)) {
-      event.wall_time = 0;
-      event.step = 0;
-      event.kind = EventKind::nothing;
-      event.session = SessionStatus::unspecified;
-      event.values.clear();
-      event.plain = true;
-      event.whole.clear();
-      scan_event(reader_of(payload), event);
-    }
+    scan_event(reader_of(payload), event);
     return ok();
   });
 }
