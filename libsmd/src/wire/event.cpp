@@ -97,7 +97,7 @@ std::optional<std::int64_t> decimal(std::string_view text) noexcept {
 void scan_metadata(pbf_reader metadata, ValueParts& parts) {
   while (next_field(metadata)) {
     if (metadata.tag() != metadata_field::plugin_data) {
-      metadata.skip();
+      skip_field(metadata);
       continue;
     }
     pbf_reader plugin = message_of(metadata);
@@ -109,7 +109,7 @@ void scan_metadata(pbf_reader metadata, ValueParts& parts) {
       } else if (plugin.tag() == plugin_field::content) {
         content = text_of(plugin);
       } else {
-        plugin.skip();
+        skip_field(plugin);
       }
     }
     if (name == "mode") {
@@ -135,7 +135,7 @@ ValueParts scan_value(pbf_reader value) {
         parts.other_kind = true;
         parts.replaced = parts.replaced || parts.tensor.size() != 0;
         parts.tensor.clear();  // in a oneof, the last field counts
-        value.skip();
+        skip_field(value);
         break;
       case value_field_number::tensor:
         if (parts.tensor.size() == most_pieces) {
@@ -148,7 +148,7 @@ ValueParts scan_value(pbf_reader value) {
         scan_metadata(message_of(value), parts);
         break;
       default:
-        value.skip();
+        skip_field(value);
     }
   }
   return parts;
@@ -158,7 +158,7 @@ void scan_summary(pbf_reader summary, std::string_view tag, EventParts& event) {
   event.has_summary = true;
   while (next_field(summary)) {
     if (summary.tag() != summary_field::value) {
-      summary.skip();
+      skip_field(summary);
       continue;
     }
     ++event.values;
@@ -191,7 +191,7 @@ EventParts scan_event(std::span<const std::byte> payload, std::string_view tag) 
         event.step = before.step;
         event.replaced = before.replaced || before.has_summary;
       }
-      reader.skip();
+      skip_field(reader);
     }
   }
   return event;

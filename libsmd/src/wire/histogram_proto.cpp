@@ -69,7 +69,7 @@ HistogramSums scan_sums(std::span<const std::byte> histogram_proto, HistogramBuc
         take_doubles(reader, buckets == nullptr ? nullptr : &buckets->counts);
         break;
       default:
-        reader.skip();
+        skip_field(reader);
     }
   }
   return sums;

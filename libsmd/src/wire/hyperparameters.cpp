@@ -39,7 +39,7 @@ void append_list(std::string& out, pbf_reader list, std::size_t depth) {
       out += out.size() == begin ? "" : ", ";
       append_value(out, message_of(list), depth + 1);
     } else {
-      list.skip();
+      skip_field(list);
     }
   }
   out += ']';
@@ -53,7 +53,7 @@ void append_value(std::string& out, pbf_reader value, std::size_t depth) {
   while (next_field(value)) {
     const std::uint32_t field = value.tag();
     if (field == 0 || field > 6) {
-      value.skip();
+      skip_field(value);
       continue;
     }
     out.resize(begin);
@@ -66,7 +66,7 @@ void append_value(std::string& out, pbf_reader value, std::size_t depth) {
     } else if (field == 6 && depth < limits::json_depth) {
       append_list(out, message_of(value), depth);
     } else {
-      value.skip();
+      skip_field(value);
       out += "null";
     }
   }
@@ -82,7 +82,7 @@ Hyperparameter parse_entry(pbf_reader entry) {
       parameter.json.clear();
       append_value(parameter.json, message_of(entry), 0);
     } else {
-      entry.skip();
+      skip_field(entry);
     }
   }
   return parameter;
@@ -93,7 +93,7 @@ void scan_session_start(pbf_reader session, std::vector<Hyperparameter>& found) 
     if (session.tag() == 1) {
       found.push_back(parse_entry(message_of(session)));
     } else {
-      session.skip();
+      skip_field(session);
     }
   }
 }
@@ -115,7 +115,7 @@ std::vector<Hyperparameter> hyperparameters(std::span<const std::byte> content) 
       if (reader.tag() == 3) {  // session_start_info
         scan_session_start(message_of(reader), found);
       } else {
-        reader.skip();
+        skip_field(reader);
       }
     }
   } catch (const protozero::exception&) {

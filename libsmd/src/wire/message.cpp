@@ -58,7 +58,7 @@ void skip_group(protozero::pbf_reader& reader) {
       drop_key(reader);
     } else {
       reader.next();
-      reader.skip();
+      skip_field(reader);
     }
   } while (depth != 0);
 }

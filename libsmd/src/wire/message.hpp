@@ -3,6 +3,7 @@
 
 #include <protozero/exception.hpp>
 #include <protozero/pbf_reader.hpp>
+#include <protozero/varint.hpp>
 
 #include "types/outcome.hpp"
 
@@ -42,7 +43,22 @@ inline protozero::data_view view_of(protozero::pbf_reader& reader) {
   if (reader.wire_type() != protozero::pbf_wire_type::length_delimited) {
     throw WrongWireType{};
   }
+  // protozero takes the length's lower 32 bits for all of it.
+  const protozero::data_view rest = reader.data();
+  const char* at = rest.data();
+  if (protozero::decode_varint(&at, rest.data() + rest.size()) > rest.size()) {
+    throw protozero::end_of_buffer_exception{};
+  }
   return reader.get_view();
+}
+
+/// Skips the current field, which is no group.
+inline void skip_field(protozero::pbf_reader& reader) {
+  if (reader.wire_type() == protozero::pbf_wire_type::length_delimited) {
+    (void)view_of(reader);
+  } else {
+    reader.skip();
+  }
 }
 inline protozero::pbf_reader message_of(protozero::pbf_reader& reader) {
   return protozero::pbf_reader{view_of(reader)};

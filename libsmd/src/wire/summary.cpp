@@ -26,7 +26,7 @@ void scan_plugin(pbf_reader plugin, SummaryMetadata& metadata) {
         metadata.content = bytes_of(plugin);
         break;
       default:
-        plugin.skip();
+        skip_field(plugin);
     }
   }
 }
@@ -41,7 +41,7 @@ void scan_metadata(pbf_reader reader, SummaryMetadata& metadata) {
         metadata.data_class = varint_of(reader);
         break;
       default:
-        reader.skip();
+        skip_field(reader);
     }
   }
 }
@@ -88,7 +88,7 @@ class ValueScan {
           scan_metadata(message_of(reader), *value_.metadata);
           break;
         default:
-          reader.skip();
+          skip_field(reader);
       }
     }
     if (value_.tag.empty()) {
@@ -135,7 +135,7 @@ void scan_summary(pbf_reader summary, EventOutline& event) {
     if (summary.tag() == 1) {
       ValueScan(event).scan(message_of(summary));
     } else {
-      summary.skip();
+      skip_field(summary);
     }
   }
 }
@@ -146,7 +146,7 @@ void scan_session(pbf_reader session, EventOutline& event) {
       const std::uint64_t status = varint_of(session);
       event.session = status <= 3 ? static_cast<SessionStatus>(status) : SessionStatus::unspecified;
     } else {
-      session.skip();
+      skip_field(session);
     }
   }
 }
@@ -183,7 +183,7 @@ void scan_event(pbf_reader reader, EventOutline& event) {
         scan_session(message, event);
       }
     } else {
-      reader.skip();
+      skip_field(reader);
     }
   }
 }

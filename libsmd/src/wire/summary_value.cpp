@@ -39,7 +39,7 @@ Value media_value(std::span<const std::byte> message) {
     if (reader.tag() == 4) {
       encoded = bytes_of(reader);
     } else {
-      reader.skip();
+      skip_field(reader);
     }
   }
   Value value;

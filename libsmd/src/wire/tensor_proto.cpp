@@ -35,7 +35,7 @@ void scan_shape(pbf_reader shape, TensorParts& parts) {
         if (dim.tag() == dim_field::size) {
           size = static_cast<std::int64_t>(varint_of(dim));
         } else {
-          dim.skip();
+          skip_field(dim);
         }
       }
       if (parts.shape.size() < limits::dimensions) {
@@ -46,7 +46,7 @@ void scan_shape(pbf_reader shape, TensorParts& parts) {
     } else if (shape.tag() == shape_field::unknown_rank) {
       parts.unknown_rank = varint_of(shape) != 0;
     } else {
-      shape.skip();
+      skip_field(shape);
     }
   }
 }
@@ -71,7 +71,7 @@ std::uint64_t count_values(pbf_reader& reader) {
       break;
   }
   if (reader.wire_type() == unpacked) {
-    reader.skip();
+    skip_field(reader);
     return 1;
   }
   return count_packed(field, bytes_of(reader));
@@ -284,7 +284,7 @@ TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces) {
       } else if (!value_field_name(field).empty()) {
         parts.values[field] += count_values(reader);
       } else {
-        reader.skip();
+        skip_field(reader);
       }
     }
   }

@@ -42,7 +42,7 @@ void for_each(std::span<const std::span<const std::byte>> pieces, std::uint32_t 
       if (reader.tag() == field) {
         take(reader);
       } else {
-        reader.skip();
+        skip_field(reader);
       }
     }
   }

@@ -235,7 +235,8 @@ TEST_CASE("every value of the recorded logs is read by its name") {
     CAPTURE(name);
     const Found found = find_values(name);
     std::size_t seen = 0;
-    for (const auto& [tag, tensor] : expected(name).items()) {
+    const json tensors = expected(name);
+    for (const auto& [tag, tensor] : tensors.items()) {
       CAPTURE(tag);
       const json& worker = tensor["workers"]["worker_0"];
       for (std::size_t at = 0; at < worker["steps"].size(); ++at) {
