@@ -18,6 +18,7 @@ const DebuggerListing& own(const Listing& listing) { return static_cast<const De
 
 class DebuggerLayout final : public Layout {
  public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "debugger"; }
   Outcome<Found> look(storage::Storage& storage, const LookRequest& request, const Listing* before,
                       std::shared_ptr<const CollectionsInfo> collections) const override {
     return look_at_trial(storage, request, before == nullptr ? nullptr : &own(*before), std::move(collections));
