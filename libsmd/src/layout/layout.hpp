@@ -6,6 +6,7 @@
 #include "storage/storage.hpp"
 #include "types/outcome.hpp"
 #include "types/problem_list.hpp"
+#include "wire/event.hpp"
 
 #include <smd/collection.hpp>
 #include <smd/limits.hpp>
@@ -212,6 +213,8 @@ class Layout {
     (void)file;
     return stored;
   }
+  /// What its records may hold.
+  [[nodiscard]] virtual wire::ValueKinds value_kinds() const noexcept { return wire::ValueKinds::tensors; }
   /// Reports what stands in the trial's folder and is no part of it. `used`: the files that rows name.
   virtual void check_names(storage::Storage& storage, const std::unordered_set<std::string>& used,
                            const std::function<void(Problem)>& report) const {

@@ -2,11 +2,11 @@
 // Reading values that have no record around them.
 #include "trial/record_reader.hpp"
 
+#include "wire/little_endian.hpp"
+
 #include <smd/shape.hpp>
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <new>
 #include <utility>
 
@@ -18,10 +18,12 @@ constexpr std::size_t bare_block_bytes = 256 * 1024;
 
 /// A number that the catalog holds.
 ReadRecord held_number(const BareValue& bare) {
-  const std::uint64_t bits = *bare.number;
-  const std::size_t size = std::min(item_size(bare.dtype), sizeof bits);
-  const std::shared_ptr<std::byte[]> bytes = std::make_shared_for_overwrite<std::byte[]>(sizeof bits);
-  std::memcpy(bytes.get(), &bits, sizeof bits);
+  const std::size_t size = std::min(item_size(bare.dtype), sizeof *bare.number);
+  const std::shared_ptr<std::byte[]> bytes = std::make_shared_for_overwrite<std::byte[]>(sizeof *bare.number);
+  wire::store_little(bytes.get(), *bare.number);
+  if (bare.dtype == Dtype::boolean) {
+    wire::normalise_boolean({bytes.get(), size});
+  }
   return {TensorValue(bare.dtype, {}, bytes, size), bare.wall_time, true};
 }
 
