@@ -75,8 +75,5 @@ TEST_CASE("links are followed, each folder is taken once and by its own name") {
   fs::create_directory_symlink("..", dir / "log/z/up");
   fs::create_symlink("../file/tfevents.4", dir / "log/tfevents.linked");
   fs::create_symlink("nowhere", dir / "log/dangling");
-  CHECK(event_files_in(dir, "log") ==
-        Paths{"tfevents.linked", "b/tfevents.2", "b/sub/tfevents.3", "z/tfevents.1",
-              // `up` leads out of the log directory: the folders around it that were not listed yet.
-              "z/up/file/tfevents.4"});
+  CHECK(event_files_in(dir, "log") == Paths{"tfevents.linked", "b/tfevents.2", "b/sub/tfevents.3", "z/tfevents.1"});
 }
