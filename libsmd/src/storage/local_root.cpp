@@ -45,17 +45,21 @@ Outcome<EntryKind> kind_unknown(int error, std::string path) {
   return EntryKind::file;
 }
 
-/// What a link leads to. Links to folders are not walked.
+/// What a link leads to. Links to folders are not walked, but where links may lead anywhere.
 Outcome<EntryKind> kind_of_link(const Anchor& root, std::string path) {
   const Descriptor fd = open_beneath(root.fd.get(), root.resolve, path, O_PATH);
   struct stat status;
   if (!fd || uninterrupted([&] { return ::fstat(fd.get(), &status); }) != 0) {
     return kind_unknown(errno, std::move(path));
   }
+  if (S_ISDIR(status.st_mode) && root.resolve == Resolve::anywhere) {
+    return EntryKind::folder;
+  }
   return S_ISREG(status.st_mode) ? EntryKind::file : EntryKind::other;
 }
 
-Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_fd, const dirent& entry) {
+/// What an entry is; sets `link` if it is a link to that.
+Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_fd, const dirent& entry, bool& link) {
   const auto path = [&] { return folder.empty() ? entry.d_name : std::string(folder) + '/' + entry.d_name; };
   unsigned char type = entry.d_type;
   if (type == DT_UNKNOWN) {
@@ -65,6 +69,7 @@ Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_
     }
     type = IFTODT(status.st_mode);
   }
+  link = type == DT_LNK;
   switch (type) {
     case DT_REG:
       return EntryKind::file;
@@ -127,6 +132,16 @@ std::optional<FolderStamp> LocalRoot::stamp(std::string_view folder) const {
   }
   return FolderStamp{static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
                      ticks(status.st_mtim), ticks(status.st_ctim), static_cast<std::uint64_t>(status.st_nlink)};
+}
+
+std::optional<FolderIdentity> LocalRoot::identity(std::string_view folder) const {
+  const auto root = anchor();
+  const Descriptor fd = open_beneath(root->fd.get(), root->resolve, folder, O_PATH | O_DIRECTORY);
+  struct stat status = {};
+  if (!fd || ::fstat(fd.get(), &status) != 0) {
+    return std::nullopt;
+  }
+  return FolderIdentity{static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino)};
 }
 
 std::optional<FileStamp> LocalRoot::file_stamp(std::string_view name) const {
@@ -223,11 +238,12 @@ Outcome<std::vector<DirEntry>> LocalRoot::list(std::string_view folder) const {
     }
     const std::string_view name(entry->d_name);
     if (name != "." && name != "..") {
-      const auto kind = kind_of(*root, folder, dir_fd, *entry);
+      bool link = false;
+      const auto kind = kind_of(*root, folder, dir_fd, *entry, link);
       if (!kind) {
         return kind.problem();
       }
-      entries.push_back({std::string(name), *kind});
+      entries.push_back({std::string(name), *kind, link});
     }
   }
 }

@@ -42,13 +42,6 @@ enum class ValueKinds : std::uint8_t {
   summaries,  ///< Whatever TensorBoard's writers store, several in one event too (`wire/summary.hpp`).
 };
 
-/// Which elements of a record's string tensor are the value.
-enum class ValuePart : std::uint8_t {
-  all,
-  images,  ///< Of the plugin `images`: without width and height, the first two.
-  clips,   ///< Of the plugin `audio`: without labels, the second column of [k,2].
-};
-
 /// Parses a record's payload and returns the tensor with the tag `tag`. Bytes of plain tensors are borrowed from
 /// `payload`, never copied. Returns a problem that names tensor, type and shape unless the payload holds a valid
 /// tensor of that name with as many elements as its shape says. Never throws.

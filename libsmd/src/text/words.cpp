@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/words.hpp"
+
+#include <array>
+#include <utility>
+
+namespace smd::text {
+
+namespace {
+
+constexpr std::string_view separators = "/_-. \t\r\n\v\f";
+
+constexpr bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
+constexpr bool is_lower(char c) noexcept { return c >= 'a' && c <= 'z'; }
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+/// Whether camel case begins a word at `at`: `vaL`, `2Norm`; `HTTPError` at its `E`.
+bool begins_word(std::string_view name, std::size_t at) noexcept {
+  if (at == 0 || !is_upper(name[at])) {
+    return false;
+  }
+  const char before = name[at - 1];
+  const bool lower_follows = at + 1 < name.size() && is_lower(name[at + 1]);
+  return is_lower(before) || is_digit(before) || (is_upper(before) && lower_follows);
+}
+
+// clang-format off
+constexpr std::array<std::pair<std::string_view, Side>, 10> side_words = {{
+    {"train", Side::train}, {"training", Side::train}, {"trn", Side::train},
+    {"validation", Side::eval}, {"valid", Side::eval}, {"val", Side::eval},
+    {"evaluation", Side::eval}, {"eval", Side::eval}, {"holdout", Side::eval},
+    {"test", Side::test},
+}};
+// clang-format on
+
+}  // namespace
+
+std::vector<std::string> split_words(std::string_view name) {
+  std::vector<std::string> words;
+  bool inside = false;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const char c = name[at];
+    if (separators.find(c) != std::string_view::npos) {
+      inside = false;
+      continue;
+    }
+    if (!inside || begins_word(name, at)) {
+      words.emplace_back();
+      inside = true;
+    }
+    words.back().push_back(is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c);
+  }
+  return words;
+}
+
+Side side_of_word(std::string_view word, bool first_word) noexcept {
+  for (const auto& [name, side] : side_words) {
+    if (word == name) {
+      return side;
+    }
+  }
+  return first_word && word == "dev" ? Side::eval : Side::none;
+}
+
+}  // namespace smd::text
