@@ -163,6 +163,9 @@ Descriptor open_beneath(int root, Resolve resolve, std::string_view path, int fl
   if (resolve == Resolve::kernel) {
     return open_by_kernel(root, path.empty() ? "." : path, flags);
   }
+  if (resolve == Resolve::anywhere) {
+    return open_at(root, path.empty() ? "." : std::string(path).c_str(), flags);
+  }
   return Walk(root).open(path, flags);
 }
 

@@ -15,6 +15,7 @@ namespace smd::detail::storage {
 enum class Resolve : std::uint8_t {
   kernel,        ///< openat2(2), Linux 5.6 and later.
   by_component,  ///< One openat(2) a component, links read and followed here.
+  anywhere,      ///< Links are followed wherever they lead: where no name comes from a file's content.
 };
 
 /// The best that works here: openat2 may be missing, or refused by a sandbox.

@@ -45,17 +45,20 @@ Outcome<EntryKind> kind_unknown(int error, std::string path) {
   return EntryKind::file;
 }
 
-/// What a link leads to. Links to folders are not walked.
+/// What a link leads to. Links to folders are not walked, but where links may lead anywhere.
 Outcome<EntryKind> kind_of_link(const Anchor& root, std::string path) {
   const Descriptor fd = open_beneath(root.fd.get(), root.resolve, path, O_PATH);
   struct stat status;
   if (!fd || uninterrupted([&] { return ::fstat(fd.get(), &status); }) != 0) {
     return kind_unknown(errno, std::move(path));
   }
+  if (S_ISDIR(status.st_mode) && root.resolve == Resolve::anywhere) {
+    return EntryKind::folder;
+  }
   return S_ISREG(status.st_mode) ? EntryKind::file : EntryKind::other;
 }
 
-Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_fd, const dirent& entry) {
+Outcome<DirEntry> look_at_entry(const Anchor& root, std::string_view folder, int dir_fd, const dirent& entry) {
   const auto path = [&] { return folder.empty() ? entry.d_name : std::string(folder) + '/' + entry.d_name; };
   unsigned char type = entry.d_type;
   if (type == DT_UNKNOWN) {
@@ -67,13 +70,15 @@ Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_
   }
   switch (type) {
     case DT_REG:
-      return EntryKind::file;
+      return DirEntry{entry.d_name, EntryKind::file};
     case DT_DIR:
-      return EntryKind::folder;
-    case DT_LNK:
-      return kind_of_link(root, path());
+      return DirEntry{entry.d_name, EntryKind::folder};
+    case DT_LNK: {
+      const auto kind = kind_of_link(root, path());
+      return kind ? Outcome<DirEntry>(DirEntry{entry.d_name, *kind, true}) : kind.problem();
+    }
     default:
-      return EntryKind::other;
+      return DirEntry{entry.d_name, EntryKind::other};
   }
 }
 
@@ -127,6 +132,16 @@ std::optional<FolderStamp> LocalRoot::stamp(std::string_view folder) const {
   }
   return FolderStamp{static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
                      ticks(status.st_mtim), ticks(status.st_ctim), static_cast<std::uint64_t>(status.st_nlink)};
+}
+
+std::optional<FolderIdentity> LocalRoot::identity(std::string_view folder) const {
+  const auto root = anchor();
+  const Descriptor fd = open_beneath(root->fd.get(), root->resolve, folder, O_PATH | O_DIRECTORY);
+  struct stat status = {};
+  if (!fd || ::fstat(fd.get(), &status) != 0) {
+    return std::nullopt;
+  }
+  return FolderIdentity{static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino)};
 }
 
 std::optional<FileStamp> LocalRoot::file_stamp(std::string_view name) const {
@@ -223,11 +238,11 @@ Outcome<std::vector<DirEntry>> LocalRoot::list(std::string_view folder) const {
     }
     const std::string_view name(entry->d_name);
     if (name != "." && name != "..") {
-      const auto kind = kind_of(*root, folder, dir_fd, *entry);
-      if (!kind) {
-        return kind.problem();
+      auto seen = look_at_entry(*root, folder, dir_fd, *entry);
+      if (!seen) {
+        return std::move(seen.problem());
       }
-      entries.push_back({std::string(name), *kind});
+      entries.push_back(*std::move(seen));
     }
   }
 }

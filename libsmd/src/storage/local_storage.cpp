@@ -25,6 +25,8 @@ class LocalStorage final : public Storage {
 
   std::optional<FolderStamp> stamp(std::string_view folder) override { return root_->stamp(folder); }
 
+  std::optional<FolderIdentity> identity(std::string_view folder) override { return root_->identity(folder); }
+
   std::optional<FileStamp> file_stamp(std::string_view name) override { return root_->file_stamp(name); }
 
   Outcome<std::optional<std::chrono::system_clock::time_point>> newest_below(std::string_view folder) override {
@@ -102,5 +104,10 @@ Outcome<std::unique_ptr<Storage>> open_local(const std::string& path, const Loca
 }
 
 Outcome<std::unique_ptr<Storage>> open_local(const std::string& path) { return open_local(path, LocalOptions{}); }
+
+Outcome<std::unique_ptr<Storage>> open_local_with_links(const std::string& path) {
+  // What such files are written to, and where, no inotify watch of a trial's folders would notice.
+  return open_local(path, LocalOptions{.resolve = Resolve::anywhere, .inotify = false});
+}
 
 }  // namespace smd::detail::storage

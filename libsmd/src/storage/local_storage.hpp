@@ -43,6 +43,8 @@ class LocalRoot {
   [[nodiscard]] Outcome<std::vector<DirEntry>> list(std::string_view folder) const;
   /// See Storage::stamp.
   [[nodiscard]] std::optional<FolderStamp> stamp(std::string_view folder) const;
+  /// See Storage::identity.
+  [[nodiscard]] std::optional<FolderIdentity> identity(std::string_view folder) const;
   /// See Storage::file_stamp.
   [[nodiscard]] std::optional<FileStamp> file_stamp(std::string_view name) const;
   /// See Storage::newest_below.

@@ -25,6 +25,7 @@ enum class EntryKind : std::uint8_t { file, folder, other };
 struct DirEntry {
   std::string name;  ///< Within its folder.
   EntryKind kind = EntryKind::file;
+  bool link = false;  ///< The name is a symbolic link to that.
 };
 
 /// One open file. `read_at` may be called from many threads.
@@ -72,6 +73,9 @@ using FolderStamp = std::array<std::uint64_t, 5>;
 /// Changes whenever another file takes a name, or the file is written to, within that tick.
 using FileStamp = std::array<std::uint64_t, 5>;
 
+/// Which folder it is, by whatever name.
+using FolderIdentity = std::array<std::uint64_t, 2>;
+
 /// Thread-safe.
 class Storage {
  public:
@@ -80,6 +84,8 @@ class Storage {
   virtual Outcome<std::vector<DirEntry>> list(std::string_view folder) = 0;
   /// Nothing where no such thing can be relied upon, or had.
   virtual std::optional<FolderStamp> stamp(std::string_view /*folder*/) { return std::nullopt; }
+  /// The same for all names that lead to the same folder; nullopt where a folder has one name only, or is not there.
+  virtual std::optional<FolderIdentity> identity(std::string_view /*folder*/) { return std::nullopt; }
   /// Nothing where it takes reading the file to tell, or where there is none.
   virtual std::optional<FileStamp> file_stamp(std::string_view /*name*/) { return std::nullopt; }
   /// Whether anything of that name exists.
@@ -152,5 +158,9 @@ class Storage {
 
 /// Storage for a local directory. Kept open by descriptor: renaming the directory does not disturb it.
 Outcome<std::unique_ptr<Storage>> open_local(const std::string& path);
+
+/// The same for layouts in which every name comes from a listing: symbolic links are followed wherever they lead, and
+/// are listed as what they lead to. A walk must take each folder once, by its `identity`.
+Outcome<std::unique_ptr<Storage>> open_local_with_links(const std::string& path);
 
 }  // namespace smd::detail::storage

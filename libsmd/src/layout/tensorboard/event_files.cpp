@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/tensorboard/event_files.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace smd::detail::layout {
+
+namespace {
+
+constexpr std::string_view event_word = "tfevents";
+
+std::string_view leaf_of(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
+
+bool all_digits(std::string_view text) noexcept {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// `000000000010_worker_0.tfevents`: written for a debugger trial.
+bool is_of_debugger(std::string_view leaf) noexcept {
+  constexpr std::size_t step_digits = 12;
+  const std::size_t end = leaf.find('_');
+  return end != std::string_view::npos && end >= step_digits && all_digits(leaf.substr(0, end)) &&
+         leaf.ends_with(".tfevents");
+}
+
+void sort_by_run(std::vector<std::string>& paths) {
+  std::sort(paths.begin(), paths.end(), [](const std::string& a, const std::string& b) {
+    return std::pair(run_of(a), leaf_of(a)) < std::pair(run_of(b), leaf_of(b));
+  });
+}
+
+/// Folders that are still to be listed: links only after all that are none.
+class ToList {
+ public:
+  explicit ToList(storage::Storage& storage) : storage_(storage) { add({}, false); }
+
+  void add(std::string folder, bool link) { (link ? links_ : folders_).push_back(std::move(folder)); }
+
+  /// The next folder that was not taken by another name; false if there is none.
+  bool next(std::string& folder) {
+    while (!folders_.empty() || !links_.empty()) {
+      std::deque<std::string>& from = folders_.empty() ? links_ : folders_;
+      folder = std::move(from.front());
+      from.pop_front();
+      const auto identity = storage_.identity(folder);
+      if (!identity || taken_.insert(*identity).second) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  storage::Storage& storage_;
+  std::deque<std::string> folders_;
+  std::deque<std::string> links_;
+  std::set<storage::FolderIdentity> taken_;
+};
+
+Status list_folders(storage::Storage& storage, EventFiles& files) {
+  ToList left(storage);
+  for (std::string folder; left.next(folder);) {
+    auto entries = storage.list(folder);
+    if (!entries) {
+      Problem problem = std::move(entries.problem());
+      if (folder.empty()) {
+        return problem;
+      }
+      if (problem.kind != ProblemKind::not_found) {  // else it was just removed
+        problem.file = std::move(folder);
+        files.notes.add(std::move(problem));
+      }
+      continue;
+    }
+    std::sort(entries->begin(), entries->end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    for (storage::DirEntry& entry : *entries) {
+      std::string path = folder.empty() ? std::move(entry.name) : folder + "/" + entry.name;
+      if (entry.kind == storage::EntryKind::folder) {
+        left.add(std::move(path), entry.link);
+      } else if (entry.kind == storage::EntryKind::file && is_event_file(path)) {
+        files.paths.push_back(std::move(path));
+      }
+    }
+  }
+  return ok();
+}
+
+}  // namespace
+
+bool is_event_file(std::string_view path) noexcept {
+  const std::string_view leaf = leaf_of(path);
+  return leaf.find(event_word) != std::string_view::npos && !leaf.ends_with(".profile-empty") && !is_of_debugger(leaf);
+}
+
+std::string_view run_of(std::string_view path) noexcept {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+// `events.out.tfevents.TIME.HOST.PID.COUNT`, and whatever the writer was told to append. The host may have dots and
+// numbers too: the process and its count are the last two numbers that stand side by side.
+std::string_view writer_of(std::string_view path) noexcept {
+  const std::string_view leaf = leaf_of(path);
+  const std::size_t word = leaf.find(event_word);
+  if (word == std::string_view::npos) {
+    return leaf;
+  }
+  const std::size_t time = word + event_word.size() + 1;
+  const std::size_t host = leaf.find('.', std::min(time, leaf.size()));
+  if (host == std::string_view::npos || !all_digits(leaf.substr(time, host - time))) {
+    return leaf;
+  }
+  std::string_view rest = leaf.substr(host + 1);
+  std::string_view behind;  // the part after the last dot of `rest` that was cut off
+  while (true) {
+    const std::size_t dot = rest.rfind('.');
+    if (dot == std::string_view::npos) {
+      return leaf;
+    }
+    const std::string_view part = rest.substr(dot + 1);
+    if (all_digits(part) && all_digits(behind)) {
+      return rest;
+    }
+    behind = part;
+    rest = rest.substr(0, dot);
+  }
+}
+
+Outcome<EventFiles> find_event_files(storage::Storage& storage) {
+  EventFiles files;
+  const Status listed = storage.remote()
+                            ? storage.list_below({}, {},
+                                                 [&](std::span<const std::string> names) {
+                                                   std::copy_if(names.begin(), names.end(),
+                                                                std::back_inserter(files.paths), is_event_file);
+                                                 })
+                            : list_folders(storage, files);
+  if (!listed) {
+    return listed.problem();
+  }
+  sort_by_run(files.paths);
+  return files;
+}
+
+}  // namespace smd::detail::layout
