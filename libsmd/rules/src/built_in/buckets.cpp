@@ -32,32 +32,34 @@ void need_buckets(StepNeeds& step, const Unit& unit) {
   }
 }
 
-std::optional<double> most_abs_mean(StepView& step, const Unit& unit) {
+std::optional<AbsMeanBounds> abs_mean_bounds(StepView& step, const Unit& unit) {
   const TensorValue* const buckets = RuleAccess::context(step).saved_value(unit, saved_histogram);
   if (buckets == nullptr || buckets->shape().size() != 2 || buckets->shape()[1] != 3) {
     return std::nullopt;
   }
   for (const std::string_view name : of_all_elements) {
     if (std::isnan(step.saved(unit, name).value_or(0))) {
-      return std::numeric_limits<double>::quiet_NaN();
+      return AbsMeanBounds{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
     }
   }
-  const double least = step.saved(unit, "min").value_or(-std::numeric_limits<double>::infinity());
-  const double most = step.saved(unit, "max").value_or(std::numeric_limits<double>::infinity());
+  const double min = step.saved(unit, "min").value_or(-std::numeric_limits<double>::infinity());
+  const double max = step.saved(unit, "max").value_or(std::numeric_limits<double>::infinity());
   std::vector<double> numbers(buckets->view().size());
   copy_as_doubles(buckets->view(), 0, numbers);
   double elements = 0;
-  double sum = 0;
+  AbsMeanBounds sums;
   for (std::size_t i = 0; i + 2 < numbers.size(); i += 3) {
     const double count = numbers[i + 2];
     if (count == 0) {
       continue;  // its edges may be infinite
     }
-    const auto cut = [&](double edge) { return std::abs(std::min(std::max(edge, least), most)); };
+    const double left = std::min(std::max(numbers[i], min), max);
+    const double right = std::min(std::max(numbers[i + 1], min), max);
     elements += count;
-    sum += count * std::max(cut(numbers[i]), cut(numbers[i + 1]));
+    sums.least += left < 0 && right > 0 ? 0 : count * std::min(std::abs(left), std::abs(right));
+    sums.most += count * std::max(std::abs(left), std::abs(right));
   }
-  return elements > 0 ? std::optional(sum / elements) : std::nullopt;
+  return elements > 0 ? std::optional(AbsMeanBounds{sums.least / elements, sums.most / elements}) : std::nullopt;
 }
 
 }  // namespace smd::detail::rules

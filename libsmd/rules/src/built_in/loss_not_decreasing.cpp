@@ -31,6 +31,12 @@ double percent_of(double from, double to, double change) {
   return 100 * change / std::abs(from);
 }
 
+/// Steps of a log may be any 64-bit numbers: what is out of range is the nearest that is not.
+std::int64_t earlier(std::int64_t position, std::int64_t distance) {
+  std::int64_t result = 0;
+  return __builtin_sub_overflow(position, distance, &result) ? std::numeric_limits<std::int64_t>::min() : result;
+}
+
 class LossNotDecreasing final : public Rule {
  public:
   explicit LossNotDecreasing(const Parameters& parameters)
@@ -157,7 +163,7 @@ class LossNotDecreasing final : public Rule {
   /// The units that are far enough back to be the reference, ascending.
   [[nodiscard]] std::span<const Unit> far_enough(const StepTensors& step, const Unit& unit) const {
     const std::span<const Unit> series = one_row_ ? step.series_of_all_modes(unit) : step.series(unit);
-    const std::int64_t latest = position(unit) - least_distance_;
+    const std::int64_t latest = earlier(position(unit), least_distance_);
     const auto end = std::partition_point(series.begin(), series.end(),
                                           [&](const Unit& other) { return position(other) <= latest; });
     return {series.begin(), end};
@@ -177,7 +183,7 @@ class LossNotDecreasing final : public Rule {
     const std::span<const Unit> before = far_enough(step, unit);
     const auto unseen = std::partition_point(before.begin(), before.end(),
                                              [&](const Unit& other) { return other.step() < *row.first; });
-    const auto known = row.known.upper_bound(position(unit) - least_distance_);
+    const auto known = row.known.upper_bound(earlier(position(unit), least_distance_));
     if (unseen == before.begin() ||
         (known != row.known.begin() && std::prev(known)->first > position(*std::prev(unseen)))) {
       return;
@@ -204,13 +210,13 @@ class LossNotDecreasing final : public Rule {
   void check(StepView& step, const Unit& unit, Row& row, double loss) {
     const std::int64_t here = position(unit);
     row.known.insert_or_assign(here, Loss{unit.step(), loss});
-    auto old = row.known.upper_bound(here - least_distance_);
+    auto old = row.known.upper_bound(earlier(here, least_distance_));
     if (old == row.known.begin()) {
       return;
     }
     --old;
     row.known.erase(row.known.begin(), old);
-    if (row.checked && here < *row.checked + least_distance_) {
+    if (row.checked && *row.checked > earlier(here, least_distance_)) {
       return;
     }
     row.checked = here;

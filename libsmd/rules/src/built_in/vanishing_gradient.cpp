@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/buckets.hpp"
 #include "built_in/builtin.hpp"
+#include "framework/finding_text.hpp"
 #include "framework/saves.hpp"
-
-#include <fmt/format.h>
 
 #include <string>
 #include <utility>
@@ -34,7 +33,7 @@ class VanishingGradient final : public Rule {
   void invoke_at_step(StepView& step) override {
     for (const Unit& unit : step.units(gradients_)) {
       const bool bound = has_only_buckets(unit);
-      const std::optional<double> mean = bound ? most_abs_mean(step, unit) : step.measure(unit, abs_mean);
+      const std::optional<double> mean = bound ? at_most(step, unit) : step.measure(unit, abs_mean);
       if (!mean) {
         continue;
       }
@@ -46,17 +45,20 @@ class VanishingGradient final : public Rule {
   }
 
  private:
+  static std::optional<double> at_most(StepView& step, const Unit& unit) {
+    const std::optional<AbsMeanBounds> bounds = abs_mean_bounds(step, unit);
+    return bounds ? std::optional(bounds->most) : std::nullopt;
+  }
+
   void trigger(StepView& step, const Unit& unit, double mean, bool bound) const {
-    Finding finding{.tensor = std::string(unit.tensor()),
-                    .worker = std::string(unit.worker()),
-                    .check = "abs_mean",
-                    .value = mean,
-                    .relation = "<",
-                    .threshold = threshold_};
-    if (bound) {
-      finding.message =
-          fmt::format("{}: abs_mean at most {} < threshold {}", *finding.tensor, finding.value, finding.threshold);
-    }
+    Finding finding;
+    finding.tensor = std::string(unit.tensor());
+    finding.worker = std::string(unit.worker());
+    finding.check = "abs_mean";
+    finding.value = mean;
+    finding.relation = "<";
+    finding.threshold = threshold_;
+    finding.message = finding_text(finding, bound ? "at most" : "");
     step.trigger(std::move(finding));
   }
 
