@@ -58,7 +58,8 @@ Outcome<EntryKind> kind_of_link(const Anchor& root, std::string path) {
   return S_ISREG(status.st_mode) ? EntryKind::file : EntryKind::other;
 }
 
-Outcome<DirEntry> look_at_entry(const Anchor& root, std::string_view folder, int dir_fd, const dirent& entry) {
+/// What an entry is; sets `link` if it is a link to that.
+Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_fd, const dirent& entry, bool& link) {
   const auto path = [&] { return folder.empty() ? entry.d_name : std::string(folder) + '/' + entry.d_name; };
   unsigned char type = entry.d_type;
   if (type == DT_UNKNOWN) {
@@ -68,17 +69,16 @@ Outcome<DirEntry> look_at_entry(const Anchor& root, std::string_view folder, int
     }
     type = IFTODT(status.st_mode);
   }
+  link = type == DT_LNK;
   switch (type) {
     case DT_REG:
-      return DirEntry{entry.d_name, EntryKind::file};
+      return EntryKind::file;
     case DT_DIR:
-      return DirEntry{entry.d_name, EntryKind::folder};
-    case DT_LNK: {
-      const auto kind = kind_of_link(root, path());
-      return kind ? Outcome<DirEntry>(DirEntry{entry.d_name, *kind, true}) : kind.problem();
-    }
+      return EntryKind::folder;
+    case DT_LNK:
+      return kind_of_link(root, path());
     default:
-      return DirEntry{entry.d_name, EntryKind::other};
+      return EntryKind::other;
   }
 }
 
@@ -238,11 +238,12 @@ Outcome<std::vector<DirEntry>> LocalRoot::list(std::string_view folder) const {
     }
     const std::string_view name(entry->d_name);
     if (name != "." && name != "..") {
-      auto seen = look_at_entry(*root, folder, dir_fd, *entry);
-      if (!seen) {
-        return std::move(seen.problem());
+      bool link = false;
+      const auto kind = kind_of(*root, folder, dir_fd, *entry, link);
+      if (!kind) {
+        return kind.problem();
       }
-      entries.push_back(*std::move(seen));
+      entries.push_back({std::string(name), *kind, link});
     }
   }
 }
