@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""seeds.py FOLDER: makes FOLDER/TARGET/* for every fuzz target, from the recorded trials, the commands' tests and the
-short lists below. The output is always the same."""
+"""seeds.py FOLDER: makes FOLDER/TARGET/* for every fuzz target, from the recorded trials and logs, the commands' tests
+and the short lists below. The output is always the same."""
 import gzip
 import hashlib
 import io
@@ -16,6 +16,7 @@ import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ARCHIVE = os.path.join(HERE, "..", "fixtures", "recorded-trials.tar.xz")
+LOGS = os.path.join(HERE, "..", "fixtures", "tb-logs")
 SEPARATOR = b"%%NEXT%%"
 LARGEST = 16384  # as run.sh's -max_len
 RECORD = re.compile(r"(.*?)/((?:index|events|collections)/.*|training_job_end\.ts)$")
@@ -90,6 +91,15 @@ def from_trials(seeds):
                 size += len(kept[-1]) + len(SEPARATOR)
         if kept:
             seeds.add("trial", bytes([next(flags), next(works)]) + SEPARATOR.join(kept))
+
+
+def from_logs(seeds):
+    for name in ("mixed_values", "pt_add_tensor", "pt_media", "pt_histograms", "pt_hparams/1700000003.25", "odd_tags"):
+        for file in sorted(os.listdir(os.path.join(LOGS, name))):
+            with open(os.path.join(LOGS, name, file), "rb") as log:
+                small = (payload for payload in records(log.read()) if len(payload) <= 1024)
+                for payload in itertools.islice(small, 40):
+                    seeds.add("summary", b"\x20" + payload)
 
 
 def from_command_tests(seeds):
@@ -195,6 +205,7 @@ def main():
     seeds = Seeds(sys.argv[1])
     seeds.clear()
     from_trials(seeds)
+    from_logs(seeds)
     from_command_tests(seeds)
     for kind, texts in enumerate(SPECS):
         for text in texts:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/number_format.hpp"
 
+#include "text/half.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -34,29 +36,6 @@ char* write_real(char* out, Number number, int precision) noexcept {
     return std::to_chars(out, out + real_chars, static_cast<double>(number), std::chars_format::general, precision).ptr;
   }
   return std::to_chars(out, out + real_chars, number).ptr;
-}
-
-// The 16 bits of a float rounded to half precision, to nearest, ties to even. Finite numbers only.
-std::uint16_t half_bits(double number) noexcept {
-  const auto sign = static_cast<std::uint16_t>(std::signbit(number) ? 0x8000 : 0);
-  const double magnitude = std::fabs(number);
-  if (magnitude == 0) {
-    return sign;
-  }
-  int exponent = std::ilogb(magnitude);
-  exponent = exponent < -14 ? -14 : exponent;  // subnormal numbers share the smallest exponent
-  const double scaled = std::nearbyint(std::ldexp(magnitude, 10 - exponent));  // 10 bits after the point
-  const auto mantissa = static_cast<std::uint32_t>(scaled);
-  if (mantissa > 2048 || exponent > 15) {
-    return static_cast<std::uint16_t>(sign | 0x7C00);
-  }
-  // A mantissa with its leading bit adds one to the exponent field; 2048 (rounded up) adds two.
-  return static_cast<std::uint16_t>(sign | ((static_cast<std::uint32_t>(exponent + 14) << 10) + mantissa));
-}
-
-std::uint16_t bfloat16_bits(double number) noexcept {
-  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(number));
-  return static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
 // The shortest text of a number of which `same` says that it reads back equal. The types are small, so as many digits
@@ -157,11 +136,12 @@ char* write_number(char* out, float number, int precision) noexcept { return wri
 char* write_number(char* out, double number, int precision) noexcept { return write_real(out, number, precision); }
 char* write_number(char* out, Half number, int precision) noexcept {
   return write_small_real(out, to_float(number), precision,
-                          [number](double rounded) { return half_bits(rounded) == number.bits; });
+                          [number](double rounded) { return detail::half_bits(rounded) == number.bits; });
 }
 char* write_number(char* out, BFloat16 number, int precision) noexcept {
-  return write_small_real(out, to_float(number), precision,
-                          [number](double rounded) { return bfloat16_bits(rounded) == number.bits; });
+  return write_small_real(out, to_float(number), precision, [number](double rounded) {
+    return detail::bfloat16_bits(static_cast<float>(rounded)) == number.bits;
+  });
 }
 char* write_number(char* out, std::complex<float> number, int precision) noexcept {
   return write_complex(out, number, precision);

@@ -5,6 +5,7 @@
 
 #include "cli/errors.hpp"
 #include "cli/text.hpp"
+#include "text/half.hpp"
 #include "text/json.hpp"
 
 #include <array>
@@ -20,14 +21,6 @@ namespace smd::tool::save {
 namespace {
 
 using nlohmann::json;
-
-std::uint16_t bfloat16_bits(float number) {
-  const auto bits = std::bit_cast<std::uint32_t>(number);
-  if (std::isnan(number)) {
-    return static_cast<std::uint16_t>(bits >> 16 | 0x40);
-  }
-  return static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-}
 
 std::optional<double> special(const json& value) {
   if (!value.is_string()) {
@@ -75,26 +68,6 @@ double first_beyond(Dtype dtype) {
   }
 }
 
-/// The nearest float16 (IEEE 754 binary16), ties to even.
-std::uint16_t half_bits(double number) {
-  const auto sign = static_cast<std::uint16_t>(std::signbit(number) ? 0x8000 : 0);
-  const double size = std::fabs(number);
-  if (std::isnan(number)) {
-    return sign | 0x7E00;
-  }
-  if (size >= first_beyond(Dtype::float16)) {
-    return sign | 0x7C00;
-  }
-  if (size < 0x1p-14) {
-    return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>(std::nearbyint(size * 0x1p24)));
-  }
-  int exponent = 0;
-  const double mantissa = std::frexp(size, &exponent);  // in [0.5, 1)
-  // A mantissa rounded up to 2048 carries into the exponent, as it should.
-  const auto bits = static_cast<std::uint32_t>(std::nearbyint(mantissa * 2048)) - 1024;
-  return static_cast<std::uint16_t>(sign | ((static_cast<std::uint32_t>(exponent + 14) << 10) + bits));
-}
-
 /// A number for an element of a floating-point or complex type.
 double real(const json& value, Dtype dtype) {
   if (const auto number = special(value)) {
@@ -135,9 +108,9 @@ void put_element(std::vector<std::byte>& bytes, const json& value, Dtype dtype) 
     case Dtype::float64:
       return put(bytes, real(value, dtype));
     case Dtype::float16:
-      return put(bytes, half_bits(real(value, dtype)));
+      return put(bytes, detail::half_bits(real(value, dtype)));
     case Dtype::bfloat16:
-      return put(bytes, bfloat16_bits(static_cast<float>(real(value, dtype))));
+      return put(bytes, detail::bfloat16_bits(static_cast<float>(real(value, dtype))));
     case Dtype::int8:
       return put_integer<std::int8_t>(bytes, value, dtype);
     case Dtype::int16:

@@ -60,6 +60,7 @@ struct RecordRange {
   std::string_view tensor;
   /// `TensorLocation::bare` of a value that has no record; must live until it was read.
   const BareValue* bare = nullptr;
+  RecordPart part = RecordPart::all;
 };
 
 /// Reads values in blocks, one after another, in the calling thread, and keeps its buffers, so that many short values

@@ -43,13 +43,17 @@ struct FollowEvent {
   /// The step appeared behind one that was given already: a worker that fell so far behind that its step counted as
   /// never to come. It is given all the same, out of order.
   bool late = false;
+  /// Where a layout has no step files (`Trial::marks_steps` is false), a step can grow: it is given again, each time
+  /// with what came since. For `EntryQuery::arrivals`.
+  Arrivals arrivals = {};
   /// Event files that did not come, although index files name them: they were waited for as long as
   /// SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT intervals, or the job ended, or their writer went on. Reading from them
   /// gives a problem.
   std::vector<std::string> missing = {};
 };
 
-/// Gives each complete step of a trial exactly once, ascending, as they come, until the job ends. A step is complete as
+/// Gives each complete step of a trial exactly once, ascending, as they come, until the job ends. (A trial whose values
+/// come one by one: see `FollowEvent::arrivals`.) A step is complete as
 /// docs/format.md has it: all workers wrote it, or a later step is complete, or too many incomplete ones came after it,
 /// or the job is over.
 ///

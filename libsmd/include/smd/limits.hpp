@@ -23,6 +23,7 @@ inline constexpr std::size_t json_depth = 64;                           ///< Nes
 inline constexpr std::size_t name_bytes = std::size_t{64} << 10;        ///< Tensor, worker, collection name.
 inline constexpr std::size_t problems_per_file = 100;                   ///< Problems of one kind kept for one file.
 inline constexpr std::size_t problems_per_trial = 10'000;               ///< Problems of one kind kept for one trial.
+inline constexpr std::size_t other_values = 10'000;                     ///< Of what is no tensor in a trial's files.
 inline constexpr std::size_t pattern_bytes = std::size_t{64} << 10;     ///< One regular expression.
 inline constexpr std::uint32_t pattern_match_steps = 1'000'000;         ///< Matching a pattern with one name.
 inline constexpr std::uint64_t pattern_question_steps = 1'000'000'000;  ///< All patterns of a question, all names.

@@ -3,6 +3,7 @@
 
 #include <smd/step.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,14 @@ struct TensorQuery {
   std::vector<std::string> exclude = {};      ///< Drop names in which one of these patterns is found.
 };
 
+/// What came between two looks at a trial whose files grow: numbers of arrival, both included.
+struct Arrivals {
+  std::uint64_t first = 0;
+  std::uint64_t last = UINT64_MAX;
+
+  bool operator==(const Arrivals&) const = default;
+};
+
 /// Selects entries: what was saved of which tensor, when, by whom.
 struct EntryQuery {
   std::vector<std::string> tensors = {};              ///< Exact names; empty: all.
@@ -28,6 +37,7 @@ struct EntryQuery {
   std::vector<std::string> workers = {};              ///< Empty: all. See also `first_worker_only`.
   bool first_worker_only = false;                     ///< Per tensor and step, only the first worker by name.
   bool include_incomplete = false;
+  Arrivals arrivals = {};  ///< `FollowEvent::arrivals`: only what came then.
 };
 
 }  // namespace smd

@@ -19,6 +19,7 @@
 #include <smd/last_written.hpp>
 #include <smd/limits.hpp>
 #include <smd/log.hpp>
+#include <smd/other_value.hpp>
 #include <smd/problem.hpp>
 #include <smd/query.hpp>
 #include <smd/reduction.hpp>

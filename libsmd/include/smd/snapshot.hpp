@@ -116,6 +116,8 @@ class SMD_EXPORT TrialSnapshot {
   [[nodiscard]] bool operator==(const TrialSnapshot& other) const noexcept;
   /// Another number after another directory took the trial's place.
   [[nodiscard]] std::uint64_t generation() const noexcept;
+  /// `Trial::has_modes`.
+  [[nodiscard]] bool has_modes() const noexcept;
   /// How the trial was opened.
   [[nodiscard]] const TrialOptions& options() const noexcept;
 

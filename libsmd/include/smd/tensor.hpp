@@ -27,11 +27,20 @@ class Trial;
 /// What a value is that stands in a file without a record around it, or in no file at all.
 struct BareValue {
   Dtype dtype = Dtype::float32;
-  Shape shape = {};                   ///< Of a number: none, it is a scalar.
-  std::optional<double> number = {};  ///< The value itself, already read: the byte range is not used.
-  double wall_time = 0;               ///< Seconds since 1970 at which it was written.
+  Shape shape = {};  ///< Of a number: none, it is a scalar.
+  /// The value itself, already read: the bytes of its element, little endian, from the low end. The byte range is not
+  /// used.
+  std::optional<std::uint64_t> number = {};
+  double wall_time = 0;  ///< Seconds since 1970 at which it was written.
 
   bool operator==(const BareValue&) const = default;
+};
+
+/// Which elements of a record's tensor are the value.
+enum class RecordPart : std::uint8_t {
+  all,
+  images,  ///< Encoded pictures: without width and height, which come first.
+  clips,   ///< Encoded sounds, from a tensor of sounds and labels: without the labels.
 };
 
 /// Where one value lies: a file, relative to the trial, and a byte range in it.
@@ -41,10 +50,11 @@ struct TensorLocation {
   std::uint64_t length = 0;
   /// Null: the range is a whole record, which tells type and shape itself. Else the range holds the elements alone.
   std::shared_ptr<const BareValue> bare = {};
+  RecordPart part = RecordPart::all;  ///< Of a record.
 
   bool operator==(const TensorLocation& other) const {
     const bool same = bare == other.bare || (bare && other.bare && *bare == *other.bare);
-    return same && offset == other.offset && length == other.length && file == other.file;
+    return same && part == other.part && offset == other.offset && length == other.length && file == other.file;
   }
 };
 

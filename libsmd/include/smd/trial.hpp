@@ -7,6 +7,7 @@
 #include <smd/error.hpp>
 #include <smd/export.hpp>
 #include <smd/find.hpp>
+#include <smd/other_value.hpp>
 #include <smd/problem.hpp>
 #include <smd/query.hpp>
 #include <smd/remote.hpp>
@@ -68,6 +69,20 @@ class SMD_EXPORT Trial {
   [[nodiscard]] const std::string& name() const noexcept;
   /// The directory in use, which ends in `debug-output` if that was found instead.
   [[nodiscard]] const std::string& path() const noexcept;
+  /// How it lies on disk: `debugger`, `tensorboard`.
+  [[nodiscard]] std::string_view layout() const noexcept;
+  /// Whether steps have modes. Else all are of mode `global`, and names say what belongs to training.
+  [[nodiscard]] bool has_modes() const noexcept;
+  /// Whether a job marks its end; else only time tells that no more comes (see `TrialOptions::as_it_stands`).
+  [[nodiscard]] bool marks_end() const noexcept;
+  /// Whether files mark steps, so that each is complete at a certain moment; else a step can grow at any time.
+  [[nodiscard]] bool marks_steps() const noexcept;
+  /// By tensor, how many values do not count because a later one of a restarted job took their place.
+  [[nodiscard]] std::map<std::string, std::uint64_t> superseded() const;
+  /// What the files hold beside tensors, as found; at most `limits::other_values`.
+  [[nodiscard]] std::vector<OtherValue> other_values() const;
+  /// What the job says of itself; empty if nothing.
+  [[nodiscard]] Hyperparameters hyperparameters() const;
   /// Whether it is read over a network: looking for what is new then costs requests, and nothing tells of changes.
   [[nodiscard]] bool remote() const noexcept;
 

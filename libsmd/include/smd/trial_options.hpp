@@ -20,7 +20,11 @@ struct TrialOptions {
   unsigned jobs = 0;           ///< Threads; 0: one per CPU. On S3: requests at once; 0: 32.
   bool verify = true;          ///< Check payload checksums where records carry them. Length checksums always are.
   bool strict = false;         ///< Throw IndexReaderException at the first damaged index file.
-  bool auto_refresh = true;    ///< Look for new steps on every query, as the reference does.
+  /// Where a layout has no end marker: take the trial as it stands, and as ended. False: more may come at any time.
+  bool as_it_stands = false;
+  /// Show the values that later ones superseded (a restarted job goes back), instead of those that count.
+  bool superseded = false;
+  bool auto_refresh = true;  ///< Look for new steps on every query, as the reference does.
   /// Called now and then while index files are read (by `check_trial`: then the steps' records), with how many of how
   /// many; always in the thread that asked. Must not call back into the trial.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};

@@ -6,9 +6,11 @@
 #include "storage/storage.hpp"
 #include "types/outcome.hpp"
 #include "types/problem_list.hpp"
+#include "wire/event.hpp"
 
 #include <smd/collection.hpp>
 #include <smd/limits.hpp>
+#include <smd/other_value.hpp>
 #include <smd/problem.hpp>
 #include <smd/step.hpp>
 #include <smd/step_range.hpp>
@@ -54,6 +56,16 @@ struct StepRow {
   Mode mode = Mode::global;
 };
 
+/// A later value took the place of earlier ones: what the worker's rows with a lower id hold under that name at that
+/// step and later ones, in this look or an earlier one, no longer counts.
+struct Supersession {
+  std::uint32_t tables = 0;  ///< Which of `LoadedSteps::tables` its name means.
+  std::uint32_t name = 0;    ///< Id of a stored name.
+  std::uint32_t worker = 0;
+  std::int64_t from_step = 0;
+  std::uint64_t before = 0;  ///< `StepPart::id` of the row that has the later value.
+};
+
 /// Rows that were read, with the tables that they refer to.
 struct LoadedSteps {
   struct Row {
@@ -67,6 +79,7 @@ struct LoadedSteps {
   };
   std::vector<Row> rows;  ///< In the order of `Listing::before`; those that could not be read are missing.
   std::vector<Tables> tables;
+  std::vector<Supersession> supersessions;
   std::vector<Failure> failures;                  ///< What could not be read or parsed, in the same order.
   ProblemList notes{limits::problems_per_trial};  ///< Entries refused in what could.
 };
@@ -76,6 +89,13 @@ struct NamedSteps {
   SortedChunks<StepPart> files;  ///< All ever seen, in the order of `Listing::before`.
   SortedChunks<StepPart> read;   ///< Those of them that were read or found empty, by step and ids.
   std::vector<StepPart> fresh;   ///< Those that the look before did not have, in the order of `files`.
+};
+
+/// Found beside tensors.
+struct Extras {
+  std::vector<OtherValue> others;  ///< As found; at most `limits::other_values`.
+  std::uint64_t not_kept = 0;      ///< How many more there were.
+  Hyperparameters hyperparameters;
 };
 
 /// What a layout knows of a trial after a look: the cursor from which the next look goes on. Each layout derives its
@@ -91,6 +111,7 @@ class Listing {
   std::optional<NamedSteps> named;
   ProblemList notes{limits::problems_per_trial};  ///< What is odd or cannot be read, before any file is opened.
   bool ended = false;                             ///< The job was over before anything else was looked at.
+  std::shared_ptr<const Extras> extras;           ///< Null: nothing.
 
   /// Where a row comes from, for messages: a path relative to the trial.
   [[nodiscard]] virtual std::string path(const StepPart& file) const = 0;
@@ -143,6 +164,7 @@ struct LookRequest {
   /// Give all rows again, not only what is new; ids and names of workers stay. Only asked where steps are not named.
   bool everything = false;
   std::size_t incomplete_steps = 0;  ///< How many steps may wait for a worker before the oldest count as complete.
+  bool as_it_stands = false;         ///< Nobody waits for more: what is half written is damaged.
   std::chrono::nanoseconds half_written{};  ///< How long a half-written file may stay as it is before it is damaged.
   std::chrono::steady_clock::time_point now;
   unsigned jobs = 1;                            ///< Threads at most.
@@ -170,6 +192,12 @@ class Layout {
  public:
   virtual ~Layout() = default;
 
+  /// As users call it: `debugger`, `tensorboard`.
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  /// Whether steps have modes; else all are of mode `global`.
+  [[nodiscard]] virtual bool has_modes() const noexcept { return true; }
+  /// Whether a job marks its end; else nothing but time tells that no more comes.
+  [[nodiscard]] virtual bool marks_end() const noexcept { return true; }
   /// Finds and reads what is new since `before`, an earlier look's listing of the same trial with its collections; both
   /// null: everything.
   virtual Outcome<Found> look(storage::Storage& storage, const LookRequest& request, const Listing* before,
@@ -185,6 +213,8 @@ class Layout {
     (void)file;
     return stored;
   }
+  /// What its records may hold.
+  [[nodiscard]] virtual wire::ValueKinds value_kinds() const noexcept { return wire::ValueKinds::tensors; }
   /// Reports what stands in the trial's folder and is no part of it. `used`: the files that rows name.
   virtual void check_names(storage::Storage& storage, const std::unordered_set<std::string>& used,
                            const std::function<void(Problem)>& report) const {

@@ -5,6 +5,7 @@
 
 #include <smd/dtype.hpp>
 #include <smd/shape.hpp>
+#include <smd/tensor.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -30,50 +31,52 @@ struct SavedShape {
   bool operator==(const SavedShape&) const = default;
 };
 
-/// What the entries of a payload are.
+/// What an entry is.
 enum class PlaceKind : std::uint8_t {
-  record,    ///< Framed records: each tells type and shape itself.
+  record,    ///< A framed record, which tells type and shape itself.
+  images,    ///< The same, of which `RecordPart::images` is the value.
+  clips,     ///< The same, of which `RecordPart::clips` is the value.
   elements,  ///< Bare elements at an offset, which need not be aligned.
-  number,    ///< Single numbers, held in the payload itself: of an integer type, boolean, float32 or float64.
+  number,    ///< A single number of at most 8 bytes, held in the payload itself.
 };
 
-/// Type and shape of an entry without a record.
-struct ElementType {
-  Dtype dtype = Dtype::float32;
-  Shape shape;
+/// Which part of a record an entry of that kind is.
+[[nodiscard]] constexpr RecordPart part_of_record(PlaceKind kind) noexcept {
+  return kind == PlaceKind::images  ? RecordPart::images
+         : kind == PlaceKind::clips ? RecordPart::clips
+                                    : RecordPart::all;
+}
 
-  bool operator==(const ElementType&) const = default;
+/// An entry that is not a whole record.
+struct EntryType {
+  PlaceKind kind = PlaceKind::record;
+  Dtype dtype = Dtype::float32;  ///< Of elements and numbers.
+  Shape shape;                   ///< Of elements.
+
+  bool operator==(const EntryType&) const = default;
 };
 
 /// By position in the payload.
-using TypeList = std::vector<ElementType>;
+using TypeList = std::vector<EntryType>;
 
-/// What one worker saved at one step into one file: entries of one kind, and shapes. The columns are parallel to the
-/// name list; they live in an arena kept by the payload's owner.
+/// What one worker saved at one step into one file: entries, and shapes. The columns are parallel to the name list;
+/// they live in an arena kept by the payload's owner.
 struct Payload {
   std::uint32_t names = no_id;   ///< Which name list.
   std::uint32_t shapes = no_id;  ///< Which list of saved shapes; `no_id`: none.
-  std::uint32_t types = no_id;   ///< Which list of types, for elements and numbers.
+  std::uint32_t types = no_id;   ///< Which list of types; `no_id`: all entries are whole records.
   std::uint32_t count = 0;
-  PlaceKind kind = PlaceKind::record;
   bool wide = false;              ///< Starts do not fit 32 bits.
-  bool wide_lengths = false;      ///< Lengths do not fit 32 bits.
-  const void* starts = nullptr;   ///< `count` of std::uint32_t or, if wide, std::uint64_t. Of numbers: their bits.
-  const void* lengths = nullptr;  ///< Likewise. Of numbers: the bits of the wall times.
+  bool wide_lengths = false;      ///< Lengths do not fit 32 bits: always so if there are numbers.
+  const void* starts = nullptr;   ///< `count` of std::uint32_t or, if wide, std::uint64_t.
+  const void* lengths = nullptr;  ///< Likewise.
   double wall_time = 0;           ///< Of elements: when the file was written.
 
-  /// Offset in the file; 0 for a number.
-  [[nodiscard]] std::uint64_t start(std::uint32_t i) const noexcept {
-    return kind == PlaceKind::number ? 0 : column(starts, wide, i);
-  }
-  /// Bytes in the file; of a number, those of a double.
-  [[nodiscard]] std::uint64_t length(std::uint32_t i) const noexcept {
-    return kind == PlaceKind::number ? sizeof(double) : column(lengths, wide_lengths, i);
-  }
-  [[nodiscard]] double number(std::uint32_t i) const noexcept { return std::bit_cast<double>(column(starts, true, i)); }
-  [[nodiscard]] double number_time(std::uint32_t i) const noexcept {
-    return std::bit_cast<double>(column(lengths, true, i));
-  }
+  /// Offset in the file. Of a number: the bytes of its element, little endian, from the low end.
+  [[nodiscard]] std::uint64_t start(std::uint32_t i) const noexcept { return column(starts, wide, i); }
+  /// Bytes in the file. Of a number: the bits of its wall time.
+  [[nodiscard]] std::uint64_t length(std::uint32_t i) const noexcept { return column(lengths, wide_lengths, i); }
+  [[nodiscard]] double number_time(std::uint32_t i) const noexcept { return std::bit_cast<double>(length(i)); }
 
  private:
   [[nodiscard]] static std::uint64_t column(const void* numbers, bool wide, std::uint32_t i) noexcept {

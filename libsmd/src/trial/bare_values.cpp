@@ -2,11 +2,11 @@
 // Reading values that have no record around them.
 #include "trial/record_reader.hpp"
 
+#include "wire/little_endian.hpp"
+
 #include <smd/shape.hpp>
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <new>
 #include <utility>
 
@@ -16,52 +16,15 @@ namespace {
 
 constexpr std::size_t bare_block_bytes = 256 * 1024;
 
-template <class T>
-ReadRecord scalar(Dtype dtype, T number, double wall_time) {
-  const std::shared_ptr<std::byte[]> bytes = std::make_shared_for_overwrite<std::byte[]>(sizeof number);
-  std::memcpy(bytes.get(), &number, sizeof number);
-  return {TensorValue(dtype, {}, bytes, sizeof number), wall_time, true};
-}
-
-/// A double as an integer type; one that does not fit is the nearest that does.
-template <class T>
-ReadRecord integer(Dtype dtype, double number, double wall_time) {
-  const auto least = static_cast<double>(std::numeric_limits<T>::min());
-  constexpr T half = std::numeric_limits<T>::max() / 2 + 1;  // as a double exact, unlike the maximum
-  const double beyond = static_cast<double>(half) * 2;
-  const T nearest = !(number >= least) ? std::numeric_limits<T>::min()
-                    : number >= beyond ? std::numeric_limits<T>::max()
-                                       : static_cast<T>(number);
-  return scalar(dtype, nearest, wall_time);
-}
-
-/// A number that the catalog holds, in the type in which it was saved.
+/// A number that the catalog holds.
 ReadRecord held_number(const BareValue& bare) {
-  const double number = *bare.number;
-  switch (bare.dtype) {
-    case Dtype::float32:
-      return scalar(bare.dtype, static_cast<float>(number), bare.wall_time);
-    case Dtype::int8:
-      return integer<std::int8_t>(bare.dtype, number, bare.wall_time);
-    case Dtype::int16:
-      return integer<std::int16_t>(bare.dtype, number, bare.wall_time);
-    case Dtype::int32:
-      return integer<std::int32_t>(bare.dtype, number, bare.wall_time);
-    case Dtype::int64:
-      return integer<std::int64_t>(bare.dtype, number, bare.wall_time);
-    case Dtype::uint8:
-      return integer<std::uint8_t>(bare.dtype, number, bare.wall_time);
-    case Dtype::uint16:
-      return integer<std::uint16_t>(bare.dtype, number, bare.wall_time);
-    case Dtype::uint32:
-      return integer<std::uint32_t>(bare.dtype, number, bare.wall_time);
-    case Dtype::uint64:
-      return integer<std::uint64_t>(bare.dtype, number, bare.wall_time);
-    case Dtype::boolean:
-      return scalar(bare.dtype, static_cast<std::uint8_t>(number != 0), bare.wall_time);
-    default:
-      return scalar(Dtype::float64, number, bare.wall_time);
+  const std::size_t size = std::min(item_size(bare.dtype), sizeof *bare.number);
+  const std::shared_ptr<std::byte[]> bytes = std::make_shared_for_overwrite<std::byte[]>(sizeof *bare.number);
+  wire::store_little(bytes.get(), *bare.number);
+  if (bare.dtype == Dtype::boolean) {
+    wire::normalise_boolean({bytes.get(), size});
   }
+  return {TensorValue(bare.dtype, {}, bytes, size), bare.wall_time, true};
 }
 
 Problem out_of_memory(const TensorLocation& location) {

@@ -67,8 +67,9 @@ std::uint64_t hash_shapes(const std::vector<ShapeList::Saved>& shapes) noexcept 
 
 std::uint64_t hash_types(const layout::TypeList& types) noexcept {
   layout::Fnv hash;
-  for (const layout::ElementType& type : types) {
+  for (const layout::EntryType& type : types) {
     hash.add(static_cast<std::uint64_t>(type.dtype));
+    hash.add(static_cast<std::uint64_t>(type.kind));
     for (const std::int64_t size : type.shape) {
       hash.add(static_cast<std::uint64_t>(size));
     }
@@ -129,12 +130,13 @@ class Catalog::Merger {
         paths_(catalog.paths_),
         stored_(catalog.stored_) {}
 
-  /// Returns, by local id, the global ids of payloads and paths.
+  /// Global ids of what tables have, by local id; of tensors those that `superseding` names.
   struct Translation {
     std::vector<std::uint32_t> payloads;
     std::vector<std::uint32_t> paths;
+    std::unordered_map<std::uint32_t, std::uint32_t> tensors;
   };
-  Translation merge(layout::Tables&& tables) {
+  Translation merge(layout::Tables&& tables, std::span<const layout::Supersession> superseding, std::uint32_t id) {
     std::vector<std::uint32_t> lists;
     lists.reserve(tables.name_lists.size());
     for (const layout::NameList& list : tables.name_lists) {
@@ -148,7 +150,7 @@ class Catalog::Merger {
     std::vector<std::uint32_t> types;
     types.reserve(tables.type_lists.size());
     for (layout::TypeList& list : tables.type_lists) {
-      types.push_back(merge_types(std::move(list)));
+      types.push_back(intern(std::move(list)));
     }
     Translation to;
     to.payloads.reserve(tables.payloads.size());
@@ -159,8 +161,13 @@ class Catalog::Merger {
       to.payloads.push_back(static_cast<std::uint32_t>(catalog_.payloads_.size()));
       catalog_.payloads_.push_back(payload);
     }
-    for (std::uint32_t id = 0; id < tables.paths.size(); ++id) {
-      to.paths.push_back(paths_.add(tables.paths[id]));
+    for (std::uint32_t path = 0; path < tables.paths.size(); ++path) {
+      to.paths.push_back(paths_.add(tables.paths[path]));
+    }
+    for (const layout::Supersession& later : superseding) {
+      if (later.tables == id && !to.tensors.contains(later.name)) {
+        to.tensors.emplace(later.name, tensors_.add(tables.names[later.name]));
+      }
     }
     if (!tables.arena.empty()) {
       catalog_.arenas_.push_back(std::make_shared<layout::PayloadArena>(std::move(tables.arena)));
@@ -168,13 +175,10 @@ class Catalog::Merger {
     return to;
   }
 
- private:
-  std::uint32_t merge_list(const layout::NameList& list, const NameTable& names) {
+  /// The id of the list of these stored names, which is added if it is new.
+  std::uint32_t intern(std::vector<std::uint32_t> stored) {
     auto merged = std::make_shared<ItemList>();
-    merged->names.reserve(list.size());
-    for (const std::uint32_t name : list) {
-      merged->names.push_back(stored_.add(names[name]));
-    }
+    merged->names = std::move(stored);
     const std::uint64_t hash = hash_ids(merged->names);
     const auto [first, last] = catalog_.known_->lists.equal_range(hash);
     for (auto it = first; it != last; ++it) {
@@ -182,7 +186,7 @@ class Catalog::Merger {
         return it->second;
       }
     }
-    merged->items.reserve(list.size());
+    merged->items.reserve(merged->names.size());
     for (std::uint32_t position = 0; position < merged->names.size(); ++position) {
       const StoredName name = parse_stored_name((*stored_)[merged->names[position]]);
       merged->items.push_back(
@@ -200,6 +204,31 @@ class Catalog::Merger {
     catalog_.lists_.push_back(std::move(merged));
     catalog_.known_->lists.emplace(hash, id);
     return id;
+  }
+
+  /// The same of types.
+  std::uint32_t intern(layout::TypeList&& list) {
+    const std::uint64_t hash = hash_types(list);
+    const auto [first, last] = catalog_.known_->types.equal_range(hash);
+    for (auto it = first; it != last; ++it) {
+      if (it->second < catalog_.types_.size() && *catalog_.types_[it->second] == list) {
+        return it->second;
+      }
+    }
+    const auto id = static_cast<std::uint32_t>(catalog_.types_.size());
+    catalog_.types_.push_back(std::make_shared<const layout::TypeList>(std::move(list)));
+    catalog_.known_->types.emplace(hash, id);
+    return id;
+  }
+
+ private:
+  std::uint32_t merge_list(const layout::NameList& list, const NameTable& names) {
+    std::vector<std::uint32_t> stored;
+    stored.reserve(list.size());
+    for (const std::uint32_t name : list) {
+      stored.push_back(stored_.add(names[name]));
+    }
+    return intern(std::move(stored));
   }
 
   std::uint32_t merge_shapes(const std::vector<layout::SavedShape>& list, const NameTable& names) {
@@ -227,20 +256,6 @@ class Catalog::Merger {
     return id;
   }
 
-  std::uint32_t merge_types(layout::TypeList&& list) {
-    const std::uint64_t hash = hash_types(list);
-    const auto [first, last] = catalog_.known_->types.equal_range(hash);
-    for (auto it = first; it != last; ++it) {
-      if (it->second < catalog_.types_.size() && *catalog_.types_[it->second] == list) {
-        return it->second;
-      }
-    }
-    const auto id = static_cast<std::uint32_t>(catalog_.types_.size());
-    catalog_.types_.push_back(std::make_shared<const layout::TypeList>(std::move(list)));
-    catalog_.known_->types.emplace(hash, id);
-    return id;
-  }
-
   Catalog& catalog_;
   GrowingTable tensors_;
   GrowingTable reductions_;
@@ -249,15 +264,17 @@ class Catalog::Merger {
   GrowingTable stored_;
 };
 
-std::vector<StepRow> Catalog::add(LoadedSteps&& loaded) {
-  std::vector<StepRow> rows;
+Catalog::Added Catalog::add(LoadedSteps&& loaded) {
+  Added added;
+  std::vector<StepRow>& rows = added.rows;
   const std::uint32_t tensors_before = tensors_->size();
   {
     Merger merger(*this);
     std::vector<Merger::Translation> translations;
     translations.reserve(loaded.tables.size());
     for (layout::Tables& tables : loaded.tables) {
-      translations.push_back(merger.merge(std::move(tables)));
+      const auto id = static_cast<std::uint32_t>(translations.size());
+      translations.push_back(merger.merge(std::move(tables), loaded.supersessions, id));
     }
     rows.reserve(loaded.rows.size());
     for (const LoadedSteps::Row& row : loaded.rows) {
@@ -270,6 +287,11 @@ std::vector<StepRow> Catalog::add(LoadedSteps&& loaded) {
         global.event_file = translations[row.tables].paths[global.event_file];
       }
       rows.push_back(global);
+    }
+    added.superseding.reserve(loaded.supersessions.size());
+    for (const layout::Supersession& later : loaded.supersessions) {
+      added.superseding.push_back(
+          {translations[later.tables].tensors.at(later.name), later.worker, later.from_step, later.before});
     }
   }
   if (tensors_->size() != tensors_before) {
@@ -284,7 +306,36 @@ std::vector<StepRow> Catalog::add(LoadedSteps&& loaded) {
     sorted_ = std::move(sorted);
     rank_ = std::move(rank);
   }
-  return rows;
+  return added;
+}
+
+StepRow Catalog::part_of(const StepRow& row, std::span<const std::uint32_t> positions) {
+  layout::Payload part = payload(row);
+  const std::vector<std::uint32_t>& names = items(row).names;
+  std::vector<std::uint32_t> kept_names;
+  layout::TypeList kept_types;
+  std::vector<std::uint64_t> starts;
+  std::vector<std::uint64_t> lengths;
+  for (const std::uint32_t position : positions) {
+    kept_names.push_back(names[position]);
+    kept_types.push_back(type(part, position));
+    starts.push_back(part.start(position));
+    lengths.push_back(part.length(position));
+  }
+  layout::PayloadArena arena;
+  part.starts = arena.keep(starts, part.wide);
+  part.lengths = arena.keep(lengths, part.wide_lengths);
+  part.count = static_cast<std::uint32_t>(positions.size());
+  {
+    Merger merger(*this);
+    part.names = merger.intern(std::move(kept_names));
+    part.types = part.types == no_id ? no_id : merger.intern(std::move(kept_types));
+  }
+  arenas_.push_back(std::make_shared<layout::PayloadArena>(std::move(arena)));
+  StepRow result = row;
+  result.payload = static_cast<std::uint32_t>(payloads_.size());
+  payloads_.push_back(part);
+  return result;
 }
 
 }  // namespace smd::detail::trial

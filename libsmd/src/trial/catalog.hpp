@@ -6,6 +6,7 @@
 #include "layout/name_table.hpp"
 #include "layout/payload.hpp"
 
+#include <smd/dtype.hpp>
 #include <smd/snapshot.hpp>
 
 #include <cstddef>
@@ -46,14 +47,28 @@ struct ShapeList {
   [[nodiscard]] const Saved* of(std::uint32_t tensor) const noexcept;
 };
 
+/// A later value of a tensor: `layout::Supersession` with the catalog's ids.
+struct Superseding {
+  std::uint32_t tensor = 0;
+  std::uint32_t worker = 0;
+  std::int64_t from_step = 0;
+  std::uint64_t before = 0;
+};
+
 /// What the rows list, in compact columns (ids, 4 and 8 byte numbers). A value: copying shares the columns.
 class Catalog {
  public:
   Catalog();
 
-  /// Takes in what was loaded; returns the rows that list something, in the order loaded, with ids of this catalog.
-  /// Copies may be read meanwhile; adding to two copies at once is not possible.
-  [[nodiscard]] std::vector<layout::StepRow> add(layout::LoadedSteps&& loaded);
+  /// What was loaded, with ids of this catalog.
+  struct Added {
+    std::vector<layout::StepRow> rows;  ///< Those that list something, in the order loaded.
+    std::vector<Superseding> superseding;
+  };
+  /// Takes in what was loaded. Copies may be read meanwhile; adding to two copies at once is not possible.
+  [[nodiscard]] Added add(layout::LoadedSteps&& loaded);
+  /// A row like `row` with only the entries at `positions`, ascending and not none.
+  [[nodiscard]] layout::StepRow part_of(const layout::StepRow& row, std::span<const std::uint32_t> positions);
 
   [[nodiscard]] const layout::Payload& payload(const layout::StepRow& row) const noexcept {
     return payloads_[row.payload];
@@ -64,9 +79,14 @@ class Catalog {
     const std::uint32_t id = payload(row).shapes;
     return id == no_id ? nullptr : shapes_[id].get();
   }
-  /// Type and shape of an entry that has no record.
-  [[nodiscard]] const layout::ElementType& type(const layout::Payload& payload, std::uint32_t position) const noexcept {
-    return (*types_[payload.types])[position];
+  [[nodiscard]] const layout::EntryType& type(const layout::Payload& payload, std::uint32_t position) const noexcept {
+    static const layout::EntryType whole_record;
+    return payload.types == no_id ? whole_record : (*types_[payload.types])[position];
+  }
+  /// Bytes that an entry takes in its file; of a number, those of its element.
+  [[nodiscard]] std::uint64_t bytes(const layout::Payload& payload, std::uint32_t position) const noexcept {
+    const layout::EntryType& of = type(payload, position);
+    return of.kind == layout::PlaceKind::number ? item_size(of.dtype) : payload.length(position);
   }
   [[nodiscard]] const layout::NameTable& tensors() const noexcept { return *tensors_; }
   [[nodiscard]] const layout::NameTable& reductions() const noexcept { return *reductions_; }

@@ -12,17 +12,17 @@ void Records::place(const Snapshot& snapshot, const layout::Payload& payload, st
                     TensorLocation& location) const {
   location.offset = payload.start(position);
   location.length = payload.length(position);
-  if (payload.kind == layout::PlaceKind::record) {
-    location.bare.reset();
-    return;
+  const layout::EntryType& type = snapshot.catalog.type(payload, position);
+  location.bare.reset();
+  location.part = layout::part_of_record(type.kind);
+  if (type.kind == layout::PlaceKind::elements) {
+    location.bare = std::make_shared<BareValue>(BareValue{type.dtype, type.shape, {}, payload.wall_time});
+  } else if (type.kind == layout::PlaceKind::number) {
+    location.offset = 0;
+    location.length = item_size(type.dtype);
+    location.bare =
+        std::make_shared<BareValue>(BareValue{type.dtype, {}, payload.start(position), payload.number_time(position)});
   }
-  const layout::ElementType& type = snapshot.catalog.type(payload, position);
-  auto bare = std::make_shared<BareValue>(BareValue{type.dtype, type.shape, {}, payload.wall_time});
-  if (payload.kind == layout::PlaceKind::number) {
-    bare->number = payload.number(position);
-    bare->wall_time = payload.number_time(position);
-  }
-  location.bare = std::move(bare);
 }
 
 std::string Records::event_path(const Snapshot& snapshot, const layout::StepRow& row) const {

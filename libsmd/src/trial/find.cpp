@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/debugger/trial_paths.hpp"
+#include "layout/tensorboard/event_files.hpp"
+#include "layout/tensorboard/runs.hpp"
 #include "storage/s3_module.hpp"
 #include "types/problem_list.hpp"
 
@@ -11,6 +13,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <string>
@@ -61,6 +64,16 @@ bool lies_in(const fs::path& inner, const fs::path& outer) {
   return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 
+/// `inner` as it is called from `outer`, in which it lies; empty if they are the same.
+std::string path_within(const fs::path& outer, const fs::path& inner) {
+  const auto [end, rest] = std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());
+  fs::path within;
+  for (auto part = rest; part != inner.end(); ++part) {
+    within /= *part;
+  }
+  return within.string();
+}
+
 /// The trials below one local place.
 class Search {
  public:
@@ -91,6 +104,7 @@ class Search {
         trials_.push_back(std::move(link));
       }
     }
+    add_log_directories();
     std::sort(trials_.begin(), trials_.end());
   }
 
@@ -120,8 +134,11 @@ class Search {
     if (error) {
       return;
     }
+    bool events = false;
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
       std::error_code unknown;
+      events =
+          events || (detail::layout::is_event_file(it->path().filename().string()) && it->is_regular_file(unknown));
       const fs::file_type type = it->symlink_status(unknown).type();
       if (unknown && !is_missing(unknown)) {
         problems_.add(trouble_below(it->path(), unknown));
@@ -131,8 +148,48 @@ class Search {
         look_at_link(it->path());
       }
     }
+    if (events) {
+      runs_.push_back(path_within(place_, folder));
+    }
     if (is_missing(error) && folder != place_) {
       error.clear();  // just removed
+    }
+  }
+
+  /// Runs that a link to a folder elsewhere leads to, each folder once; false if there are none.
+  bool take_linked_runs(const fs::path& link) {
+    const auto storage = detail::storage::open_local_with_links(link.string());
+    const auto files = storage ? detail::layout::find_event_files(**storage)
+                               : detail::Outcome<detail::layout::EventFiles>(storage.problem());
+    if (!files || files->paths.empty()) {
+      return false;
+    }
+    std::set<std::string, std::less<>> runs;
+    for (const std::string& path : files->paths) {
+      runs.emplace(detail::layout::run_of(path));
+    }
+    for (const std::string& run : runs) {
+      std::error_code error;
+      const fs::path folder = run.empty() ? link : link / run;
+      linked_runs_.emplace_back(path_within(place_, folder), fs::canonical(folder, error));
+    }
+    return true;
+  }
+
+  /// Adds the log directories that the runs make.
+  void add_log_directories() {
+    std::sort(linked_runs_.begin(), linked_runs_.end());
+    std::set<fs::path> known;
+    for (auto& [run, target] : linked_runs_) {
+      if (known.insert(target).second) {
+        runs_.push_back(std::move(run));
+      }
+    }
+    std::vector<std::string> others;
+    std::transform(trials_.begin(), trials_.end(), std::back_inserter(others),
+                   [&](const std::string& trial) { return path_within(place_, trial); });
+    for (const std::string& trial : detail::layout::trials_of_runs(runs_, others)) {
+      trials_.push_back(trial.empty() ? place_.string() : (place_ / trial).string());
     }
   }
 
@@ -151,6 +208,8 @@ class Search {
       if (!inside) {  // else it is found where it lies
         linked_.emplace_back(link.string(), target);
       }
+    } else if (!inside && take_linked_runs(link)) {
+      return;
     } else if (!inside) {
       problems_.add(not_followed(link, "symbolic link to a folder elsewhere, not searched"));
     } else if (lies_in(fs::canonical(link.parent_path(), error), target)) {
@@ -166,6 +225,8 @@ class Search {
   fs::path real_place_;
   std::vector<fs::path> todo_;
   std::vector<std::string> trials_;
+  std::vector<std::string> runs_;                              ///< Folders with event files, relative to the place.
+  std::vector<std::pair<std::string, fs::path>> linked_runs_;  ///< The same by way of links, and where they lead.
   std::vector<std::pair<std::string, fs::path>> linked_;  ///< Links to trials that lie elsewhere, and where they lead.
   detail::ProblemList problems_{limits::problems_per_trial};
 };
@@ -184,18 +245,22 @@ std::vector<std::string> find_remote(const std::string& place, std::vector<Probl
     base.pop_back();
   }
   std::vector<std::string> trials;
+  std::vector<std::string> runs;
   std::vector<std::string> todo{{}};
   while (!todo.empty()) {
     const std::string folder = std::move(todo.back());
     todo.pop_back();
     const std::string path = folder.empty() ? base : fmt::format("{}/{}", base, folder);
     bool is_trial = false;
+    bool events = false;
     std::vector<std::string> below;
     const auto listed = (*opened)->list_parts(folder, [&](const std::vector<detail::storage::DirEntry>& entries) {
       for (const auto& entry : entries) {
         if (entry.kind == detail::storage::EntryKind::folder) {
           is_trial = is_trial || entry.name == "collections";
           below.push_back(folder.empty() ? entry.name : folder + "/" + entry.name);
+        } else {
+          events = events || detail::layout::is_event_file(entry.name);
         }
       }
     });
@@ -209,10 +274,18 @@ std::vector<std::string> find_remote(const std::string& place, std::vector<Probl
         problems->push_back(std::move(problem));
       }
     } else if (is_trial) {
-      trials.push_back(path);  // trials do not nest
+      trials.push_back(folder);  // trials do not nest
     } else {
+      if (events) {
+        runs.push_back(folder);
+      }
       todo.insert(todo.end(), std::make_move_iterator(below.begin()), std::make_move_iterator(below.end()));
     }
+  }
+  const std::vector<std::string> logs = detail::layout::trials_of_runs(runs, trials);
+  trials.insert(trials.end(), logs.begin(), logs.end());
+  for (std::string& trial : trials) {
+    trial = trial.empty() ? base : base + "/" + trial;
   }
   std::sort(trials.begin(), trials.end());
   return trials;

@@ -38,8 +38,15 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
     std::chrono::nanoseconds pause;
   };
 
+  /// What came of a step.
+  struct Arrived {
+    std::int64_t step;
+    Arrivals rows;
+  };
+
   [[nodiscard]] bool look();
   std::optional<FollowEvent> take();
+  std::optional<FollowEvent> take_arrived();
   [[nodiscard]] const Step* late_step();
   std::optional<FollowEvent> give(const Step& step, bool late);
   [[nodiscard]] std::vector<std::string> missing_files(const Step& step, bool& hopeless) const;
@@ -64,6 +71,9 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   std::vector<std::int64_t> given;   // ascending
   std::size_t known = 0;             // how many of those there were when they were given
   std::optional<Held> held;
+  std::vector<Arrived> arrived;                 // still to be given, the next one last
+  std::shared_ptr<const Snapshot> arrivals_of;  // the last snapshot of which they were taken
+  std::size_t arrivals_taken = 0;
   bool hurried = false;  // time was up after the end marker: its word was taken, and a last look followed
 };
 
@@ -80,6 +90,8 @@ bool StepFollower::Impl::look() {
     given.clear();
     known = 0;
     held.reset();
+    arrived.clear();
+    arrivals_of.reset();
     hurried = false;
     if (!sure) {
       confirmed.reset();
@@ -169,6 +181,9 @@ std::optional<FollowEvent> StepFollower::Impl::poll() {
 
 /// The next step that is complete in the snapshot at hand.
 std::optional<FollowEvent> StepFollower::Impl::take() {
+  if (!snapshot->listing->named) {
+    return take_arrived();
+  }
   if (const Step* const step = late_step()) {
     return give(*step, true);
   }
@@ -177,6 +192,53 @@ std::optional<FollowEvent> StepFollower::Impl::take() {
     return std::nullopt;
   }
   return give(*step, false);
+}
+
+/// Where steps grow: what came since the last look, by step. Of the first look that is all there is.
+std::optional<FollowEvent> StepFollower::Impl::take_arrived() {
+  if (arrived.empty() && snapshot != arrivals_of) {
+    const std::size_t there = snapshot->arrivals.size();
+    if (!arrivals_of) {
+      for (const Step& step : snapshot->steps) {
+        if (!options.after || step.number > options.after->value) {
+          arrived.push_back({step.number, {0, snapshot->last_arrival}});
+        }
+      }
+    }
+    for (std::size_t i = arrivals_of ? arrivals_taken : there; i < there; ++i) {
+      const detail::layout::StepPart& row = snapshot->arrivals[i];
+      if (!options.after || row.step > options.after->value) {
+        arrived.push_back({row.step, {row.id, row.id}});
+      }
+    }
+    arrivals_of = snapshot;
+    arrivals_taken = there;
+    std::stable_sort(arrived.begin(), arrived.end(),
+                     [](const Arrived& a, const Arrived& b) { return a.step < b.step; });
+    std::size_t kept = 0;
+    for (const Arrived& one : arrived) {
+      if (kept > 0 && arrived[kept - 1].step == one.step) {
+        arrived[kept - 1].rows.last = one.rows.last;
+      } else {
+        arrived[kept++] = one;
+      }
+    }
+    arrived.resize(kept);
+    std::reverse(arrived.begin(), arrived.end());  // the next one stands last
+  }
+  while (!arrived.empty()) {
+    const Arrived next = arrived.back();
+    arrived.pop_back();
+    if (const Step* const step = snapshot->find(next.step)) {  // else superseded since
+      waiter.saw_step();
+      return FollowEvent{.kind = Kind::step,
+                         .step = GlobalStep(step->number),
+                         .mode = step->mode,
+                         .mode_step = ModeStep(step->mode_step),
+                         .arrivals = next.rows};
+    }
+  }
+  return std::nullopt;
 }
 
 /// A complete step behind the last one given that was not there before; null if there is none.
@@ -245,13 +307,16 @@ std::vector<std::string> StepFollower::Impl::missing_files(const Step& step, boo
   bool all_hopeless = true;
   for (const detail::layout::StepRow& row : snapshot->rows_of(step)) {
     const detail::layout::Payload& payload = snapshot->catalog.payload(row);
-    if (payload.count == 0 || payload.kind == detail::layout::PlaceKind::number) {
-      continue;
-    }
     std::uint64_t end = 0;
     for (std::uint32_t i = 0; i < payload.count; ++i) {
+      if (snapshot->catalog.type(payload, i).kind == detail::layout::PlaceKind::number) {
+        continue;
+      }
       const std::uint64_t start = payload.start(i);
       end = std::max(end, start + std::min<std::uint64_t>(payload.length(i), UINT64_MAX - start));
+    }
+    if (end == 0) {
+      continue;
     }
     const TensorLocation location = trial->records().location(*snapshot, row, 0);
     const auto file = trial->storage().open_at(location.file, end - std::min<std::uint64_t>(end, 1), 1);

@@ -20,10 +20,10 @@ using detail::trial::Step;
 
 namespace {
 
-std::uint64_t payload_bytes(const detail::layout::Payload& payload) {
+std::uint64_t payload_bytes(const detail::trial::Catalog& catalog, const detail::layout::Payload& payload) {
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < payload.count; ++i) {
-    bytes += payload.length(i);
+    bytes += catalog.bytes(payload, i);
   }
   return bytes;
 }
@@ -108,7 +108,7 @@ StepInfo info_of(const Snapshot& snapshot, const Step& step, std::vector<std::ui
     if (info.workers.empty() || info.workers.back() != worker) {
       info.workers.emplace_back(worker);
     }
-    info.bytes += payload_bytes(snapshot.catalog.payload(row));
+    info.bytes += payload_bytes(snapshot.catalog, snapshot.catalog.payload(row));
     for (const Item& item : snapshot.catalog.items(row).items) {
       tensors.push_back(item.tensor);
     }
@@ -157,7 +157,7 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
     for (const Item& item : catalog.items(row).items) {
       Tally& tally = tallies[item.tensor];
       tally.saw(row, ranks[row.file.worker]);
-      tally.bytes += payload.length(item.position);
+      tally.bytes += catalog.bytes(payload, item.position);
       if (item.reduction == no_id) {
         tally.value = true;
       } else {
@@ -320,6 +320,9 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
     for (std::uint32_t r = 0; r < rows.size(); ++r) {
       const StepRow& row = rows[r];
       paths[r].clear();
+      if (row.file.id < query.arrivals.first || row.file.id > query.arrivals.last) {
+        continue;
+      }
       if ((query.mode && *query.mode != Mode::global && row.mode != *query.mode) ||
           !wants_worker(snapshot->worker(row))) {
         continue;
@@ -343,7 +346,8 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
     by_rank.sort(found, catalog.tensors().size());
     for (std::size_t i = 0; i < found.size(); ++i) {
       const bool same_tensor = i + 1 < found.size() && found[i + 1].tensor == found[i].tensor;
-      if (same_tensor && rows[found[i + 1].row].file.worker == rows[found[i].row].file.worker) {
+      if (same_tensor && !snapshot->shows_superseded &&
+          rows[found[i + 1].row].file.worker == rows[found[i].row].file.worker) {
         continue;
       }
       const StepRow& row = rows[found[i].row];

@@ -33,6 +33,7 @@ void BlockReader::read(const std::string& file, std::span<const RecordRange> rec
     locations[i].file = file;
     locations[i].offset = records[i].offset;
     locations[i].length = records[i].length;
+    locations[i].part = records[i].part;
     locations[i].bare = records[i].bare == nullptr ? nullptr : std::make_shared<const BareValue>(*records[i].bare);
   }
   impl_->reader.expect(std::span(locations).first(records.size()));

@@ -345,8 +345,8 @@ Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline(const Tenso
   }
   outlined.head.resize(place->offset);
   const std::span<const std::byte> tail(outlined.tail);
-  auto value =
-      wire::parse_outline(*place, outlined.head, tail.first(tail.size() - wire::footer_bytes), name_in(location, tag));
+  auto value = wire::parse_outline(*place, outlined.head, tail.first(tail.size() - wire::footer_bytes),
+                                   name_in(location, tag), kinds(), location.part);
   if (!value) {
     return std::move(value.problem());
   }
@@ -414,7 +414,7 @@ Outcome<ReadRecord> RecordReader::read(const TensorLocation& location, std::stri
     if (!payload) {
       return placed(std::move(payload.problem()), location, location.offset);
     }
-    auto value = wire::parse_value(*payload, name_in(location, tag));
+    auto value = parse(*payload, location, tag);
     if (!value) {
       return placed(std::move(value.problem()), location, location.offset);
     }
@@ -456,7 +456,7 @@ Outcome<ReadRecord> RecordReader::read_once(const TensorLocation& location, std:
     if (data != nullptr && storage_.read_once(location.file, location.offset, record)) {
       bool has_checksum = false;
       if (const auto payload = take_frame(record, has_checksum)) {
-        if (auto value = wire::parse_value(*payload, name_in(location, tag))) {
+        if (auto value = parse(*payload, location, tag)) {
           return own(std::move(*value), has_checksum);
         }
       }
@@ -503,7 +503,7 @@ Status RecordReader::stream(const TensorLocation& location, std::string_view tag
     if (!payload) {
       return placed(std::move(payload.problem()), location, location.offset);
     }
-    auto value = wire::parse_value(*payload, name_in(location, tag));
+    auto value = parse(*payload, location, tag);
     if (!value) {
       return placed(std::move(value.problem()), location, location.offset);
     }

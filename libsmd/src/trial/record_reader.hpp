@@ -43,7 +43,7 @@ struct ReadRecord {
 /// unless it is still being written; else as they are. All name the file, and offsets count from its start.
 class RecordReader {
  public:
-  /// `layout`: says which name a record bears; null: the one that is asked for.
+  /// `layout`: says which name a record bears and what it may hold; null: the one that is asked for, a tensor.
   RecordReader(storage::Storage& storage, bool verify, const layout::Layout* layout = nullptr)
       : storage_(storage), verify_(verify), layout_(layout) {}
 
@@ -73,6 +73,13 @@ class RecordReader {
   /// The name that the record there bears.
   [[nodiscard]] std::string_view name_in(const TensorLocation& location, std::string_view tag) const noexcept {
     return layout_ == nullptr ? tag : layout_->record_name(location.file, tag);
+  }
+  [[nodiscard]] wire::ValueKinds kinds() const noexcept {
+    return layout_ == nullptr ? wire::ValueKinds::tensors : layout_->value_kinds();
+  }
+  Outcome<wire::Value> parse(std::span<const std::byte> payload, const TensorLocation& location,
+                             std::string_view tag) const {
+    return wire::parse_value(payload, name_in(location, tag), kinds(), location.part);
   }
   Outcome<ReadRecord> read_bare(const TensorLocation& location, bool type_only);
   Status stream_bare(const TensorLocation& location, BlockSink& sink);

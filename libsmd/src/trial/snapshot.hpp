@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,6 +50,13 @@ struct Snapshot {
   SortedChunks<ModeClaim> claims;                      ///< By mode and mode step; each once. Without mode `global`.
   /// By id in `Catalog::paths`: the first row with records there; payload `no_id`: none. Null: no such paths.
   std::shared_ptr<const std::vector<layout::StepRow>> row_of_path;
+  /// By tensor, how many values later ones superseded; null: none. The rows have none of them, or nothing else: see
+  /// `TrialOptions::superseded`.
+  std::shared_ptr<const std::map<std::uint32_t, std::uint64_t>> superseded;
+  bool shows_superseded = false;
+  /// Where steps are known only by reading: rows that came after the first look, as they came.
+  GrowingColumn<layout::StepPart> arrivals;
+  std::uint64_t last_arrival = 0;         ///< The largest `StepPart::id` that was ever seen.
   std::optional<std::int64_t> all_wrote;  ///< The largest step that `all_wrote_by` workers wrote.
   std::size_t all_wrote_by = 0;
   SortedChunks<std::int64_t> waiting;  ///< Listed steps after `all_wrote`, but for those whose files list nothing.

@@ -5,6 +5,7 @@
 #include "layout/range_filter.hpp"
 #include "text/escape.hpp"
 #include "trial/completeness.hpp"
+#include "trial/supersede.hpp"
 
 #include <smd/error.hpp>
 
@@ -46,6 +47,9 @@ std::shared_ptr<Snapshot> continued(const Snapshot& before) {
   next->notes = before.notes;
   next->all_wrote = before.all_wrote;
   next->all_wrote_by = before.all_wrote_by;
+  next->superseded = before.superseded;
+  next->arrivals = before.arrivals;
+  next->last_arrival = before.last_arrival;
   next->waiting = before.waiting;
   next->undecided = before.undecided;
   return next;
@@ -96,6 +100,7 @@ layout::Found SnapshotMaker::look(Time now, const Snapshot* before, bool everyth
                                     .ranges_changed = ranges_changed_,
                                     .everything = everything,
                                     .incomplete_steps = window_,
+                                    .as_it_stands = options_.as_it_stands,
                                     .half_written = limits_.half_written,
                                     .now = now,
                                     .jobs = jobs(),
@@ -111,22 +116,18 @@ layout::Found SnapshotMaker::look(Time now, const Snapshot* before, bool everyth
 
 /// For a layout that gives all rows, whatever was asked for. Ranges that count steps mean certain ones as soon as there
 /// are as many: the newest, and all that come after them.
-void SnapshotMaker::keep_rows_in_range(layout::Found& found, const Snapshot* before) const {
+void SnapshotMaker::keep_rows_in_range(std::vector<layout::StepRow>& rows, const Snapshot& before) {
   std::vector<std::int64_t> steps;
-  if (before != nullptr && !found.afresh) {
-    std::transform(before->steps.begin(), before->steps.end(), std::back_inserter(steps),
-                   [](const Step& step) { return step.number; });
-  }
-  std::vector<layout::LoadedSteps::Row>& rows = found.loaded.rows;
+  std::transform(before.steps.begin(), before.steps.end(), std::back_inserter(steps),
+                 [](const Step& step) { return step.number; });
   std::transform(rows.begin(), rows.end(), std::back_inserter(steps),
-                 [](const layout::LoadedSteps::Row& row) { return row.row.file.step; });
+                 [](const layout::StepRow& row) { return row.file.step; });
   std::sort(steps.begin(), steps.end());
   steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
   layout::StepCounts counts;
   std::transform(steps.begin(), steps.end(), std::back_inserter(counts),
                  [](std::int64_t step) { return std::pair(step, std::size_t{1}); });
-  found.ranges = ranges_;
-  for (StepRange& range : found.ranges) {
+  for (StepRange& range : ranges_) {
     if (const std::optional<std::size_t> newest = range.newest(); newest && *newest > 0) {
       range = *newest >= steps.size() ? StepRange()
                                       : StepRange::between(GlobalStep(steps[steps.size() - *newest]), std::nullopt);
@@ -135,16 +136,63 @@ void SnapshotMaker::keep_rows_in_range(layout::Found& found, const Snapshot* bef
       range = StepRange::between(GlobalStep(INT64_MIN), GlobalStep(steps[*oldest - 1] + 1));
     }
   }
-  const layout::RangeFilter filter(found.ranges, counts);
-  std::erase_if(rows, [&](const layout::LoadedSteps::Row& row) { return !filter.holds(row.row.file.step); });
+  const layout::RangeFilter filter(ranges_, counts);
+  std::erase_if(rows, [&](const layout::StepRow& row) { return !filter.holds(row.file.step); });
 }
 
-void SnapshotMaker::take(Snapshot& snapshot, layout::Found&& found) {
+/// Takes what no longer counts out of new rows, and out of the snapshot.
+void SnapshotMaker::supersede(Snapshot& snapshot, std::vector<layout::StepRow>& rows,
+                              std::span<const Superseding> later) const {
+  Superseder superseder(later);
+  if (!snapshot.steps.empty() && superseder.reaches(snapshot.steps.back().number)) {
+    std::vector<layout::StepRow> known;
+    for (const Step& step : snapshot.steps) {
+      const std::span<const layout::StepRow> of_step = snapshot.rows_of(step);
+      known.insert(known.end(), of_step.begin(), of_step.end());
+    }
+    if (superseder.apply(snapshot.catalog, known)) {
+      snapshot.steps = {};
+      snapshot.claims = {};
+      snapshot.row_of_path.reset();
+      snapshot.add(std::move(known));
+    }
+  }
+  superseder.apply(snapshot.catalog, rows);
+  if (!superseder.counts.empty()) {
+    if (snapshot.superseded) {
+      for (const auto& [tensor, count] : *snapshot.superseded) {
+        superseder.counts[tensor] += count;
+      }
+    }
+    snapshot.superseded = std::make_shared<const std::map<std::uint32_t, std::uint64_t>>(std::move(superseder.counts));
+  }
+  if (options_.superseded) {
+    rows = std::move(superseder.superseded);
+  }
+}
+
+void SnapshotMaker::take(Snapshot& snapshot, layout::Found&& found, bool first) {
   snapshot.failures = std::move(found.loaded.failures);
   snapshot.notes.add(std::move(found.loaded.notes));
-  if (!found.loaded.rows.empty()) {
-    snapshot.add(snapshot.catalog.add(std::move(found.loaded)));
+  const bool named = found.listing->named.has_value();
+  if (found.loaded.rows.empty() && named) {
+    return;
   }
+  Catalog::Added added = snapshot.catalog.add(std::move(found.loaded));
+  if (!added.superseding.empty() || options_.superseded) {
+    supersede(snapshot, added.rows, added.superseding);
+  }
+  if (!named) {
+    keep_rows_in_range(added.rows, snapshot);
+    const std::uint64_t known = snapshot.last_arrival;
+    for (const layout::StepRow& row : added.rows) {
+      snapshot.last_arrival = std::max(snapshot.last_arrival, row.file.id);
+      if (!first && row.file.id > known) {
+        snapshot.arrivals.push_back(row.file);
+      }
+    }
+  }
+  snapshot.add(std::move(added.rows));
 }
 
 /// Whether the end is believed, and when to look again for that.
@@ -170,8 +218,9 @@ std::shared_ptr<Snapshot> SnapshotMaker::load(Time now, std::shared_ptr<const Sn
     before = nullptr;  // another directory took the trial's place
     quiet_since_.reset();
   }
-  // Where the steps are not known by names, nothing tells what a further range needs but everything.
-  const bool everything = before && ranges_changed_ && !before->listing->named;
+  // Where the steps are not known by names, nothing tells what a further range needs but everything. The same of what
+  // was superseded, of which the snapshot before does not know what is left.
+  const bool everything = before && (ranges_changed_ || options_.superseded) && !before->listing->named;
   layout::Found found = look(now, before.get(), everything);
   if (everything) {
     found.afresh = true;
@@ -183,23 +232,25 @@ std::shared_ptr<Snapshot> SnapshotMaker::load(Time now, std::shared_ptr<const Sn
     }
     throw_missing_collections();
   }
-  if (!found.listing->named) {
-    keep_rows_in_range(found, before.get());
-  }
   std::shared_ptr<Snapshot> next = before && !found.afresh ? continued(*before) : std::make_shared<Snapshot>();
   if (before && found.afresh) {
     next->catalog = before->catalog;  // ids stay the same, and views of names valid
+    next->arrivals = before->arrivals;
+    next->last_arrival = before->last_arrival;
   }
   next->generation = generation;
   next->listing = found.listing;
   next->collections = found.collections;
-  next->ended = found.listing->ended;
+  next->ended = found.listing->ended || (options_.as_it_stands && !layout_.marks_end());
+  next->shows_superseded = options_.superseded;
   next->due = found.due;
-  ranges_ = std::move(found.ranges);
+  if (found.listing->named) {
+    ranges_ = std::move(found.ranges);
+  }
   const bool news = found.news;
   const bool afresh = before == nullptr || ranges_changed_ || found.afresh;
   std::vector<std::int64_t> touched = touched_steps(found, before != nullptr);
-  take(*next, std::move(found));
+  take(*next, std::move(found), before == nullptr);
   find_last_complete(*next, afresh ? std::nullopt : std::optional(std::move(touched)), window_,
                      [&](std::span<const layout::StepPart> files) {
                        return layout_.load(storage_, *next->listing, files, storage_.remote() ? jobs() : 1);

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace smd::detail::trial {
@@ -46,8 +47,9 @@ class SnapshotMaker {
   [[nodiscard]] std::shared_ptr<const Snapshot> make_next(Time now, std::shared_ptr<const Snapshot> before);
   [[nodiscard]] std::shared_ptr<Snapshot> load(Time now, std::shared_ptr<const Snapshot> before);
   [[nodiscard]] layout::Found look(Time now, const Snapshot* before, bool everything);
-  void keep_rows_in_range(layout::Found& found, const Snapshot* before) const;
-  void take(Snapshot& snapshot, layout::Found&& found);
+  void keep_rows_in_range(std::vector<layout::StepRow>& rows, const Snapshot& before);
+  void take(Snapshot& snapshot, layout::Found&& found, bool first);
+  void supersede(Snapshot& snapshot, std::vector<layout::StepRow>& rows, std::span<const Superseding> later) const;
   void settle(Snapshot& snapshot, bool news, Time now);
   void require_not_stopped() const;
   [[noreturn]] void throw_missing_collections() const;

@@ -244,6 +244,32 @@ std::optional<GlobalStep> Trial::last_complete_step() const {
   return last ? std::optional(GlobalStep(*last)) : std::nullopt;
 }
 
+std::string_view Trial::layout() const noexcept { return impl_->layout().name(); }
+bool Trial::has_modes() const noexcept { return impl_->layout().has_modes(); }
+bool Trial::marks_end() const noexcept { return impl_->layout().marks_end(); }
+bool Trial::marks_steps() const noexcept { return impl_->current()->listing->named.has_value(); }
+
+std::map<std::string, std::uint64_t> Trial::superseded() const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  std::map<std::string, std::uint64_t> counts;
+  if (snapshot->superseded) {
+    for (const auto& [tensor, count] : *snapshot->superseded) {
+      counts.emplace(snapshot->catalog.tensors()[tensor], count);
+    }
+  }
+  return counts;
+}
+
+std::vector<OtherValue> Trial::other_values() const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  return snapshot->listing->extras ? snapshot->listing->extras->others : std::vector<OtherValue>();
+}
+
+Hyperparameters Trial::hyperparameters() const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  return snapshot->listing->extras ? snapshot->listing->extras->hyperparameters : Hyperparameters();
+}
+
 bool Trial::ended() const { return impl_->snapshot()->ended; }
 
 std::vector<GlobalStep> Trial::listed_steps() const {

@@ -56,6 +56,7 @@ bool TrialSnapshot::operator==(const TrialSnapshot& other) const noexcept {
   return impl_->snapshot == other.impl_->snapshot;
 }
 std::uint64_t TrialSnapshot::generation() const noexcept { return impl_->snapshot->generation; }
+bool TrialSnapshot::has_modes() const noexcept { return impl_->trial->layout().has_modes(); }
 const TrialOptions& TrialSnapshot::options() const noexcept { return impl_->trial->options(); }
 
 std::size_t TrialSnapshot::tensors() const noexcept { return impl_->catalog().tensors().size(); }
@@ -183,13 +184,14 @@ std::size_t TrialSnapshot::records(SavedRow row) const noexcept { return impl_->
 RecordRange TrialSnapshot::record(SavedRow row, std::uint32_t position) const noexcept {
   const detail::trial::Catalog& catalog = impl_->catalog();
   const detail::layout::Payload& payload = catalog.payload(*row.row_);
-  return {payload.start(position), payload.length(position),
-          catalog.stored_names()[catalog.items(*row.row_).names[position]]};
+  const detail::layout::PlaceKind kind = catalog.type(payload, position).kind;
+  return {kind == detail::layout::PlaceKind::number ? 0 : payload.start(position), catalog.bytes(payload, position),
+          catalog.stored_names()[catalog.items(*row.row_).names[position]], nullptr,
+          detail::layout::part_of_record(kind)};
 }
 
 std::shared_ptr<const BareValue> TrialSnapshot::bare_value(SavedRow row, std::uint32_t position) const {
-  const detail::layout::Payload& payload = impl_->catalog().payload(*row.row_);
-  return payload.kind == detail::layout::PlaceKind::record
+  return impl_->catalog().payload(*row.row_).types == detail::layout::no_id
              ? nullptr
              : impl_->trial->records().location(*impl_->snapshot, *row.row_, position).bare;
 }

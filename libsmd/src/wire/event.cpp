@@ -8,18 +8,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <new>
 #include <string>
 #include <vector>
 
 namespace smd::detail::wire {
 namespace {
 
-using protozero::data_view;
 using protozero::pbf_reader;
-using protozero::pbf_wire_type;
 
 namespace event_field {
 constexpr std::uint32_t wall_time = 1, step = 2, summary = 5, last_of_oneof = 9;
@@ -92,11 +88,6 @@ struct EventParts {
   std::string_view other_tag;
 };
 
-std::string_view text_of(pbf_reader& reader) {
-  const data_view view = view_of(reader);
-  return {view.data(), view.size()};
-}
-
 std::optional<std::int64_t> decimal(std::string_view text) noexcept {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -106,7 +97,7 @@ std::optional<std::int64_t> decimal(std::string_view text) noexcept {
 void scan_metadata(pbf_reader metadata, ValueParts& parts) {
   while (next_field(metadata)) {
     if (metadata.tag() != metadata_field::plugin_data) {
-      metadata.skip();
+      skip_field(metadata);
       continue;
     }
     pbf_reader plugin = message_of(metadata);
@@ -118,7 +109,7 @@ void scan_metadata(pbf_reader metadata, ValueParts& parts) {
       } else if (plugin.tag() == plugin_field::content) {
         content = text_of(plugin);
       } else {
-        plugin.skip();
+        skip_field(plugin);
       }
     }
     if (name == "mode") {
@@ -144,7 +135,7 @@ ValueParts scan_value(pbf_reader value) {
         parts.other_kind = true;
         parts.replaced = parts.replaced || parts.tensor.size() != 0;
         parts.tensor.clear();  // in a oneof, the last field counts
-        value.skip();
+        skip_field(value);
         break;
       case value_field_number::tensor:
         if (parts.tensor.size() == most_pieces) {
@@ -157,7 +148,7 @@ ValueParts scan_value(pbf_reader value) {
         scan_metadata(message_of(value), parts);
         break;
       default:
-        value.skip();
+        skip_field(value);
     }
   }
   return parts;
@@ -167,7 +158,7 @@ void scan_summary(pbf_reader summary, std::string_view tag, EventParts& event) {
   event.has_summary = true;
   while (next_field(summary)) {
     if (summary.tag() != summary_field::value) {
-      summary.skip();
+      skip_field(summary);
       continue;
     }
     ++event.values;
@@ -183,14 +174,11 @@ void scan_summary(pbf_reader summary, std::string_view tag, EventParts& event) {
 
 EventParts scan_event(std::span<const std::byte> payload, std::string_view tag) {
   EventParts event;
-  pbf_reader reader{reinterpret_cast<const char*>(payload.data()), payload.size()};
+  pbf_reader reader = reader_of(payload);
   while (next_field(reader)) {
     const std::uint32_t field = reader.tag();
     if (field == event_field::wall_time) {
-      if (reader.wire_type() != pbf_wire_type::fixed64) {
-        throw WrongWireType{};
-      }
-      event.wall_time = reader.get_double();
+      event.wall_time = double_of(reader);
     } else if (field == event_field::step) {
       event.step = static_cast<std::int64_t>(varint_of(reader));
     } else if (field == event_field::summary) {
@@ -203,7 +191,7 @@ EventParts scan_event(std::span<const std::byte> payload, std::string_view tag) 
         event.step = before.step;
         event.replaced = before.replaced || before.has_summary;
       }
-      reader.skip();
+      skip_field(reader);
     }
   }
   return event;
@@ -234,14 +222,13 @@ Outcome<std::optional<Value>> parse_unguarded(std::span<const std::byte> payload
   }
   TensorParts parts = scan_tensor(wanted.tensor.all());
   if (outlined) {
-    const bool has_values = std::any_of(parts.values.begin(), parts.values.end(), [](auto n) { return n != 0; });
     // The content may belong to a tensor that was replaced.
     const bool replaced = event.replaced || wanted.replaced;
-    if (replaced || event.values != 1 || wanted.tensor.size() != 1 || parts.content || has_values) {
+    if (replaced || event.values != 1 || wanted.tensor.size() != 1 || has_elements(parts)) {
       return std::optional<Value>{};
     }
   }
-  Outcome<Value> value = decode_tensor(std::move(parts), wanted.tensor.all(), outlined);
+  Outcome<Value> value = decode_tensor(std::move(parts), wanted.tensor.all(), outlined, ValueKinds::tensors);
   if (!value) {
     return wrong(value.problem().text);
   }
@@ -255,29 +242,16 @@ Outcome<std::optional<Value>> parse_unguarded(std::span<const std::byte> payload
 }  // namespace
 
 Outcome<std::optional<Value>> parse_event(std::span<const std::byte> payload, std::string_view tag,
-                                          std::optional<std::uint64_t> outlined) {
-  const auto broken = [](const char* what) { return damaged(fmt::format("record's protobuf message: {}", what)); };
-  try {
-    return parse_unguarded(payload, tag, outlined);
-  } catch (const protozero::varint_too_long_exception&) {
-    return broken("number of more than ten bytes");
-  } catch (const protozero::unknown_pbf_wire_type_exception&) {
-    return broken("unknown wire type");
-  } catch (const protozero::end_of_buffer_exception&) {
-    return broken("cut off, or a part is longer than what holds it");
-  } catch (const protozero::invalid_tag_exception&) {
-    return broken("field number that none can have");
-  } catch (const protozero::invalid_length_exception&) {
-    return broken("packed numbers do not fill their field");
-  } catch (const protozero::exception& error) {
-    return broken(error.what());
-  } catch (const std::bad_alloc&) {
-    return Problem{ProblemKind::io, {}, {}, "out of memory"};
-  }
+                                          std::optional<std::uint64_t> outlined, ValueKinds kinds, RecordPart part) {
+  return guarded([&] {
+    return kinds == ValueKinds::summaries ? parse_summary_value(payload, tag, outlined, part)
+                                          : parse_unguarded(payload, tag, outlined);
+  });
 }
 
-Outcome<Value> parse_value(std::span<const std::byte> payload, std::string_view tag) {
-  Outcome<std::optional<Value>> value = parse_event(payload, tag, {});
+Outcome<Value> parse_value(std::span<const std::byte> payload, std::string_view tag, ValueKinds kinds,
+                           RecordPart part) {
+  Outcome<std::optional<Value>> value = parse_event(payload, tag, {}, kinds, part);
   if (!value) {
     return std::move(value.problem());
   }

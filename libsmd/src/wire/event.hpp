@@ -12,6 +12,10 @@
 
 #include "types/outcome.hpp"
 
+namespace smd {
+enum class RecordPart : std::uint8_t;  // smd/tensor.hpp; its first value is `all`
+}
+
 namespace smd::detail::wire {
 
 /// One tensor value as a record holds it. `bytes` have the layout that `TensorView` describes.
@@ -37,17 +41,15 @@ enum class ValueKinds : std::uint8_t {
   summaries,  ///< Whatever TensorBoard's writers store, several in one event too (`wire/summary.hpp`).
 };
 
-/// Which elements of a record's string tensor are the value.
-enum class ValuePart : std::uint8_t {
-  all,
-  images,  ///< Of the plugin `images`: without width and height, the first two.
-  clips,   ///< Of the plugin `audio`: without labels, the second column of [k,2].
-};
-
 /// Parses a record's payload and returns the tensor with the tag `tag`. Bytes of plain tensors are borrowed from
 /// `payload`, never copied. Returns a problem that names tensor, type and shape unless the payload holds a valid
 /// tensor of that name with as many elements as its shape says. Never throws.
-Outcome<Value> parse_value(std::span<const std::byte> payload, std::string_view tag);
+///
+/// With `ValueKinds::summaries`, returns the last value of that name, whatever its kind: a `simple_value` as a float32
+/// scalar; a histogram as float64 of shape [k,3], left and right edge and count of each bucket; an image or a sound as
+/// a string, its encoded bytes; a tensor as it is, or the `part` of it that was asked for.
+Outcome<Value> parse_value(std::span<const std::byte> payload, std::string_view tag,
+                           ValueKinds kinds = ValueKinds::tensors, RecordPart part = {});
 
 /// Fills `into` with copies of an element. Precondition: the size of `into` is a multiple of the element's.
 void fill_repeated(std::span<std::byte> into, std::span<const std::byte> element) noexcept;

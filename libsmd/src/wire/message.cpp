@@ -7,6 +7,7 @@
 
 #include <array>
 #include <limits>
+#include <string>
 
 namespace smd::detail::wire {
 namespace {
@@ -57,12 +58,28 @@ void skip_group(protozero::pbf_reader& reader) {
       drop_key(reader);
     } else {
       reader.next();
-      reader.skip();
+      skip_field(reader);
     }
   } while (depth != 0);
 }
 
 }  // namespace
+
+Problem problem_of(const protozero::exception& error) {
+  std::string_view what = error.what();
+  if (dynamic_cast<const protozero::varint_too_long_exception*>(&error) != nullptr) {
+    what = "number of more than ten bytes";
+  } else if (dynamic_cast<const protozero::unknown_pbf_wire_type_exception*>(&error) != nullptr) {
+    what = "unknown wire type";
+  } else if (dynamic_cast<const protozero::end_of_buffer_exception*>(&error) != nullptr) {
+    what = "cut off, or a part is longer than what holds it";
+  } else if (dynamic_cast<const protozero::invalid_tag_exception*>(&error) != nullptr) {
+    what = "field number that none can have";
+  } else if (dynamic_cast<const protozero::invalid_length_exception*>(&error) != nullptr) {
+    what = "packed numbers do not fill their field";
+  }
+  return damaged("record's protobuf message: " + std::string(what));
+}
 
 bool next_field_of_any(protozero::pbf_reader& reader) {
   while (!reader.data().empty()) {

@@ -3,13 +3,18 @@
 
 #include <protozero/exception.hpp>
 #include <protozero/pbf_reader.hpp>
+#include <protozero/varint.hpp>
+
+#include "types/outcome.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
+#include <string_view>
 
 /// Reads protobuf messages: protozero, and what it lacks. Damage is thrown as an exception here, and caught at the
-/// boundary of `wire` (`parse_value`, `parse_outline`).
+/// boundary of `wire` (`guarded`).
 namespace smd::detail::wire {
 
 /// A field's wire type differs from the one in its message's schema.
@@ -38,7 +43,22 @@ inline protozero::data_view view_of(protozero::pbf_reader& reader) {
   if (reader.wire_type() != protozero::pbf_wire_type::length_delimited) {
     throw WrongWireType{};
   }
+  // protozero takes the length's lower 32 bits for all of it.
+  const protozero::data_view rest = reader.data();
+  const char* at = rest.data();
+  if (protozero::decode_varint(&at, rest.data() + rest.size()) > rest.size()) {
+    throw protozero::end_of_buffer_exception{};
+  }
   return reader.get_view();
+}
+
+/// Skips the current field, which is no group.
+inline void skip_field(protozero::pbf_reader& reader) {
+  if (reader.wire_type() == protozero::pbf_wire_type::length_delimited) {
+    (void)view_of(reader);
+  } else {
+    reader.skip();
+  }
 }
 inline protozero::pbf_reader message_of(protozero::pbf_reader& reader) {
   return protozero::pbf_reader{view_of(reader)};
@@ -48,12 +68,50 @@ inline std::span<const std::byte> bytes_of(protozero::pbf_reader& reader) {
   return std::as_bytes(std::span(view.data(), view.size()));
 }
 
+inline std::string_view text_of(protozero::pbf_reader& reader) {
+  const protozero::data_view view = view_of(reader);
+  return {view.data(), view.size()};
+}
+
 /// Returns the number in the current field, a varint. @throws WrongWireType
 inline std::uint64_t varint_of(protozero::pbf_reader& reader) {
   if (reader.wire_type() != protozero::pbf_wire_type::varint) {
     throw WrongWireType{};
   }
   return reader.get_uint64();
+}
+
+/// The same for floating point. @throws WrongWireType
+inline double double_of(protozero::pbf_reader& reader) {
+  if (reader.wire_type() != protozero::pbf_wire_type::fixed64) {
+    throw WrongWireType{};
+  }
+  return reader.get_double();
+}
+inline float float_of(protozero::pbf_reader& reader) {
+  if (reader.wire_type() != protozero::pbf_wire_type::fixed32) {
+    throw WrongWireType{};
+  }
+  return reader.get_float();
+}
+
+inline protozero::pbf_reader reader_of(std::span<const std::byte> message) noexcept {
+  return protozero::pbf_reader{reinterpret_cast<const char*>(message.data()), message.size()};
+}
+
+/// What is wrong with a message.
+[[nodiscard]] Problem problem_of(const protozero::exception& error);
+
+/// Returns what `parse` does, an `Outcome`, or as a problem what it throws.
+template <class Parse>
+auto guarded(Parse&& parse) -> decltype(parse()) {
+  try {
+    return parse();
+  } catch (const protozero::exception& error) {
+    return problem_of(error);
+  } catch (const std::bad_alloc&) {
+    return Problem{ProblemKind::io, {}, {}, "out of memory"};
+  }
 }
 
 }  // namespace smd::detail::wire

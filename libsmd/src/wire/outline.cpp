@@ -172,7 +172,8 @@ std::optional<ContentPlace> find_content(std::span<const std::byte> head, std::u
 }
 
 Outcome<std::optional<Value>> parse_outline(const ContentPlace& place, std::span<const std::byte> head,
-                                            std::span<const std::byte> tail, std::string_view tag) {
+                                            std::span<const std::byte> tail, std::string_view tag, ValueKinds kinds,
+                                            RecordPart part) {
   if (head.size() < place.offset || place.bytes == 0) {
     return std::optional<Value>{};
   }
@@ -187,7 +188,7 @@ Outcome<std::optional<Value>> parse_outline(const ContentPlace& place, std::span
   } catch (const std::bad_alloc&) {
     return Problem{ProblemKind::io, {}, {}, "out of memory"};
   }
-  return parse_event(skeleton, tag, place.bytes);
+  return parse_event(skeleton, tag, place.bytes, kinds, part);
 }
 
 }  // namespace smd::detail::wire

@@ -33,6 +33,7 @@ struct ContentPlace {
 /// cannot be distinguished like this (several tensors or values): load it all then. Booleans are for the caller to
 /// normalise.
 Outcome<std::optional<Value>> parse_outline(const ContentPlace& place, std::span<const std::byte> head,
-                                            std::span<const std::byte> tail, std::string_view tag);
+                                            std::span<const std::byte> tail, std::string_view tag,
+                                            ValueKinds kinds = ValueKinds::tensors, RecordPart part = {});
 
 }  // namespace smd::detail::wire

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <forward_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,13 +51,15 @@ enum class EventKind : std::uint8_t {
 /// SessionLog.status.
 enum class SessionStatus : std::uint8_t { unspecified, start, stop, checkpoint };
 
-/// One Event. Borrows the payload; `values` is reused by the next call.
+/// One Event. Borrows the payload, unless a writer split a message; `values` is reused by the next call.
 struct EventOutline {
   double wall_time = 0;  ///< Seconds since 1970.
   std::int64_t step = 0;
   EventKind kind = EventKind::nothing;
   SessionStatus session = SessionStatus::unspecified;
   std::vector<SummaryValue> values;
+  bool plain = true;                                ///< No value was split, and nothing replaced an earlier part of it.
+  std::forward_list<std::vector<std::byte>> whole;  ///< Messages that were split, put together.
 };
 
 /// Parses the payload of a record into `event`. A problem (kind damaged) if it is no Event. Never throws.
@@ -101,7 +103,8 @@ struct Hyperparameter {
   /// The value as JSON: a number, a quoted text, true, false, null, or a list of these.
   std::string json;
 };
-/// Those in the plugin's content; empty if it holds none. [tensorboard/plugins/hparams/plugin_data.proto]
+/// Those in the plugin's content, by name; empty if it holds none or is damaged. Numbers that JSON lacks are the texts
+/// "NaN", "Infinity" and "-Infinity". [tensorboard/plugins/hparams/plugin_data.proto]
 [[nodiscard]] std::vector<Hyperparameter> hyperparameters(std::span<const std::byte> content);
 
 }  // namespace smd::detail::wire

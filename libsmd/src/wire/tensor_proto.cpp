@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -34,7 +35,7 @@ void scan_shape(pbf_reader shape, TensorParts& parts) {
         if (dim.tag() == dim_field::size) {
           size = static_cast<std::int64_t>(varint_of(dim));
         } else {
-          dim.skip();
+          skip_field(dim);
         }
       }
       if (parts.shape.size() < limits::dimensions) {
@@ -45,7 +46,7 @@ void scan_shape(pbf_reader shape, TensorParts& parts) {
     } else if (shape.tag() == shape_field::unknown_rank) {
       parts.unknown_rank = varint_of(shape) != 0;
     } else {
-      shape.skip();
+      skip_field(shape);
     }
   }
 }
@@ -70,7 +71,7 @@ std::uint64_t count_values(pbf_reader& reader) {
       break;
   }
   if (reader.wire_type() == unpacked) {
-    reader.skip();
+    skip_field(reader);
     return 1;
   }
   return count_packed(field, bytes_of(reader));
@@ -87,24 +88,32 @@ std::optional<Dtype> known_dtype(std::uint64_t number) noexcept {
 /// Checks one tensor. Each check returns the text of what is wrong, without the subject, or nullopt.
 class Decoder {
  public:
-  Decoder(TensorParts& parts, std::span<const std::span<const std::byte>> pieces, std::optional<std::uint64_t> outlined)
-      : parts_(parts), pieces_(pieces), outlined_(outlined) {
+  Decoder(TensorParts& parts, std::span<const std::span<const std::byte>> pieces, std::optional<std::uint64_t> outlined,
+          ValueKinds kinds)
+      : parts_(parts), pieces_(pieces), outlined_(outlined), kinds_(kinds) {
     content_bytes_ = outlined ? *outlined : parts.content ? parts.content->size() : 0;
   }
 
+  std::optional<std::string> decode_type(Value& value) {
+    auto wrong = find_shape(value);
+    return wrong ? wrong : find_dtype(value);
+  }
+
   std::optional<std::string> decode(Value& value) {
-    if (auto wrong = find_shape(value); wrong) {
+    if (auto wrong = decode_type(value); wrong) {
       return wrong;
     }
-    if (auto wrong = find_dtype(value); wrong) {
-      return wrong;
+    field_ = value_field(value.dtype);
+    const bool bytes = value.dtype == Dtype::uint8 || value.dtype == Dtype::quint8;
+    if (kinds_ == ValueKinds::summaries && bytes && parts_.values[tensor_field::uint32_val] != 0) {
+      field_ = tensor_field::uint32_val;
     }
     return value.dtype == Dtype::string ? strings(value) : numbers(value);
   }
 
  private:
   std::optional<std::string> find_shape(Value& value) {
-    if (!parts_.has_shape) {
+    if (!parts_.has_shape && kinds_ == ValueKinds::tensors) {
       return "no shape";
     }
     if (parts_.unknown_rank) {
@@ -151,11 +160,10 @@ class Decoder {
 
   /// Rejects values in a field that does not belong to this type.
   [[nodiscard]] std::optional<std::string> stray_values(const Value& value) const {
-    const std::uint32_t right = value_field(value.dtype);
     for (std::uint32_t field = 0; field < tensor_field::count; ++field) {
-      if (field != right && parts_.values[field] != 0) {
+      if (field != field_ && parts_.values[field] != 0) {
         return fmt::format("{} in its {}, but {} belongs in {}", parts_.values[field], value_field_name(field),
-                           to_string(value.dtype), value_field_name(right));
+                           to_string(value.dtype), value_field_name(field_));
       }
     }
     return {};
@@ -186,10 +194,10 @@ class Decoder {
     if (auto wrong = stray_values(value); wrong) {
       return wrong;
     }
-    const std::uint64_t given = parts_.values[value_field(value.dtype)];
+    const std::uint64_t given = parts_.values[field_];
     if (content_bytes_ != 0 && given != 0) {
       return fmt::format("both {} bytes of content and {} values in its {}", content_bytes_, given,
-                         value_field_name(value_field(value.dtype)));
+                         value_field_name(field_));
     }
     if (given != 0) {
       return typed(value, given);
@@ -213,7 +221,7 @@ class Decoder {
 
   /// Decodes elements from the `*_val` field; the last one stands for all that are missing.
   std::optional<std::string> typed(Value& value, std::uint64_t given) {
-    const std::string_view field = value_field_name(value_field(value.dtype));
+    const std::string_view field = value_field_name(field_);
     const std::size_t item = item_size(value.dtype);
     if (is_complex(value.dtype)) {
       if (given % 2 != 0) {
@@ -229,11 +237,15 @@ class Decoder {
                          given, field, kind_of(value), elements_, limits::repeated_value_bytes);
     }
     const std::span<std::byte> into = own(value, given * item);
-    if (const auto misfit = decode_values(value.dtype, pieces_, into); misfit) {
+    value.repeats = elements_ - given;
+    value.bytes = into;
+    if (kinds_ == ValueKinds::summaries && field_ == tensor_field::half_val && has_wide_halves(pieces_)) {
+      decode_wide_halves(value.dtype, pieces_, into);
+      return {};
+    }
+    if (const auto misfit = decode_values(value.dtype, field_, pieces_, into); misfit) {
       return fmt::format("{} in its {}, which {} cannot hold", *misfit, field, to_string(value.dtype));
     }
-    value.bytes = into;
-    value.repeats = elements_ - given;
     return {};
   }
 
@@ -245,11 +257,17 @@ class Decoder {
   TensorParts& parts_;
   std::span<const std::span<const std::byte>> pieces_;
   std::optional<std::uint64_t> outlined_;
+  ValueKinds kinds_;
+  std::uint32_t field_ = 0;  // which holds the elements, unless they are content
   std::uint64_t content_bytes_ = 0;
   std::uint64_t elements_ = 0;
 };
 
 }  // namespace
+
+bool has_elements(const TensorParts& parts) noexcept {
+  return parts.content || std::any_of(parts.values.begin(), parts.values.end(), [](auto n) { return n != 0; });
+}
 
 TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces) {
   TensorParts parts;
@@ -266,7 +284,7 @@ TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces) {
       } else if (!value_field_name(field).empty()) {
         parts.values[field] += count_values(reader);
       } else {
-        reader.skip();
+        skip_field(reader);
       }
     }
   }
@@ -274,9 +292,17 @@ TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces) {
 }
 
 Outcome<Value> decode_tensor(TensorParts&& parts, std::span<const std::span<const std::byte>> pieces,
-                             std::optional<std::uint64_t> outlined) {
+                             std::optional<std::uint64_t> outlined, ValueKinds kinds) {
   Value value;
-  if (auto wrong = Decoder(parts, pieces, outlined).decode(value); wrong) {
+  if (auto wrong = Decoder(parts, pieces, outlined, kinds).decode(value); wrong) {
+    return damaged(std::move(*wrong));
+  }
+  return value;
+}
+
+Outcome<Value> decode_type(TensorParts&& parts, ValueKinds kinds) {
+  Value value;
+  if (auto wrong = Decoder(parts, {}, {}, kinds).decode_type(value); wrong) {
     return damaged(std::move(*wrong));
   }
   return value;

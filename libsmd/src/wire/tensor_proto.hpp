@@ -36,13 +36,21 @@ struct TensorParts {
                                                             ///< types, of real numbers.
 };
 
+/// Whether elements stand in it, in whichever field.
+[[nodiscard]] bool has_elements(const TensorParts& parts) noexcept;
+
 /// @throws protozero::exception
 TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces);
 
 /// Decodes type, shape and elements and checks them against each other. The caller adds the tensor's name to problems.
-/// With `outlined`, that many bytes of content are assumed to be elsewhere, and `bytes` stays empty.
+/// With `outlined`, that many bytes of content are assumed to be elsewhere, and `bytes` stays empty. With
+/// `ValueKinds::summaries`, a tensor without a shape is a scalar, and elements may stand where PyTorch puts them: those
+/// of uint8 in `uint32_val`, and float32 in `half_val` (`has_wide_halves`).
 /// @throws protozero::exception, std::bad_alloc
 Outcome<Value> decode_tensor(TensorParts&& parts, std::span<const std::span<const std::byte>> pieces,
-                             std::optional<std::uint64_t> outlined);
+                             std::optional<std::uint64_t> outlined, ValueKinds kinds);
+
+/// The same for type and shape only.
+Outcome<Value> decode_type(TensorParts&& parts, ValueKinds kinds);
 
 }  // namespace smd::detail::wire

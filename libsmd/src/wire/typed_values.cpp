@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/typed_values.hpp"
 
+#include "text/half.hpp"
 #include "wire/little_endian.hpp"
 #include "wire/message.hpp"
 #include "wire/tensor_proto.hpp"
@@ -8,6 +9,7 @@
 #include <protozero/varint.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -40,7 +42,7 @@ void for_each(std::span<const std::span<const std::byte>> pieces, std::uint32_t 
       if (reader.tag() == field) {
         take(reader);
       } else {
-        reader.skip();
+        skip_field(reader);
       }
     }
   }
@@ -85,11 +87,12 @@ void for_each_varint(pbf_reader& reader, Take take) {
   }
 }
 
-/// Decodes an `int_val` field for a type no wider than int32. Protobuf truncates its numbers to 32 bits.
+/// Decodes a field for a type no wider than int32. Protobuf truncates its numbers to 32 bits.
 template <class T>
-std::optional<std::int64_t> decode_int32(std::span<const std::span<const std::byte>> pieces, Sink& sink) {
+std::optional<std::int64_t> decode_int32(std::uint32_t field, std::span<const std::span<const std::byte>> pieces,
+                                         Sink& sink) {
   std::optional<std::int64_t> misfit;
-  for_each(pieces, tensor_field::int_val, [&](pbf_reader& reader) {
+  for_each(pieces, field, [&](pbf_reader& reader) {
     for_each_varint(reader, [&](std::uint64_t number) {
       const auto value = static_cast<std::int32_t>(static_cast<std::uint32_t>(number));
       if (!misfit && (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max())) {
@@ -174,10 +177,10 @@ std::uint64_t count_packed(std::uint32_t field, std::span<const std::byte> bytes
       std::count_if(bytes.begin(), bytes.end(), [](std::byte b) { return (b & std::byte{0x80}) == std::byte{0}; }));
 }
 
-std::optional<std::int64_t> decode_values(Dtype dtype, std::span<const std::span<const std::byte>> pieces,
+std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field,
+                                          std::span<const std::span<const std::byte>> pieces,
                                           std::span<std::byte> into) {
   Sink sink(into);
-  const std::uint32_t field = value_field(dtype);
   if (fixed_width(field) != 0) {
     for_each(pieces, field, [&](pbf_reader& reader) {
       switch (reader.wire_type()) {
@@ -194,19 +197,19 @@ std::optional<std::int64_t> decode_values(Dtype dtype, std::span<const std::span
   switch (dtype) {
     case Dtype::int8:
     case Dtype::qint8:
-      return decode_int32<std::int8_t>(pieces, sink);
+      return decode_int32<std::int8_t>(field, pieces, sink);
     case Dtype::uint8:
     case Dtype::quint8:
-      return decode_int32<std::uint8_t>(pieces, sink);
+      return decode_int32<std::uint8_t>(field, pieces, sink);
     case Dtype::int16:
     case Dtype::qint16:
-      return decode_int32<std::int16_t>(pieces, sink);
+      return decode_int32<std::int16_t>(field, pieces, sink);
     case Dtype::uint16:
     case Dtype::quint16:
-      return decode_int32<std::uint16_t>(pieces, sink);
+      return decode_int32<std::uint16_t>(field, pieces, sink);
     case Dtype::int32:
     case Dtype::qint32:
-      return decode_int32<std::int32_t>(pieces, sink);
+      return decode_int32<std::int32_t>(field, pieces, sink);
     default:
       break;
   }
@@ -232,6 +235,24 @@ std::optional<std::int64_t> decode_values(Dtype dtype, std::span<const std::span
     });
   });
   return misfit;
+}
+
+bool has_wide_halves(std::span<const std::span<const std::byte>> pieces) {
+  bool wide = false;
+  for_each(pieces, tensor_field::half_val, [&](pbf_reader& reader) {
+    for_each_varint(reader, [&](std::uint64_t number) { wide = wide || static_cast<std::uint32_t>(number) > 0xFFFF; });
+  });
+  return wide;
+}
+
+void decode_wide_halves(Dtype dtype, std::span<const std::span<const std::byte>> pieces, std::span<std::byte> into) {
+  Sink sink(into);
+  for_each(pieces, tensor_field::half_val, [&](pbf_reader& reader) {
+    for_each_varint(reader, [&](std::uint64_t bits) {
+      const auto number = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+      sink.number<std::uint16_t>(dtype == Dtype::bfloat16 ? bfloat16_bits(number) : half_bits(number));
+    });
+  });
 }
 
 std::uint64_t packed_string_bytes(std::span<const std::span<const std::byte>> pieces) {

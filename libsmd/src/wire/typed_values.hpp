@@ -22,11 +22,20 @@ namespace smd::detail::wire {
 /// @throws protozero::exception if that is not a whole number.
 [[nodiscard]] std::uint64_t count_packed(std::uint32_t field, std::span<const std::byte> bytes);
 
-/// Writes all values in `pieces` to `into`, which has room for exactly as many as `scan_tensor` counted. Returns the
-/// first number that the type cannot represent, if there is one.
+/// Writes all values in the `*_val` field `field` of `pieces` to `into`, which has room for exactly as many as
+/// `scan_tensor` counted. Returns the first number that the type cannot represent, if there is one.
 /// @throws protozero::exception
-std::optional<std::int64_t> decode_values(Dtype dtype, std::span<const std::span<const std::byte>> pieces,
+std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field,
+                                          std::span<const std::span<const std::byte>> pieces,
                                           std::span<std::byte> into);
+
+/// Returns true if `half_val` holds anything wider than 16 bits. PyTorch stores the bits of a float32 there for each
+/// element. [torch/utils/tensorboard/summary.py]
+/// @throws protozero::exception
+[[nodiscard]] bool has_wide_halves(std::span<const std::span<const std::byte>> pieces);
+
+/// Writes the elements of such a `half_val`, as float16 or bfloat16. @throws protozero::exception
+void decode_wide_halves(Dtype dtype, std::span<const std::span<const std::byte>> pieces, std::span<std::byte> into);
 
 /// Returns the size of all strings in packed form, each preceded by its length in four bytes.
 [[nodiscard]] std::uint64_t packed_string_bytes(std::span<const std::span<const std::byte>> pieces);

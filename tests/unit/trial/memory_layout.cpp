@@ -81,7 +81,7 @@ class MemoryStorage final : public storage::Storage {
 class MemoryListing final : public layout::Listing {
  public:
   [[nodiscard]] std::string path(const layout::StepPart& file) const override {
-    return "log line " + std::to_string(file.id);
+    return "log line " + std::to_string(file.id - 1);
   }
   std::uint32_t worker_of(const std::string& name) {
     const auto known = std::find_if(workers.begin(), workers.end(), [&](const auto& other) { return *other == name; });
@@ -140,6 +140,8 @@ class MemoryLayout final : public layout::Layout {
     found.listing = std::move(listing);
     return found;
   }
+  [[nodiscard]] std::string_view name() const noexcept override { return "memory"; }
+  [[nodiscard]] bool has_modes() const noexcept override { return false; }
   bool ended(storage::Storage&) const override { return false; }
   std::span<const std::string_view> folders() const noexcept override {
     static constexpr std::array<std::string_view, 1> all = {""};
@@ -215,6 +217,13 @@ class MemoryLayout final : public layout::Layout {
     return info;
   }
 
+  /// The element of a number: float32, float64, or an integer.
+  static std::uint64_t bits_of(Dtype dtype, double number) {
+    return dtype == Dtype::float64   ? std::bit_cast<std::uint64_t>(number)
+           : dtype == Dtype::float32 ? std::bit_cast<std::uint32_t>(static_cast<float>(number))
+                                     : static_cast<std::uint64_t>(static_cast<std::int64_t>(number));
+  }
+
   /// One row for each step, worker and kind of place.
   static void fill(const std::vector<Line>& lines, MemoryListing& listing, layout::LoadedSteps& loaded) {
     std::map<std::tuple<std::int64_t, std::uint32_t, std::string>, std::vector<const Line*>> rows;
@@ -225,9 +234,9 @@ class MemoryLayout final : public layout::Layout {
     for (const auto& [key, values] : rows) {
       const auto& [step, worker, kind] = key;
       layout::Payload payload;
-      payload.kind = kind == "number"     ? layout::PlaceKind::number
-                     : kind == "elements" ? layout::PlaceKind::elements
-                                          : layout::PlaceKind::record;
+      const layout::PlaceKind place = kind == "number"     ? layout::PlaceKind::number
+                                      : kind == "elements" ? layout::PlaceKind::elements
+                                                           : layout::PlaceKind::record;
       payload.count = static_cast<std::uint32_t>(values.size());
       payload.wide = payload.wide_lengths = true;
       payload.wall_time = first_time + static_cast<double>(step);
@@ -237,21 +246,21 @@ class MemoryLayout final : public layout::Layout {
       std::vector<std::uint64_t> lengths;
       for (const Line* const value : values) {
         names.push_back(tables.names.add(value->name));
-        types.push_back({static_cast<Dtype>(value->dtype), value->shape});
-        const bool number = payload.kind == layout::PlaceKind::number;
-        starts.push_back(number ? std::bit_cast<std::uint64_t>(value->number) : value->offset);
+        types.push_back({place, static_cast<Dtype>(value->dtype), value->shape});
+        const bool number = place == layout::PlaceKind::number;
+        starts.push_back(number ? bits_of(static_cast<Dtype>(value->dtype), value->number) : value->offset);
         lengths.push_back(number ? std::bit_cast<std::uint64_t>(payload.wall_time) : value->length);
       }
       payload.names = static_cast<std::uint32_t>(tables.name_lists.size());
       tables.name_lists.push_back(std::move(names));
-      if (payload.kind != layout::PlaceKind::record) {
+      if (place != layout::PlaceKind::record) {
         payload.types = static_cast<std::uint32_t>(tables.type_lists.size());
         tables.type_lists.push_back(std::move(types));
       }
       payload.starts = tables.arena.keep(starts, true);
       payload.lengths = tables.arena.keep(lengths, true);
       layout::StepRow row;
-      row.file = {step, worker, values.front()->place};
+      row.file = {step, worker, values.front()->place + 1};
       row.mode_step = step;
       row.payload = static_cast<std::uint32_t>(tables.payloads.size());
       row.event_file = tables.paths.add(kind == "number" ? "log" : kind == "elements" ? "elements" : "records");

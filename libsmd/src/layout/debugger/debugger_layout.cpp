@@ -6,6 +6,7 @@
 #include "layout/debugger/look.hpp"
 #include "layout/debugger/trial_paths.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -18,6 +19,7 @@ const DebuggerListing& own(const Listing& listing) { return static_cast<const De
 
 class DebuggerLayout final : public Layout {
  public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "debugger"; }
   Outcome<Found> look(storage::Storage& storage, const LookRequest& request, const Listing* before,
                       std::shared_ptr<const CollectionsInfo> collections) const override {
     return look_at_trial(storage, request, before == nullptr ? nullptr : &own(*before), std::move(collections));
@@ -60,7 +62,19 @@ std::unique_ptr<Layout> debugger_layout() { return std::make_unique<DebuggerLayo
 bool holds_index_files(storage::Storage& storage) { return storage.exists(index_folder); }
 
 bool holds_debugger_trial(storage::Storage& storage) {
-  return storage.exists("collections") || holds_index_files(storage) || storage.exists(events_folder);
+  if (storage.exists("collections") || holds_index_files(storage) || storage.exists(end_marker)) {
+    return true;
+  }
+  // A folder of that name may be a run of a log directory: of a trial, it has a folder for each step.
+  if (!storage.exists(events_folder)) {
+    return false;
+  }
+  const auto entries = storage.list(events_folder);
+  return !entries || entries->empty() ||
+         std::any_of(entries->begin(), entries->end(), [](const storage::DirEntry& entry) {
+           constexpr std::size_t step_digits = 12;
+           return entry.name.size() >= step_digits && entry.name.find_first_not_of("0123456789") == std::string::npos;
+         });
 }
 
 }  // namespace smd::detail::layout

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/tensorboard/event_taker.hpp"
+
+#include "text/escape.hpp"
+
+#include <smd/limits.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+#include <utility>
+
+namespace smd::detail::layout {
+
+namespace {
+
+SeriesPlugin plugin_of(const wire::SummaryMetadata& metadata) noexcept {
+  // clang-format off
+  constexpr std::array<std::pair<std::string_view, SeriesPlugin>, 7> plugins = {{
+      {"scalars", SeriesPlugin::scalars}, {"histograms", SeriesPlugin::histograms},
+      {"images", SeriesPlugin::images}, {"audio", SeriesPlugin::audio}, {"text", SeriesPlugin::text},
+      {"hparams", SeriesPlugin::hparams}, {"custom_scalars", SeriesPlugin::custom_scalars},
+  }};
+  // clang-format on
+  for (const auto& [name, plugin] : plugins) {
+    if (metadata.plugin == name) {
+      return plugin;
+    }
+  }
+  if (metadata.plugin.starts_with("graph")) {  // graph_keras_model, graph_run_metadata, …
+    return SeriesPlugin::graph;
+  }
+  constexpr std::uint64_t scalar_class = 1;
+  return metadata.data_class == scalar_class ? SeriesPlugin::scalars : SeriesPlugin::none;
+}
+
+std::string_view name_of_plugin(SeriesPlugin plugin) noexcept {
+  switch (plugin) {
+    case SeriesPlugin::hparams:
+      return "hparams";
+    case SeriesPlugin::graph:
+      return "graph";
+    case SeriesPlugin::custom_scalars:
+      return "custom_scalars";
+    default:
+      return {};
+  }
+}
+
+/// What users call an event that holds no values; empty if it is not worth telling.
+std::string_view name_of_event(const wire::EventOutline& event) noexcept {
+  switch (event.kind) {
+    case wire::EventKind::graph:
+      return "graph";
+    case wire::EventKind::meta_graph:
+      return "meta_graph";
+    case wire::EventKind::run_metadata:
+      return "run_metadata";
+    case wire::EventKind::log_message:
+      return "log_message";
+    case wire::EventKind::session_log:
+      return event.session == wire::SessionStatus::start        ? "session_start"
+             : event.session == wire::SessionStatus::stop       ? "session_stop"
+             : event.session == wire::SessionStatus::checkpoint ? "session_checkpoint"
+                                                                : "session";
+    default:
+      return {};
+  }
+}
+
+constexpr std::uint8_t bit_of(ValueKind kind) noexcept {
+  return static_cast<std::uint8_t>(1u << static_cast<unsigned>(kind));
+}
+
+}  // namespace
+
+EventTaker::EventTaker(LogCursor& cursor, LoadedSteps& loaded)
+    : cursor_(cursor), loaded_(loaded), rows_(loaded, cursor.next_row) {
+  ++cursor_.looks;
+}
+
+void EventTaker::begin_file(std::uint32_t file) {
+  file_ = file;
+  LogRun& run = cursor_.runs[this->file().run];
+  if (run.lanes.size() <= this->file().worker) {
+    run.lanes.resize(this->file().worker + std::size_t{1});
+  }
+  rows_.begin_file(rows_.tables().paths.add(this->file().path), this->file().worker);
+  previous_ = no_id;
+  auto& rows = cursor_.file_of_rows;
+  if (!rows.empty() && rows.back().first == rows_.row()) {
+    rows.back().second = file;
+  } else if (rows.empty() || rows.back().second != file) {
+    rows.emplace_back(rows_.row(), file);
+  }
+}
+
+void EventTaker::finish(const Listing& listing) {
+  rows_.end_row();
+  cursor_.next_row = rows_.row();
+  rows_.finish(listing);
+}
+
+void EventTaker::take(const wire::EventOutline& event, const RecordPlace& record) {
+  const Place place{event, record};
+  if (const auto& started = lane().started; started && is_later(*started)) {
+    out_of_order_ = true;
+  }
+  if (event.kind == wire::EventKind::summary) {
+    file().stopped = false;
+    for (const wire::SummaryValue& value : event.values) {
+      take_value(value, place);
+    }
+    return;
+  }
+  if (const std::string_view kind = name_of_event(event); !kind.empty()) {
+    take_other(kind, {}, place);
+  }
+  if (event.kind == wire::EventKind::session_log) {
+    take_session(place);
+  }
+}
+
+/// START: what the worker wrote at this step and later ones was before a restart.
+void EventTaker::take_session(const Place& place) {
+  file().stopped = place.event.session == wire::SessionStatus::stop;
+  if (place.event.session != wire::SessionStatus::start) {
+    return;
+  }
+  rows_.end_row();
+  lane().started = file_;
+  const std::int64_t step = place.event.step;
+  for (std::uint32_t id = 0; id < lane().series.size(); ++id) {
+    Series& series = lane().series[id];
+    if (!series.has_value || series.last_step < step) {
+      continue;
+    }
+    out_of_order_ = out_of_order_ || is_later(series.last_file);
+    name_in_tables(series, lane().tags[id]);
+    supersede(series, step);
+    series.has_value = step > INT64_MIN;
+    series.last_step = series.has_value ? step - 1 : step;
+  }
+}
+
+void EventTaker::take_other(std::string_view kind, std::string name, const Place& place) {
+  Extras& extras = cursor_.extras;
+  if (extras.others.size() >= limits::other_values) {
+    ++extras.not_kept;
+    return;
+  }
+  extras.others.push_back({std::string(kind), std::move(name), place.event.step,
+                           "worker_" + std::to_string(file().worker), file().path, place.record.offset,
+                           place.record.length, place.event.wall_time});
+}
+
+std::string EventTaker::full_name(std::string_view tag) const {
+  const std::string& run = cursor_.runs[cursor_.files[file_].run].name;
+  std::string name;
+  name.reserve(run.size() + 1 + tag.size());
+  if (!run.empty()) {
+    name.append(run).push_back('/');
+  }
+  return name.append(tag);
+}
+
+/// Writers repeat their tags in the same order, so the one that followed last time is tried first.
+Series& EventTaker::series_of(std::string_view tag) {
+  Lane& here = lane();
+  std::uint32_t id = previous_ == no_id ? no_id : here.series[previous_].next;
+  if (id == no_id || here.tags[id] != tag) {
+    id = here.tags.add(tag);
+    if (id == here.series.size()) {
+      here.series.emplace_back();
+    }
+    if (previous_ != no_id) {
+      here.series[previous_].next = id;
+    }
+  }
+  previous_ = id;
+  return here.series[id];
+}
+
+void EventTaker::name_in_tables(Series& series, std::string_view tag) {
+  if (series.look != cursor_.looks) {
+    series.look = cursor_.looks;
+    series.name = rows_.tables().names.add(full_name(tag));
+    series.reductions = series.supersession = no_id;
+  }
+}
+
+void EventTaker::supersede(Series& series, std::int64_t from_step) {
+  if (series.supersession != no_id && loaded_.supersessions[series.supersession].from_step >= from_step) {
+    // It takes away all that the one before did.
+    Supersession& last = loaded_.supersessions[series.supersession];
+    last.from_step = from_step;
+    last.before = rows_.row();
+    return;
+  }
+  series.supersession = static_cast<std::uint32_t>(loaded_.supersessions.size());
+  loaded_.supersessions.push_back({0, series.name, file().worker, from_step, rows_.row()});
+}
+
+void EventTaker::begin_value(Series& series, ValueKind kind, const Place& place) {
+  const std::int64_t step = place.event.step;
+  rows_.begin_values(step);
+  if (series.last_row == rows_.row()) {
+    rows_.end_row();
+  }
+  if (series.has_value) {
+    out_of_order_ = out_of_order_ || (series.last_file != file_ && is_later(series.last_file));
+    if (step <= series.last_step) {
+      supersede(series, step);
+    }
+  }
+  series.has_value = true;
+  series.last_step = step;
+  series.last_file = file_;
+  series.last_row = rows_.row();
+  cursor_.workers = std::max(cursor_.workers, file().worker + 1);
+  if ((series.kinds & bit_of(kind)) == 0) {
+    series.kinds |= bit_of(kind);
+    new_names_.push_back({std::string(rows_.tables().names[series.name]), kind});
+  }
+}
+
+void EventTaker::add_record(std::uint32_t name, PlaceKind kind, const Place& place) {
+  rows_.add(name, kind, Dtype::float32, place.record.offset, place.record.length);
+}
+
+void EventTaker::add_number(std::uint32_t name, Dtype dtype, std::uint64_t bits, const Place& place) {
+  rows_.add(name, PlaceKind::number, dtype, bits, std::bit_cast<std::uint64_t>(place.event.wall_time));
+}
+
+void EventTaker::refuse(const Place& place, std::string_view tag, std::string_view why) {
+  ProblemList& problems = file().problems;
+  if (problems.full(ProblemKind::damaged)) {
+    problems.count(ProblemKind::damaged);
+    return;
+  }
+  problems.add({ProblemKind::damaged,
+                {},
+                place.record.offset,
+                "the value of '" + printable(tag) + "' is left out: " + std::string(why)});
+}
+
+void EventTaker::take_value(const wire::SummaryValue& value, const Place& place) {
+  if (value.tag.size() > limits::name_bytes) {
+    refuse(place, text::beginning(value.tag, text::quoted_bytes),
+           "its name is longer than the limit (name_bytes), " + std::to_string(limits::name_bytes) + " bytes");
+    return;
+  }
+  Series& series = series_of(value.tag);
+  name_in_tables(series, value.tag);
+  if (value.metadata && (!value.metadata->plugin.empty() || value.metadata->data_class != 0)) {
+    series.plugin = plugin_of(*value.metadata);
+    if (series.plugin == SeriesPlugin::hparams) {
+      take_hyperparameters(*value.metadata);
+    }
+  }
+  switch (value.kind) {
+    case wire::SummaryKind::simple_value:
+      begin_value(series, ValueKind::number, place);
+      add_number(series.name, Dtype::float32, std::bit_cast<std::uint32_t>(value.number), place);
+      break;
+    case wire::SummaryKind::tensor:
+      take_tensor(series, value, place);
+      break;
+    case wire::SummaryKind::histogram:
+      take_histogram(series, value, place);
+      break;
+    case wire::SummaryKind::image:
+      begin_value(series, ValueKind::image, place);
+      add_record(series.name, PlaceKind::record, place);
+      break;
+    case wire::SummaryKind::audio:
+      begin_value(series, ValueKind::audio, place);
+      add_record(series.name, PlaceKind::record, place);
+      break;
+    case wire::SummaryKind::none: {
+      const std::string_view plugin = name_of_plugin(series.plugin);
+      take_other(plugin.empty() ? "none" : plugin, full_name(value.tag), place);
+      break;
+    }
+  }
+}
+
+void EventTaker::take_tensor(Series& series, const wire::SummaryValue& value, const Place& place) {
+  const auto record = [&](ValueKind kind, PlaceKind part) {
+    begin_value(series, kind, place);
+    add_record(series.name, part, place);
+  };
+  switch (series.plugin) {
+    case SeriesPlugin::scalars:
+      if (const auto scalar = wire::scalar_of_tensor(value.message)) {
+        begin_value(series, ValueKind::number, place);
+        add_number(series.name, scalar->dtype, scalar->bits, place);
+        return;
+      }
+      return record(ValueKind::tensor, PlaceKind::record);
+    case SeriesPlugin::histograms:
+      return take_buckets(series, value, place);
+    case SeriesPlugin::images:
+      return record(ValueKind::image, PlaceKind::images);
+    case SeriesPlugin::audio:
+      return record(ValueKind::audio, PlaceKind::clips);
+    case SeriesPlugin::text:
+      return record(ValueKind::text, PlaceKind::record);
+    case SeriesPlugin::none:
+      return record(ValueKind::tensor, PlaceKind::record);
+    case SeriesPlugin::hparams:
+    case SeriesPlugin::graph:
+    case SeriesPlugin::custom_scalars:
+      take_other(name_of_plugin(series.plugin), full_name(value.tag), place);
+  }
+}
+
+const EventTaker::ReductionNames& EventTaker::reductions_of(Series& series) {
+  if (series.reductions == no_id) {
+    series.reductions = static_cast<std::uint32_t>(reduction_names_.size());
+    ReductionNames& ids = reduction_names_.emplace_back();
+    NameTable& names = rows_.tables().names;
+    const std::string name(names[series.name]);
+    std::transform(reduction_prefixes.begin(), reduction_prefixes.end(), ids.begin(),
+                   [&](std::string_view prefix) { return names.add(std::string(prefix) + name); });
+  }
+  return reduction_names_[series.reductions];
+}
+
+void EventTaker::take_histogram(Series& series, const wire::SummaryValue& value, const Place& place) {
+  const auto sums = wire::histogram_sums(value.message);
+  if (!sums) {
+    return refuse(place, value.tag, sums.problem().text);
+  }
+  begin_value(series, ValueKind::histogram, place);
+  const ReductionNames& names = reductions_of(series);
+  const HistogramReductions reductions = layout::reductions_of(*sums);
+  for (std::size_t i = 0; i < reductions.size(); ++i) {
+    if (reductions[i]) {
+      add_number(names[i], Dtype::float64, std::bit_cast<std::uint64_t>(*reductions[i]), place);
+    }
+  }
+  add_record(names.back(), PlaceKind::record, place);
+}
+
+void EventTaker::take_buckets(Series& series, const wire::SummaryValue& value, const Place& place) {
+  const auto span = wire::bucket_span(value.message);
+  if (!span) {
+    return refuse(place, value.tag, span.problem().text);
+  }
+  begin_value(series, ValueKind::histogram, place);
+  const ReductionNames& names = reductions_of(series);
+  if (*span) {
+    add_number(names[0], Dtype::float64, std::bit_cast<std::uint64_t>((*span)->min), place);
+    add_number(names[1], Dtype::float64, std::bit_cast<std::uint64_t>((*span)->max), place);
+  }
+  add_record(names.back(), PlaceKind::record, place);
+}
+
+void EventTaker::take_hyperparameters(const wire::SummaryMetadata& metadata) {
+  ++cursor_.extras.hyperparameters.records;
+  std::map<std::string, std::string>& known = cursor_.runs[file().run].hyperparameters;
+  for (wire::Hyperparameter& one : wire::hyperparameters(metadata.content)) {
+    known.insert_or_assign(std::string(one.name), std::move(one.json));
+  }
+}
+
+}  // namespace smd::detail::layout

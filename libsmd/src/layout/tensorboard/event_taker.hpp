@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "layout/tensorboard/histogram_reductions.hpp"
+#include "layout/tensorboard/log_cursor.hpp"
+#include "layout/tensorboard/name_collections.hpp"
+#include "layout/tensorboard/row_writer.hpp"
+#include "wire/summary.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smd::detail::layout {
+
+/// Where an event stands in its file, with its frame.
+struct RecordPlace {
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+};
+
+/// Turns the events of files into rows, and says which values later ones supersede. Events are given in the order of
+/// time: file by file, those of a run in its order.
+class EventTaker {
+ public:
+  /// Continues the series of `cursor`. Both must outlive this.
+  EventTaker(LogCursor& cursor, LoadedSteps& loaded);
+
+  void begin_file(std::uint32_t file);
+  void take(const wire::EventOutline& event, const RecordPlace& place);
+  /// Ends the last row.
+  void finish(const Listing& listing);
+
+  /// An event came after one that it stands before: what was taken in is wrong.
+  [[nodiscard]] bool out_of_order() const noexcept { return out_of_order_; }
+  /// Tensors of which kinds of values appeared that they did not have.
+  [[nodiscard]] const std::vector<NamedValues>& new_names() const noexcept { return new_names_; }
+
+ private:
+  /// Ids of the stored names that `reduction_prefixes` gives.
+  using ReductionNames = std::array<std::uint32_t, reduction_prefixes.size()>;
+  struct Place {
+    const wire::EventOutline& event;
+    const RecordPlace& record;
+  };
+
+  void take_value(const wire::SummaryValue& value, const Place& place);
+  void take_tensor(Series& series, const wire::SummaryValue& value, const Place& place);
+  void take_histogram(Series& series, const wire::SummaryValue& value, const Place& place);
+  void take_buckets(Series& series, const wire::SummaryValue& value, const Place& place);
+  void take_hyperparameters(const wire::SummaryMetadata& metadata);
+  void take_session(const Place& place);
+  void take_other(std::string_view kind, std::string name, const Place& place);
+
+  [[nodiscard]] LogFile& file() noexcept { return cursor_.files[file_]; }
+  [[nodiscard]] Lane& lane() noexcept { return cursor_.runs[file().run].lanes[file().worker]; }
+  /// Whether that file stands after the current one in the order of the run.
+  [[nodiscard]] bool is_later(std::uint32_t other) const noexcept {
+    return cursor_.files[other].place > cursor_.files[file_].place;
+  }
+  [[nodiscard]] std::string full_name(std::string_view tag) const;
+  Series& series_of(std::string_view tag);
+  void name_in_tables(Series& series, std::string_view tag);
+  const ReductionNames& reductions_of(Series& series);
+  /// Prepares the row for a value: what it supersedes, and what it is.
+  void begin_value(Series& series, ValueKind kind, const Place& place);
+  void supersede(Series& series, std::int64_t from_step);
+  void add_record(std::uint32_t name, PlaceKind kind, const Place& place);
+  void add_number(std::uint32_t name, Dtype dtype, std::uint64_t bits, const Place& place);
+  void refuse(const Place& place, std::string_view tag, std::string_view why);
+
+  LogCursor& cursor_;
+  LoadedSteps& loaded_;
+  RowWriter rows_;
+  std::uint32_t file_ = 0;
+  std::uint32_t previous_ = no_id;  ///< The series of the value before.
+  bool out_of_order_ = false;
+  std::vector<NamedValues> new_names_;
+  std::vector<ReductionNames> reduction_names_;  ///< By `Series::reductions`.
+};
+
+}  // namespace smd::detail::layout

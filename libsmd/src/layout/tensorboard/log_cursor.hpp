@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "layout/layout.hpp"
+#include "layout/name_table.hpp"
+#include "storage/storage.hpp"
+#include "types/problem_list.hpp"
+
+#include <smd/limits.hpp>
+#include <smd/problem.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// What is known of a TensorBoard log directory after a look, and what it takes to go on from there.
+namespace smd::detail::layout {
+
+/// One event file, as far as it was read.
+struct LogFile {
+  std::string path;
+  std::uint32_t run = 0;
+  std::optional<storage::FileStamp> stamp;  ///< When it was last read; none: it is to be looked at again.
+  std::uint64_t offset = 0;                 ///< Of the first record that was not read.
+  bool has_events = false;
+  double first_time = std::numeric_limits<double>::infinity();  ///< Of its events.
+  double last_time = -std::numeric_limits<double>::infinity();
+  std::uint32_t place = 0;                          ///< In the order of its run.
+  std::uint32_t worker = 0;                         ///< Its number, if the file has events.
+  bool stopped = false;                             ///< The last that it says is SessionLog STOP.
+  ProblemList problems{limits::problems_per_file};  ///< Of records that were read.
+  /// Why what follows `offset` was not read. `cut`: only because it is not complete, since then.
+  std::optional<Problem> rest;
+  bool cut = false;
+  std::chrono::steady_clock::time_point cut_since;
+};
+
+/// What the plugin of a series makes of its values; writers say it with the first one only.
+enum class SeriesPlugin : std::uint8_t {
+  none,
+  scalars,
+  histograms,
+  images,
+  audio,
+  text,
+  hparams,
+  graph,
+  custom_scalars,
+};
+
+/// The values of one tag, of one run and worker.
+struct Series {
+  SeriesPlugin plugin = SeriesPlugin::none;
+  std::uint8_t kinds = 0;  ///< Of values so far: a bit for each `ValueKind`.
+  bool has_value = false;  ///< One that counts.
+  std::uint32_t last_file = 0;
+  std::int64_t last_step = 0;  ///< The greatest of values that count, or more.
+  std::uint64_t last_row = 0;
+  std::uint32_t next = no_id;  ///< Which series followed last time.
+  // Of the current look only:
+  std::uint32_t look = 0;
+  std::uint32_t name = no_id;          ///< In the look's tables.
+  std::uint32_t reductions = no_id;    ///< The first of its reductions' names; the others follow.
+  std::uint32_t supersession = no_id;  ///< The last one of this series.
+};
+
+/// All series of one run and worker: what supersedes each other.
+struct Lane {
+  NameTable tags;
+  std::vector<Series> series;            ///< By id of the tag.
+  std::optional<std::uint32_t> started;  ///< The last file that said SessionLog START.
+};
+
+/// One folder with event files.
+struct LogRun {
+  std::string name;
+  std::vector<std::uint32_t> files;  ///< In the order of their first events.
+  std::vector<Lane> lanes;           ///< By worker.
+  std::map<std::string, std::string> hyperparameters;
+};
+
+/// How far everything was read.
+struct LogCursor {
+  std::vector<LogFile> files;
+  std::map<std::string, std::uint32_t, std::less<>> file_of_path;
+  std::vector<LogRun> runs;
+  std::uint32_t looks = 0;
+  std::uint64_t next_row = 1;
+  std::uint32_t workers = 0;  ///< How many have values.
+  /// By the first of consecutive rows: their file.
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> file_of_rows;
+  Extras extras;
+};
+
+/// Never changes once it is shared.
+class LogListing final : public Listing {
+ public:
+  [[nodiscard]] std::string path(const StepPart& file) const override;
+
+  /// Makes names of workers up to that number.
+  void add_workers(std::uint32_t count);
+
+  std::shared_ptr<const LogCursor> cursor;
+};
+
+}  // namespace smd::detail::layout

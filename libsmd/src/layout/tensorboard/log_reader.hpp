@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "layout/layout.hpp"
+#include "layout/tensorboard/event_files.hpp"
+#include "layout/tensorboard/event_taker.hpp"
+#include "layout/tensorboard/log_cursor.hpp"
+#include "storage/storage.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace smd::detail::layout {
+
+/// Reads what is new in the files of a log directory.
+class LogReader {
+ public:
+  /// Goes on from `cursor`.
+  LogReader(storage::Storage& storage, const LookRequest& request, LogCursor& cursor)
+      : storage_(storage), request_(request), cursor_(cursor) {}
+
+  /// Notes which files there are and which have changed. False if files are gone, or hold less than what was read.
+  [[nodiscard]] bool survey(const EventFiles& files);
+  [[nodiscard]] bool nothing_new() const noexcept { return changed_.empty(); }
+  /// Reads what is new, run by run. False if events must be taken in again, all and in order: one came late, or a file
+  /// turned out to be of a concurrent writer.
+  [[nodiscard]] bool read(EventTaker& taker);
+
+ private:
+  [[nodiscard]] std::uint32_t add_file(const std::string& path);
+  [[nodiscard]] bool is_changed(std::uint32_t file) const noexcept;
+  void order_files(LogRun& run);
+  void find_first_event(LogFile& file);
+  [[nodiscard]] bool read_run(LogRun& run, EventTaker& taker);
+  void read_file(std::uint32_t id, EventTaker& taker, class WorkersOfRun& workers);
+  [[nodiscard]] bool stopped() const { return request_.stop != nullptr && *request_.stop && (*request_.stop)(); }
+
+  storage::Storage& storage_;
+  const LookRequest& request_;
+  LogCursor& cursor_;
+  std::vector<std::uint32_t> changed_;  ///< Files with something to read, ascending.
+  wire::EventOutline event_;
+};
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/tensorboard/look_at_logs.hpp"
+
+#include "layout/tensorboard/event_files.hpp"
+#include "layout/tensorboard/event_taker.hpp"
+#include "layout/tensorboard/log_reader.hpp"
+#include "layout/tensorboard/name_collections.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd::detail::layout {
+
+namespace {
+
+/// What a new reading from the start keeps: ids of rows go on, and workers keep theirs.
+LogCursor emptied(const LogCursor& cursor) {
+  LogCursor empty;
+  empty.next_row = cursor.next_row;
+  empty.workers = cursor.workers;
+  return empty;
+}
+
+/// The job is over if the last file of each run says so.
+bool says_end(const LogCursor& cursor) {
+  return !cursor.runs.empty() && std::all_of(cursor.runs.begin(), cursor.runs.end(), [&](const LogRun& run) {
+    const auto last = std::find_if(run.files.rbegin(), run.files.rend(),
+                                   [&](std::uint32_t file) { return cursor.files[file].has_events; });
+    return last != run.files.rend() && cursor.files[*last].stopped;
+  });
+}
+
+/// A file that ends within a record may still be written, for a time.
+void add_rest(const LogFile& file, const LookRequest& request, Found& found, ProblemList& notes) {
+  if (!file.rest) {
+    return;
+  }
+  Problem problem = *file.rest;
+  problem.file = file.path;
+  if (file.cut) {
+    const auto given_up = file.cut_since + request.half_written;
+    if (!request.as_it_stands && request.now < given_up) {
+      problem.kind = ProblemKind::not_yet;
+      found.due = std::min(found.due.value_or(given_up), given_up);
+    } else {
+      problem.text += ": its values are left out; the writer was interrupted, or the file was not copied whole";
+    }
+  }
+  notes.add(std::move(problem));
+}
+
+/// Hyperparameters by name; of several runs with the run's name before it.
+void name_hyperparameters(LogCursor& cursor) {
+  auto& values = cursor.extras.hyperparameters.values;
+  values.clear();
+  const auto runs = std::count_if(cursor.runs.begin(), cursor.runs.end(),
+                                  [](const LogRun& run) { return !run.hyperparameters.empty(); });
+  for (const LogRun& run : cursor.runs) {
+    for (const auto& [name, json] : run.hyperparameters) {
+      values.insert_or_assign(runs > 1 && !run.name.empty() ? run.name + "/" + name : name, json);
+    }
+  }
+}
+
+std::shared_ptr<LogListing> listing_of(std::shared_ptr<const LogCursor> cursor, const LogListing* before,
+                                       ProblemList notes, const LookRequest& request, Found& found) {
+  auto listing = before == nullptr ? std::make_shared<LogListing>() : std::make_shared<LogListing>(*before);
+  listing->notes = ProblemList(limits::problems_per_trial);
+  for (const LogFile& file : cursor->files) {
+    for (Problem& problem : file.problems.all()) {
+      problem.file = file.path;
+      listing->notes.add(std::move(problem));
+    }
+    add_rest(file, request, found, listing->notes);
+  }
+  listing->notes.add(std::move(notes));
+  listing->ended = says_end(*cursor);
+  listing->add_workers(cursor->workers);
+  if (before == nullptr || cursor != before->cursor) {
+    listing->extras = std::make_shared<const Extras>(cursor->extras);
+  }
+  listing->cursor = std::move(cursor);
+  return listing;
+}
+
+}  // namespace
+
+Outcome<Found> look_at_logs(storage::Storage& storage, const LookRequest& request, const LogListing* before,
+                            std::shared_ptr<const CollectionsInfo> collections) {
+  auto files = find_event_files(storage);
+  if (!files) {
+    return std::move(files.problem());
+  }
+  Found found;
+  auto cursor = before == nullptr    ? std::make_shared<LogCursor>()
+                : request.everything ? std::make_shared<LogCursor>(emptied(*before->cursor))
+                                     : std::make_shared<LogCursor>(*before->cursor);
+  found.afresh = before != nullptr && request.everything;
+  while (true) {
+    found.loaded = LoadedSteps();
+    LogReader reader(storage, request, *cursor);
+    const bool intact = reader.survey(*files);
+    if (intact && reader.nothing_new() && before != nullptr && !found.afresh) {
+      found.collections = std::move(collections);
+      found.listing = listing_of(before->cursor, before, std::move(files->notes), request, found);
+      return found;
+    }
+    EventTaker taker(*cursor, found.loaded);
+    if (intact && reader.read(taker)) {
+      LogListing ranks;
+      ranks.add_workers(cursor->workers);
+      taker.finish(ranks);
+      found.collections = add_to_collections(found.afresh ? nullptr : std::move(collections), taker.new_names());
+      break;
+    }
+    cursor = std::make_shared<LogCursor>(emptied(before == nullptr ? LogCursor() : *before->cursor));
+    found.afresh = before != nullptr;
+  }
+  name_hyperparameters(*cursor);
+  found.news = !found.loaded.rows.empty();
+  found.listing = listing_of(std::move(cursor), before, std::move(files->notes), request, found);
+  return found;
+}
+
+}  // namespace smd::detail::layout

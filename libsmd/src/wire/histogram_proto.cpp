@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/histogram_proto.hpp"
+
+#include "wire/little_endian.hpp"
+#include "wire/message.hpp"
+#include "wire/tensor_proto.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+
+namespace smd::detail::wire {
+namespace {
+
+using protozero::pbf_reader;
+using protozero::pbf_wire_type;
+
+double double_in(std::span<const std::byte> bytes) noexcept {
+  return std::bit_cast<double>(load_little<std::uint64_t>(bytes));
+}
+
+/// Appends one occurrence of repeated doubles, packed or not; checks it if `into` is null.
+void take_doubles(pbf_reader& reader, std::vector<double>* into) {
+  if (reader.wire_type() == pbf_wire_type::fixed64) {
+    const double number = reader.get_double();
+    if (into != nullptr) {
+      into->push_back(number);
+    }
+    return;
+  }
+  std::span<const std::byte> packed = bytes_of(reader);
+  if (packed.size() % sizeof(double) != 0) {
+    throw protozero::invalid_length_exception{};
+  }
+  if (into != nullptr) {
+    into->reserve(into->size() + packed.size() / sizeof(double));
+    for (; !packed.empty(); packed = packed.subspan(sizeof(double))) {
+      into->push_back(double_in(packed));
+    }
+  }
+}
+
+/// Scans the sums; `buckets` may be null.
+HistogramSums scan_sums(std::span<const std::byte> histogram_proto, HistogramBuckets* buckets) {
+  HistogramSums sums;
+  pbf_reader reader = reader_of(histogram_proto);
+  while (next_field(reader)) {
+    switch (reader.tag()) {
+      case 1:
+        sums.min = double_of(reader);
+        break;
+      case 2:
+        sums.max = double_of(reader);
+        break;
+      case 3:
+        sums.num = double_of(reader);
+        break;
+      case 4:
+        sums.sum = double_of(reader);
+        break;
+      case 5:
+        sums.sum_squares = double_of(reader);
+        break;
+      case 6:
+        take_doubles(reader, buckets == nullptr ? nullptr : &buckets->limits);
+        break;
+      case 7:
+        take_doubles(reader, buckets == nullptr ? nullptr : &buckets->counts);
+        break;
+      default:
+        skip_field(reader);
+    }
+  }
+  return sums;
+}
+
+/// A tensor [k,3] of floating point, element by element.
+class BucketTable {
+ public:
+  explicit BucketTable(const Value& value) : value_(value), item_(item_size(value.dtype)) {}
+
+  [[nodiscard]] double at(std::uint64_t element) const noexcept {
+    const std::uint64_t last = value_.bytes.size() / item_ - 1;  // stands for all that follow
+    const std::span<const std::byte> bytes = value_.bytes.subspan(std::min(element, last) * item_);
+    return item_ == sizeof(double) ? double_in(bytes) : std::bit_cast<float>(load_little<std::uint32_t>(bytes));
+  }
+
+ private:
+  const Value& value_;
+  std::size_t item_;
+};
+
+std::optional<BucketSpan> span_of(const Value& value) {
+  std::optional<BucketSpan> span;
+  const BucketTable table(value);
+  for (std::uint64_t row = 0; row < static_cast<std::uint64_t>(value.shape[0]); ++row) {
+    if (!(table.at(row * 3 + 2) > 0)) {
+      continue;
+    }
+    const double left = table.at(row * 3);
+    const double right = table.at(row * 3 + 1);
+    if (!span) {
+      span = BucketSpan{left, right};
+    }
+    // NaN stays: the elements had no least or greatest one.
+    if (left < span->min || std::isnan(left)) {
+      span->min = left;
+    }
+    if (right > span->max || std::isnan(right)) {
+      span->max = right;
+    }
+  }
+  return span;
+}
+
+}  // namespace
+
+Outcome<HistogramBuckets> scan_histogram(std::span<const std::byte> histogram_proto) {
+  HistogramBuckets histogram;
+  histogram.sums = scan_sums(histogram_proto, &histogram);
+  if (histogram.limits.size() != histogram.counts.size()) {
+    return damaged(
+        fmt::format("histogram with {} limits of {} buckets", histogram.limits.size(), histogram.counts.size()));
+  }
+  return histogram;
+}
+
+std::vector<Bucket> edges_of(const HistogramBuckets& histogram) {
+  std::vector<Bucket> buckets;
+  std::size_t filled = 0;  // without the empty ones at the end
+  double left = histogram.sums.min;
+  for (std::size_t at = 0; at < histogram.counts.size(); ++at) {
+    const bool empty = !(histogram.counts[at] > 0);
+    if (empty && buckets.empty()) {
+      continue;
+    }
+    buckets.push_back({left, histogram.limits[at], histogram.counts[at]});
+    left = histogram.limits[at];
+    filled = empty ? filled : buckets.size();
+  }
+  buckets.resize(filled);
+  if (!buckets.empty()) {
+    buckets.back().right = histogram.sums.max;
+  }
+  return buckets;
+}
+
+Outcome<HistogramSums> histogram_sums(std::span<const std::byte> histogram_proto) {
+  return guarded([&]() -> Outcome<HistogramSums> { return scan_sums(histogram_proto, nullptr); });
+}
+
+Outcome<std::optional<BucketSpan>> bucket_span(std::span<const std::byte> tensor_proto) {
+  return guarded([&]() -> Outcome<std::optional<BucketSpan>> {
+    const std::span pieces(&tensor_proto, 1);
+    Outcome<Value> value = decode_tensor(scan_tensor(pieces), pieces, {}, ValueKinds::summaries);
+    if (!value) {
+      return std::move(value.problem());
+    }
+    const bool numbers = value->dtype == Dtype::float64 || value->dtype == Dtype::float32;
+    if (!numbers || value->shape.size() != 2 || value->shape[1] != 3) {
+      return damaged(
+          fmt::format("{} {}, where a histogram has float64 kx3", to_string(value->dtype), to_string(value->shape)));
+    }
+    return span_of(*value);
+  });
+}
+
+}  // namespace smd::detail::wire

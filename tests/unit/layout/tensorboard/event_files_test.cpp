@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/tensorboard/event_files.hpp"
+#include "support/temp_dir.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+using namespace smd::detail;
+using namespace smd::detail::layout;
+using smd::test::TempDir;
+using Paths = std::vector<std::string>;
+
+namespace {
+
+Paths event_files_in(const TempDir& dir, const std::string& below = {}) {
+  const auto storage = storage::open_local_with_links(below.empty() ? dir.path() : dir / below);
+  REQUIRE(storage);
+  auto files = find_event_files(**storage);
+  REQUIRE(files);
+  CHECK(files->notes.empty());
+  return files->paths;
+}
+
+}  // namespace
+
+TEST_CASE("the name tells an event file") {
+  CHECK(is_event_file("events.out.tfevents.1700000000.host-a.4242.0"));
+  CHECK(is_event_file("run/train/events.out.tfevents.1700000000.host-b.77.0.v2"));
+  CHECK(is_event_file("my.tfevents.txt"));
+  CHECK(is_event_file("x.tfevents"));
+  CHECK(is_event_file("events/000000000001/note.tfevents"));
+  CHECK_FALSE(is_event_file("events.out.tfevents.1700000001.profile-empty"));
+  CHECK_FALSE(is_event_file("events/000000000001/000000000001_worker_0.tfevents"));
+  CHECK_FALSE(is_event_file("tfevents/checkpoint"));
+  CHECK_FALSE(is_event_file(""));
+}
+
+TEST_CASE("the run of a file is its folder") {
+  CHECK(run_of("events.out.tfevents.1").empty());
+  CHECK(run_of("a/b/events.out.tfevents.1") == "a/b");
+}
+
+TEST_CASE("the name tells host and process") {
+  CHECK(writer_of("events.out.tfevents.1700000000.host-a.4242.0") == "host-a.4242");
+  CHECK(writer_of("run/events.out.tfevents.1700000026.host-a.4242.1.extra") == "host-a.4242");
+  CHECK(writer_of("events.out.tfevents.1700000000.ip-10-0-0-1.ec2.internal.77.0.v2") == "ip-10-0-0-1.ec2.internal.77");
+  CHECK(writer_of("events.out.tfevents.1700000000.10.0.0.1.77.0") == "10.0.0.1.77");
+  // Without a process, a file is a writer of its own: a rank must not erase the others.
+  CHECK(writer_of("events.out.tfevents.1700000000.host") == "events.out.tfevents.1700000000.host");
+  CHECK(writer_of("my.tfevents.txt") == "my.tfevents.txt");
+  CHECK(writer_of("x.tfevents") == "x.tfevents");
+}
+
+TEST_CASE("event files are listed by run and name") {
+  const TempDir dir;
+  for (const char* file : {"b/tfevents.2", "b/tfevents.1", "tfevents.9", "a/deep/er/tfevents.3", "a/notes.txt",
+                           "a.b/tfevents.4", "events/000000000001/000000000001_worker_0.tfevents"}) {
+    dir.write(file, "");
+  }
+  CHECK(event_files_in(dir) ==
+        Paths{"tfevents.9", "a.b/tfevents.4", "a/deep/er/tfevents.3", "b/tfevents.1", "b/tfevents.2"});
+}
+
+TEST_CASE("links are followed, each folder is taken once and by its own name") {
+  const TempDir dir;
+  dir.write("log/z/tfevents.1", "");
+  dir.write("elsewhere/tfevents.2", "");
+  dir.write("elsewhere/sub/tfevents.3", "");
+  dir.write("file/tfevents.4", "");
+  namespace fs = std::filesystem;
+  fs::create_directory_symlink("z", dir / "log/a");
+  fs::create_directory_symlink("../elsewhere", dir / "log/b");
+  fs::create_directory_symlink(dir / "elsewhere", dir / "log/c");
+  fs::create_directory_symlink("..", dir / "log/z/up");
+  fs::create_symlink("../file/tfevents.4", dir / "log/tfevents.linked");
+  fs::create_symlink("nowhere", dir / "log/dangling");
+  CHECK(event_files_in(dir, "log") == Paths{"tfevents.linked", "b/tfevents.2", "b/sub/tfevents.3", "z/tfevents.1"});
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/tensorboard/look_at_logs.hpp"
+#include "support/temp_dir.hpp"
+#include "wire/encode_summary.hpp"
+#include "wire/framing.hpp"
+#include "wire/message_writer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+using namespace smd::detail;
+using namespace smd::detail::layout;
+using smd::Problem;
+using smd::ProblemKind;
+using smd::test::TempDir;
+
+namespace {
+
+std::string framed(const std::string& event) {
+  std::string bytes;
+  wire::append_record(bytes, std::as_bytes(std::span(event)), wire::Protection::checksum);
+  return bytes;
+}
+
+std::string scalar(const std::string& tag, std::int64_t step, double wall_time, float value) {
+  std::string event;
+  wire::append_scalar_summary(event, {.tag = tag, .wall_time = wall_time, .step = step}, value);
+  return framed(event);
+}
+
+/// An event with a SessionLog: field 1 wall_time, 2 step, 7 {1 status}.
+std::string session(int status, std::int64_t step, double wall_time) {
+  std::string event("\x09", 1);
+  const auto bits = std::bit_cast<std::uint64_t>(wall_time);
+  for (int i = 0; i < 8; ++i) {
+    event.push_back(static_cast<char>(bits >> (8 * i) & 0xFF));
+  }
+  event += {'\x10', static_cast<char>(step), '\x3A', '\x02', '\x08', static_cast<char>(status)};
+  return framed(event);
+}
+constexpr int start = 1;
+constexpr int stop = 2;
+
+std::string file_name(int time, int process) {
+  return "events.out.tfevents." + std::to_string(1'700'000'000 + time) + ".host." + std::to_string(process) + ".0";
+}
+
+/// What counts of a log directory, as looks give it one after another.
+class Logs {
+ public:
+  using Values = std::vector<std::tuple<std::string, std::string, std::int64_t, float>>;  // worker, name, step, value
+
+  void append(const std::string& file, const std::string& bytes) {
+    std::filesystem::create_directories(std::filesystem::path(dir_ / file).parent_path());
+    std::ofstream(dir_ / file, std::ios::binary | std::ios::app) << bytes;
+  }
+  void remove(const std::string& file) { std::filesystem::remove(dir_ / file); }
+
+  Found look(bool as_it_stands = true, std::chrono::seconds now = std::chrono::seconds(0), bool everything = false) {
+    const auto storage = storage::open_local_with_links(dir_.path());
+    LookRequest request;
+    request.as_it_stands = as_it_stands;
+    request.everything = everything;
+    request.half_written = std::chrono::seconds(10);
+    request.now = std::chrono::steady_clock::time_point(now);
+    auto found = look_at_logs(**storage, request, listing_.get(), collections_);
+    REQUIRE(found);
+    listing_ = std::static_pointer_cast<const LogListing>(found->listing);
+    collections_ = found->collections;
+    take(*found);
+    return *std::move(found);
+  }
+
+  [[nodiscard]] Values values() const {
+    Values all;
+    for (const Value& value : values_) {
+      all.emplace_back(value.worker, value.name, value.step, value.number);
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+  [[nodiscard]] std::size_t superseded() const { return superseded_; }
+  [[nodiscard]] const LogListing& listing() const { return *listing_; }
+  [[nodiscard]] std::vector<std::string> workers() const {
+    std::vector<std::string> names;
+    for (const auto& worker : listing_->workers) {
+      names.push_back(*worker);
+    }
+    return names;
+  }
+
+ private:
+  struct Value {
+    std::string worker;
+    std::string name;
+    std::int64_t step = 0;
+    float number = 0;
+    std::uint64_t row = 0;
+  };
+
+  /// Applies what a look gave, as a trial does.
+  void take(const Found& found) {
+    if (found.afresh) {
+      values_.clear();
+      superseded_ = 0;
+    }
+    CHECK(std::is_sorted(found.loaded.rows.begin(), found.loaded.rows.end(),
+                         [&](const auto& a, const auto& b) { return found.listing->before(a.row.file, b.row.file); }));
+    std::uint64_t last_row = last_row_;
+    for (const LoadedSteps::Row& row : found.loaded.rows) {
+      const Tables& tables = found.loaded.tables.at(row.tables);
+      const Payload& payload = tables.payloads.at(row.row.payload);
+      CHECK(row.row.file.id > last_row_);
+      last_row = std::max(last_row, row.row.file.id);
+      CHECK(found.listing->path(row.row.file) == tables.paths[row.row.event_file]);
+      for (std::uint32_t i = 0; i < payload.count; ++i) {
+        const auto bits = static_cast<std::uint32_t>(payload.start(i));
+        values_.push_back({*found.listing->workers.at(row.row.file.worker),
+                           std::string(tables.names[tables.name_lists.at(payload.names)[i]]), row.row.file.step,
+                           std::bit_cast<float>(bits), row.row.file.id});
+      }
+    }
+    last_row_ = last_row;
+    for (const Supersession& later : found.loaded.supersessions) {
+      const std::string name(found.loaded.tables.at(later.tables).names[later.name]);
+      const std::string& worker = *found.listing->workers.at(later.worker);
+      superseded_ += std::erase_if(values_, [&](const Value& value) {
+        return value.worker == worker && value.name == name && value.step >= later.from_step &&
+               value.row < later.before;
+      });
+    }
+  }
+
+  TempDir dir_;
+  std::shared_ptr<const LogListing> listing_;
+  std::shared_ptr<const CollectionsInfo> collections_;
+  std::vector<Value> values_;
+  std::size_t superseded_ = 0;
+  std::uint64_t last_row_ = 0;
+};
+
+using Values = Logs::Values;
+using Names = std::vector<std::string>;
+const std::string w0 = "worker_0";
+const std::string w1 = "worker_1";
+
+}  // namespace
+
+TEST_CASE("values of runs, at their steps") {
+  Logs logs;
+  logs.append(file_name(0, 1),
+              scalar("loss", 0, 1, 0.5F) + scalar("acc", 0, 1.5, 0.25F) + scalar("loss", 1, 2, 0.125F));
+  logs.append("train/" + file_name(0, 2), scalar("loss", 1, 1, 8));
+  const Found found = logs.look();
+  CHECK(logs.values() ==
+        Values{{w0, "acc", 0, 0.25F}, {w0, "loss", 0, 0.5F}, {w0, "loss", 1, 0.125F}, {w0, "train/loss", 1, 8.0F}});
+  CHECK(found.loaded.rows.size() == 3);  // the first two values of step 0 are of one row
+  CHECK(found.news);
+  CHECK_FALSE(found.listing->ended);
+  CHECK(found.listing->notes.empty());
+}
+
+TEST_CASE("a second look reads what is new") {
+  Logs logs;
+  const std::string file = file_name(0, 1);
+  logs.append(file, scalar("loss", 0, 1, 0.5F));
+  logs.look();
+  const Found nothing = logs.look();
+  CHECK_FALSE(nothing.news);
+  CHECK(nothing.loaded.rows.empty());
+  logs.append(file, scalar("loss", 1, 2, 0.25F));
+  logs.append("eval/" + file_name(3, 2), scalar("loss", 1, 3, 4));
+  const Found more = logs.look();
+  CHECK(more.news);
+  CHECK_FALSE(more.afresh);
+  CHECK(more.loaded.rows.size() == 2);
+  CHECK(logs.values() == Values{{w0, "eval/loss", 1, 4.0F}, {w0, "loss", 0, 0.5F}, {w0, "loss", 1, 0.25F}});
+}
+
+TEST_CASE("all rows again, if they are asked for") {
+  Logs logs;
+  logs.append(file_name(0, 1), scalar("loss", 0, 1, 0.5F) + scalar("loss", 1, 2, 0.25F));
+  logs.look();
+  const Found again = logs.look(true, {}, true);
+  CHECK(again.loaded.rows.size() == 2);
+  CHECK(again.afresh);
+  CHECK(logs.values() == Values{{w0, "loss", 0, 0.5F}, {w0, "loss", 1, 0.25F}});
+}
+
+TEST_CASE("a later value supersedes those of its tag at its step and after it, in earlier looks too") {
+  Logs logs;
+  const std::string file = file_name(0, 1);
+  logs.append(file, scalar("a", 1, 1, 1) + scalar("a", 2, 2, 2) + scalar("a", 3, 3, 3) + scalar("b", 3, 3, 9));
+  logs.look();
+  logs.append(file, scalar("a", 2, 4, 20));
+  logs.look();
+  CHECK(logs.values() == Values{{w0, "a", 1, 1.0F}, {w0, "a", 2, 20.0F}, {w0, "b", 3, 9.0F}});
+  CHECK(logs.superseded() == 2);
+}
+
+TEST_CASE("twice the same step in a row: the later one counts") {
+  Logs logs;
+  logs.append(file_name(0, 1), scalar("a", 1, 1, 1) + scalar("a", 1, 2, 2) + scalar("a", 1, 3, 3));
+  logs.look();
+  CHECK(logs.values() == Values{{w0, "a", 1, 3.0F}});
+  CHECK(logs.superseded() == 2);
+}
+
+TEST_CASE("SessionLog START supersedes all tags from its step, but nothing of another run") {
+  Logs logs;
+  logs.append(file_name(0, 1),
+              session(start, 0, 0.5) + scalar("a", 1, 1, 1) + scalar("a", 2, 2, 2) + scalar("b", 5, 3, 9));
+  logs.append("eval/" + file_name(0, 1), scalar("a", 7, 1, 7));
+  logs.append(file_name(10, 2), session(start, 2, 10) + scalar("a", 2, 11, 20));
+  logs.look();
+  CHECK(logs.values() == Values{{w0, "a", 1, 1.0F}, {w0, "a", 2, 20.0F}, {w0, "eval/a", 7, 7.0F}});
+  CHECK(logs.superseded() == 2);
+}
+
+TEST_CASE("the job is over once each run's last file says so") {
+  Logs logs;
+  logs.append(file_name(0, 1), scalar("a", 1, 1, 1) + session(stop, 1, 2));
+  logs.append("eval/" + file_name(0, 1), scalar("a", 1, 1, 1));
+  CHECK_FALSE(logs.look().listing->ended);
+  logs.append("eval/" + file_name(0, 1), session(stop, 1, 2));
+  CHECK(logs.look().listing->ended);
+  logs.append(file_name(10, 2), scalar("a", 2, 11, 1));
+  CHECK_FALSE(logs.look().listing->ended);
+}
+
+TEST_CASE("a restart goes on as the same worker") {
+  Logs logs;
+  logs.append(file_name(0, 1), scalar("a", 1, 1, 1) + scalar("a", 2, 2, 2));
+  logs.append(file_name(5, 2), scalar("a", 2, 5, 20));
+  logs.look();
+  CHECK(logs.workers() == Names{w0});
+  CHECK(logs.values() == Values{{w0, "a", 1, 1.0F}, {w0, "a", 2, 20.0F}});
+}
+
+TEST_CASE("a file that turns out to be of a concurrent writer gets a worker: all is read again") {
+  Logs logs;
+  logs.append(file_name(0, 1), scalar("a", 1, 1, 1) + scalar("a", 2, 2, 2));
+  logs.append(file_name(0, 2), scalar("a", 1, 3, 10));
+  logs.look();
+  CHECK(logs.workers() == Names{w0});
+  logs.append(file_name(0, 1), scalar("a", 3, 4, 3));
+  const Found found = logs.look();
+  CHECK(found.afresh);
+  CHECK(logs.workers() == Names{w0, w1});
+  CHECK(logs.values() == Values{{w0, "a", 1, 1.0F}, {w0, "a", 2, 2.0F}, {w0, "a", 3, 3.0F}, {w1, "a", 1, 10.0F}});
+}
+
+TEST_CASE("files that are gone or are shorter than what was read: all is read again") {
+  Logs logs;
+  const std::string first = file_name(0, 1);
+  const std::string second = file_name(10, 2);
+  logs.append(first, scalar("a", 1, 1, 1) + scalar("a", 2, 2, 2));
+  logs.append(second, scalar("a", 2, 11, 20));
+  logs.look();
+  logs.remove(second);
+  CHECK(logs.look().afresh);
+  CHECK(logs.values() == Values{{w0, "a", 1, 1.0F}, {w0, "a", 2, 2.0F}});
+  logs.remove(first);
+  logs.append(first, scalar("a", 1, 1, 5));
+  CHECK(logs.look().afresh);
+  CHECK(logs.values() == Values{{w0, "a", 1, 5.0F}});
+}
+
+TEST_CASE("damage is told with file and offset, and costs no more than it must") {
+  Logs logs;
+  const std::string first = scalar("a", 1, 1, 1);
+  std::string second = scalar("a", 2, 2, 2);
+  second[20] ^= 1;
+  logs.append("r/" + file_name(0, 1), first + second + framed("no event") + scalar("a", 3, 3, 3));
+  logs.append("s/" + file_name(0, 1), scalar("a", 1, 1, 1) + std::string(30, '\0'));
+  const Found found = logs.look();
+  std::vector<std::pair<std::string, std::uint64_t>> places;
+  for (const Problem& problem : found.listing->notes.kept()) {
+    CHECK(problem.kind == ProblemKind::damaged);
+    places.emplace_back(problem.file, problem.offset.value_or(0));
+  }
+  CHECK(places ==
+        std::vector<std::pair<std::string, std::uint64_t>>{{"r/" + file_name(0, 1), first.size()},
+                                                           {"r/" + file_name(0, 1), first.size() + second.size()},
+                                                           {"s/" + file_name(0, 1), first.size()}});
+  CHECK(logs.values() == Values{{w0, "r/a", 1, 1.0F}, {w0, "r/a", 3, 3.0F}, {w0, "s/a", 1, 1.0F}});
+}
+
+TEST_CASE("a short tail is not yet there while it is young and followed, else damage") {
+  Logs logs;
+  const std::string whole = scalar("a", 1, 1, 1);
+  const std::string next = scalar("a", 2, 2, 2);
+  const std::string file = file_name(0, 1);
+  logs.append(file, whole + next.substr(0, 7));
+  const auto kind = [](const Found& found) { return found.listing->notes.kept().at(0).kind; };
+  using std::chrono::seconds;
+  const Found young = logs.look(false, seconds(100));
+  CHECK(kind(young) == ProblemKind::not_yet);
+  CHECK(young.due == std::chrono::steady_clock::time_point(seconds(110)));
+  CHECK(kind(logs.look(false, seconds(109))) == ProblemKind::not_yet);
+  CHECK(kind(logs.look(true, seconds(109))) == ProblemKind::damaged);
+  CHECK(kind(logs.look(false, seconds(110))) == ProblemKind::damaged);
+  logs.append(file, next.substr(7, 5));
+  const Found grown = logs.look(false, seconds(120));
+  CHECK(kind(grown) == ProblemKind::not_yet);
+  CHECK(grown.due == std::chrono::steady_clock::time_point(seconds(130)));
+  logs.append(file, next.substr(12));
+  CHECK(logs.look(false, seconds(121)).listing->notes.empty());
+  CHECK(logs.values() == Values{{w0, "a", 1, 1.0F}, {w0, "a", 2, 2.0F}});
+}
+
+TEST_CASE("empty files and files with nothing but a version make no worker") {
+  Logs logs;
+  logs.append(file_name(0, 1), "");
+  logs.append(file_name(0, 2), framed(std::string("\x1A\x0D"
+                                                  "brain.Event:2",
+                                                  15)));
+  const Found found = logs.look();
+  CHECK(logs.values().empty());
+  CHECK(logs.workers().empty());
+  CHECK(found.collections->found);
+  CHECK(found.listing->notes.empty());
+}
+
+TEST_CASE("any split of a run's events into files gives the same values, read at once or as they grow") {
+  std::mt19937 random(7);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::string> events;
+    double time = 1;
+    for (int i = 0; i < 60; ++i, time += 0.25) {
+      const std::int64_t step = std::max(0, i / 3 - static_cast<int>(random() % 5 == 0 ? random() % 6 : 0));
+      events.push_back(random() % 20 == 0 ? session(start, step, time)
+                                          : scalar(std::string(1, static_cast<char>('a' + random() % 4)), step, time,
+                                                   static_cast<float>(i)));
+    }
+    Logs whole;
+    Logs split;
+    Logs grown;
+    int part = 0;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      part += random() % 10 == 0 ? 1 : 0;
+      whole.append(file_name(0, 1), events[i]);
+      split.append(file_name(part, 1 + part), events[i]);
+      grown.append(file_name(part, 1 + part), events[i]);
+      if (random() % 3 == 0) {
+        grown.look();
+      }
+    }
+    whole.look();
+    split.look();
+    grown.look();
+    CHECK(split.values() == whole.values());
+    CHECK(grown.values() == whole.values());
+    CHECK(split.superseded() == whole.superseded());
+    CHECK(grown.superseded() == whole.superseded());
+    CHECK(split.workers() == Names{w0});
+  }
+}
+
+TEST_CASE("concurrent writers get the same workers in whatever order their events come to be read") {
+  std::mt19937 random(11);
+  for (int round = 0; round < 20; ++round) {
+    constexpr int writers = 3;
+    std::vector<std::vector<std::string>> left(writers);
+    Logs at_once;
+    for (int writer = 0; writer < writers; ++writer) {
+      for (int i = 0; i < 12; ++i) {
+        left[static_cast<std::size_t>(writer)].push_back(
+            scalar("a", i, 1 + i + 0.125 * writer, static_cast<float>(100 * writer + i)));
+        at_once.append(file_name(0, writer), left[static_cast<std::size_t>(writer)].back());
+      }
+    }
+    at_once.look();
+    CHECK(at_once.workers() == Names{w0, w1, "worker_2"});
+    Logs grown;
+    for (int i = 0; i < writers * 12; ++i) {
+      std::size_t writer = random() % writers;
+      while (left[writer].empty()) {
+        writer = (writer + 1) % writers;
+      }
+      grown.append(file_name(0, static_cast<int>(writer)), left[writer].front());
+      left[writer].erase(left[writer].begin());
+      if (random() % 2 == 0) {
+        grown.look();
+      }
+    }
+    grown.look();
+    CHECK(grown.values() == at_once.values());
+    CHECK(grown.superseded() == 0);
+  }
+}

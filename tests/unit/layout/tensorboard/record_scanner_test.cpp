@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/tensorboard/record_scanner.hpp"
+#include "support/temp_dir.hpp"
+#include "wire/framing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace smd::detail;
+using Scanner = layout::RecordScanner;
+using Found = Scanner::Found;
+
+namespace {
+
+std::string record(const std::string& payload, wire::Protection protection = wire::Protection::checksum) {
+  std::string bytes;
+  wire::append_record(bytes, std::as_bytes(std::span(payload)), protection);
+  return bytes;
+}
+
+/// What scanning a file of these bytes gives: sound payloads as they are, else what it found and where.
+std::vector<std::string> scan(const std::string& bytes, std::uint64_t from = 0) {
+  const smd::test::TempDir dir;
+  dir.write("f", bytes);
+  const auto storage = storage::open_local(dir.path());
+  const auto file = (*storage)->open("f");
+  REQUIRE(file);
+  Scanner scanner(**file, from, false);
+  std::vector<std::string> all;
+  while (true) {
+    const Found found = scanner.next();
+    const std::string at = "@" + std::to_string(scanner.offset());
+    if (found == Found::record) {
+      const auto payload = scanner.payload();
+      all.emplace_back(std::string(reinterpret_cast<const char*>(payload.data()), payload.size()) + at);
+      CHECK(scanner.length() == payload.size() + wire::frame_bytes);
+      continue;
+    }
+    if (found != Found::end) {
+      CHECK(scanner.problem().offset == scanner.offset());
+      CHECK(scanner.problem().kind == smd::ProblemKind::damaged);
+    }
+    all.push_back((found == Found::damaged ? "damaged"
+                   : found == Found::lost  ? "lost"
+                   : found == Found::cut   ? "cut"
+                                           : "end") +
+                  at);
+    if (found != Found::damaged) {
+      return all;
+    }
+  }
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("records one after another, from any of them on") {
+  const std::string bytes = record("one") + record("") + record("three", wire::Protection::unprotected);
+  CHECK(scan(bytes) == Texts{"one@0", "@19", "three@35", "end@56"});
+  CHECK(scan(bytes, 35) == Texts{"three@35", "end@56"});
+  CHECK(scan(bytes, 56) == Texts{"end@56"});
+  CHECK(scan("") == Texts{"end@0"});
+}
+
+TEST_CASE("a damaged payload costs its record, a damaged length the rest") {
+  std::string bytes = record("one") + record("two") + record("three");
+  bytes[19 + 12] ^= 1;
+  CHECK(scan(bytes) == Texts{"one@0", "damaged@19", "three@38", "end@59"});
+  bytes[19] ^= 1;
+  CHECK(scan(bytes) == Texts{"one@0", "lost@19"});
+  CHECK(scan(record("one") + std::string(300, '\0')) == Texts{"one@0", "lost@19"});
+}
+
+TEST_CASE("a file that ends within a record, at each of its bytes") {
+  const std::string bytes = record("one") + record("two");
+  for (std::size_t size = 20; size < bytes.size(); ++size) {
+    CHECK(scan(bytes.substr(0, size)) == Texts{"one@0", "cut@19"});
+  }
+}
+
+TEST_CASE("records longer than a block, and across the ends of blocks") {
+  std::string bytes;
+  Texts expected;
+  for (int i = 0; i < 40; ++i) {
+    const std::string payload(static_cast<std::size_t>(i % 3 == 0 ? 300'000 + i : 40'000 + 7 * i),
+                              static_cast<char>('a' + i % 26));
+    expected.push_back(payload + "@" + std::to_string(bytes.size()));
+    bytes += record(payload);
+  }
+  expected.push_back("end@" + std::to_string(bytes.size()));
+  CHECK(scan(bytes) == expected);
+}
