@@ -72,7 +72,7 @@ void explain(Evaluator& evaluator, std::string_view trial, RowWriter& rows, Diag
       const std::vector<std::string> pairs = pairs_of(rules[rule], tensor);
       rows.row({Cell(rules[rule].name), tensor.empty() ? Cell() : Cell(tensor), Cell(what),
                 Cell(from == 0 ? "trial" : "other"), Cell(steps.size()), Cell(*steps.begin()), Cell(*steps.rbegin()),
-                Cell(ListCell{workers}), pairs.empty() ? Cell() : Cell(ListCell{pairs})});
+                Cell(ListCell{workers}), Cell(ListCell{pairs})});
     }
   }
 }

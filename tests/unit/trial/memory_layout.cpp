@@ -150,7 +150,6 @@ class MemoryLayout final : public layout::Layout {
   std::string_view record_name(std::string_view file, std::string_view stored) const noexcept override {
     return file == "records" ? stored.substr(run.size()) : stored;
   }
-  [[nodiscard]] bool has_modes() const noexcept override { return false; }
 
  private:
   /// Reads what stands after the listing's offset. A restart takes back lines from its step on; `restarted` if one was
