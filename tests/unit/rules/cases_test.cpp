@@ -132,7 +132,7 @@ void check_case(const Json& one, bool keep_going) {
   }
 }
 
-TEST_CASE("recorded verdicts") {
+TEST_CASE("recorded results") {
   std::ifstream file(root + "cases.json");
   REQUIRE(file);
   const Json cases = Json::parse(file).at("cases");
