@@ -171,7 +171,9 @@ class S3Storage final : public Storage {
   }
 
   /// S3 does not notify of changes.
-  std::unique_ptr<Watch> watch(std::chrono::milliseconds /*poll_interval*/) override { return nullptr; }
+  std::unique_ptr<Watch> watch(std::chrono::milliseconds /*poll_interval*/, const WatchScope& /*scope*/) override {
+    return nullptr;
+  }
 
   void forget(std::string_view name) override { bucket_->forget(std::string(name)); }
 
