@@ -36,6 +36,15 @@ std::string params_json(const RuleResult& result) {
 
 }  // namespace
 
+std::vector<std::string> pair_texts(const std::vector<TensorPair>& pairs) {
+  std::vector<std::string> texts;
+  texts.reserve(pairs.size());
+  for (const TensorPair& pair : pairs) {
+    texts.push_back(pair.training + ":" + pair.validation);
+  }
+  return texts;
+}
+
 const std::vector<RecordKey>& record_keys() {
   static const std::vector<RecordKey> keys = {
       {"record", true, false},
@@ -64,6 +73,7 @@ const std::vector<RecordKey>& record_keys() {
       {"parameter", false, false},
       {"warnings", false, false},
       {"records_unread", false, true},
+      {"pairs", false, false},
   };
   return keys;
 }
@@ -108,6 +118,8 @@ const std::vector<Cell>& RecordCells::fill(const ReportRecord& record) {
   cells_.push_back(or_missing(result.error_parameter));
   cells_.emplace_back(ListCell{result.warnings});
   cells_.emplace_back(result.records_unread);
+  pairs_ = pair_texts(result.pairs);
+  cells_.emplace_back(ListCell{pairs_});
   return cells_;
 }
 
@@ -176,6 +188,13 @@ std::string result_text(const ReportRecord& record) {
     text += ", at " + std::to_string(result.first_step->value);
   } else if (result.first_step && result.last_step) {
     text += ", from " + std::to_string(result.first_step->value) + " to " + std::to_string(result.last_step->value);
+  }
+  constexpr std::size_t pairs_shown = 3;
+  for (std::size_t i = 0; i < std::min(result.pairs.size(), pairs_shown); ++i) {
+    text += (i == 0 ? "; " : ", ") + result.pairs[i].validation + " with training " + result.pairs[i].training;
+  }
+  if (result.pairs.size() > pairs_shown) {
+    text += " and " + std::to_string(result.pairs.size() - pairs_shown) + " more pairs";
   }
   return text;
 }

@@ -39,7 +39,11 @@ class RecordCells {
  private:
   std::vector<Cell> cells_;
   std::vector<std::string> params_;
+  std::vector<std::string> pairs_;
 };
+
+/// `train/loss:val/loss`, as the parameter `pairs` has it.
+[[nodiscard]] std::vector<std::string> pair_texts(const std::vector<TensorPair>& pairs);
 
 /// A record as a JSON object, of these keys (indices into `record_keys`; none given: those of its kind). Strings that
 /// are not UTF-8 lose what is none.

@@ -22,6 +22,7 @@ namespace storage = detail::storage;
 using detail::Outcome;
 
 constexpr std::string_view run = "run/";
+constexpr std::string_view reductions = "smdebug/reductions/";
 constexpr double first_time = 1000;  // a value of step S was written at 1000 + S
 
 using Files = std::map<std::string, std::string, std::less<>>;
@@ -185,18 +186,31 @@ class MemoryLayout final : public layout::Layout {
     return true;
   }
 
-  /// Names alone say what the collections are: `losses` has what is called a loss.
+  /// Names alone say what the collections are: `losses` has what is called a loss, `scalars` the other numbers,
+  /// `gradients` what has grad in its name.
   static std::shared_ptr<const layout::CollectionsInfo> collections_of(
       const std::vector<Line>& lines, std::shared_ptr<const layout::CollectionsInfo> before) {
     auto info =
         before ? std::make_shared<layout::CollectionsInfo>(*before) : std::make_shared<layout::CollectionsInfo>();
     info->found = true;
-    Collection& losses = info->collections["losses"];
-    losses.name = "losses";
+    for (const char* const name : {"losses", "scalars", "gradients"}) {
+      info->collections[name].name = name;
+    }
+    const auto add = [&](const char* collection, const std::string& tensor) {
+      std::vector<std::string>& names = info->collections[collection].tensor_names;
+      if (std::find(names.begin(), names.end(), tensor) == names.end()) {
+        names.insert(std::upper_bound(names.begin(), names.end(), tensor), tensor);
+      }
+    };
     for (const Line& line : lines) {
-      std::vector<std::string>& names = losses.tensor_names;
-      if (line.name.ends_with("loss") && std::find(names.begin(), names.end(), line.name) == names.end()) {
-        names.insert(std::upper_bound(names.begin(), names.end(), line.name), line.name);
+      const bool reduction = line.name.starts_with(reductions);
+      const std::string tensor = reduction ? line.name.substr(line.name.find(run)) : line.name;
+      if (tensor.find("grad") != std::string::npos) {
+        add("gradients", tensor);
+      } else if (tensor.ends_with("loss")) {
+        add("losses", tensor);
+      } else if (line.kind == "number" && !reduction) {
+        add("scalars", tensor);
       }
     }
     return info;
@@ -263,8 +277,9 @@ std::span<const std::byte> bytes_of(const std::vector<float>& values) { return s
 
 void MemoryTrial::line(std::int64_t step, const std::string& name, const std::string& worker, const std::string& rest) {
   const std::size_t space = rest.find(' ');
-  file("log") += rest.substr(0, space) + " " + std::to_string(step) + " " + worker + " " + std::string(run) + name +
-                 rest.substr(space) + "\n";
+  const std::size_t tensor = name.starts_with(reductions) ? name.find('/', reductions.size()) + 1 : 0;
+  file("log") += rest.substr(0, space) + " " + std::to_string(step) + " " + worker + " " + name.substr(0, tensor) +
+                 std::string(run) + name.substr(tensor) + rest.substr(space) + "\n";
 }
 
 MemoryTrial& MemoryTrial::number(std::int64_t step, const std::string& name, double value, Dtype dtype,

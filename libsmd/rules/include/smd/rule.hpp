@@ -45,7 +45,8 @@ class SMD_EXPORT Unit {
   [[nodiscard]] std::uint64_t record_bytes() const noexcept;
   /// Whether a reduction of that name (`abs_mean`) was saved.
   [[nodiscard]] bool has_reduction(std::string_view name) const noexcept;
-  /// Names of the saved reductions, in byte order; views of what the trial holds.
+  /// Names of the saved reductions that are one number (a `histogram` is not), in byte order; views of what the trial
+  /// holds.
   [[nodiscard]] std::vector<std::string_view> reductions() const;
 
   bool operator==(const Unit&) const = default;

@@ -6,6 +6,7 @@
 #include <smd/rule_parameter.hpp>
 #include <smd/step.hpp>
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -42,6 +43,15 @@ enum class RuleStatus : std::uint8_t {
 /// `NoIssuesFound`, `IssuesFound`, `Error`, `InProgress`, `NotEvaluated`.
 [[nodiscard]] SMD_EXPORT std::string_view to_string(RuleStatus status) noexcept;
 
+/// Two tensors that a rule holds against each other: Overfit and Overtraining, where names tell training from
+/// validation.
+struct TensorPair {
+  std::string training;
+  std::string validation;
+
+  auto operator<=>(const TensorPair&) const = default;
+};
+
 /// What became of one rule.
 struct RuleResult {
   std::string name = {};  ///< Of the configuration; by default the rule's.
@@ -54,6 +64,7 @@ struct RuleResult {
   std::optional<GlobalStep> last_step = {};
   std::size_t tensors_matched = 0;  ///< Distinct tensors that the rule asked for.
   std::vector<std::pair<std::string, std::optional<std::string>>> params = {};  ///< In effect.
+  std::vector<TensorPair> pairs = {};      ///< That were evaluated, by training, then validation.
   std::string action = {};                 ///< The rule's action text (`Rule::action`). Nothing performed it.
   std::string message = {};                ///< One line for a person: what was found, or why nothing.
   std::vector<std::string> warnings = {};  ///< An unknown collection, a stop not performed, ….

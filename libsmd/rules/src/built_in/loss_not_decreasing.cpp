@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/losses.hpp"
+#include "built_in/zero_losses.hpp"
+#include "framework/rule_run.hpp"
 #include "framework/saves.hpp"
 
 #include <fmt/format.h>
@@ -27,6 +29,12 @@ double percent_of(double from, double to, double change) {
     return std::numeric_limits<double>::infinity();
   }
   return 100 * change / std::abs(from);
+}
+
+/// Steps of a log may be any 64-bit numbers: what is out of range is the nearest that is not.
+std::int64_t earlier(std::int64_t position, std::int64_t distance) {
+  std::int64_t result = 0;
+  return __builtin_sub_overflow(position, distance, &result) ? std::numeric_limits<std::int64_t>::min() : result;
 }
 
 class LossNotDecreasing final : public Rule {
@@ -71,7 +79,7 @@ class LossNotDecreasing final : public Rule {
     if (!looks_at(step)) {
       return;
     }
-    for (const Unit& unit : losses_.units(step)) {
+    for (const Unit& unit : units(step)) {
       losses_.need(step, unit);
       std::set<std::int64_t>& asked = asked_[row_of(unit)];
       if (const std::optional<Unit> before = reference(step, unit)) {
@@ -91,7 +99,9 @@ class LossNotDecreasing final : public Rule {
       summary.explain(
           fmt::format("no loss was saved at two steps of one mode that are num_steps ({}) apart", least_distance_));
     } else if (only_) {
-      summary.explain("no loss was saved at a step of mode " + std::string(to_string(*only_)));
+      summary.explain(
+          (base_trial().has_modes() ? "no loss was saved at a step of mode " : "no loss has a name of side ") +
+          std::string(to_string(*only_)));
     }
   }
 
@@ -99,13 +109,14 @@ class LossNotDecreasing final : public Rule {
     if (!looks_at(step)) {
       return;
     }
-    for (const Unit& unit : losses_.units(step)) {
+    for (const Unit& unit : units(step)) {
       Row& row = rows_[row_of(unit)];
       if (!row.first) {
         row.first = unit.step();
       }
       learn_reference(step, unit, row);
       if (const std::optional<double> loss = losses_.loss(step, unit)) {
+        zeros_.see(step, unit, *loss);
         check(step, unit, row, *loss);
       }
     }
@@ -129,7 +140,19 @@ class LossNotDecreasing final : public Rule {
   [[nodiscard]] bool has_lists() const {
     return !parameters().list("collection_names").empty() || !parameters().list("tensor_regex").empty();
   }
-  [[nodiscard]] bool looks_at(const StepTensors& step) const { return !only_ || step.mode() == *only_; }
+  /// Where steps have no modes, names say what the mode would.
+  [[nodiscard]] bool looks_at(const StepTensors& step) const {
+    return !only_ || step.mode() == *only_ || !base_trial().has_modes();
+  }
+  [[nodiscard]] std::vector<Unit> units(const StepTensors& step) const {
+    std::vector<Unit> units = losses_.units(step);
+    if (only_ && !base_trial().has_modes()) {
+      const auto sides = RuleAccess::context(step).run().base().sides();
+      const Side wanted = *only_ == Mode::train ? Side::train : Side::eval;
+      std::erase_if(units, [&](const Unit& unit) { return sides->of(unit.tensor()) != wanted; });
+    }
+    return units;
+  }
   [[nodiscard]] RowKey row_of(const Unit& unit) const {
     return {std::string(unit.tensor()), std::string(unit.worker()), one_row_ ? Mode::global : unit.mode()};
   }
@@ -140,7 +163,7 @@ class LossNotDecreasing final : public Rule {
   /// The units that are far enough back to be the reference, ascending.
   [[nodiscard]] std::span<const Unit> far_enough(const StepTensors& step, const Unit& unit) const {
     const std::span<const Unit> series = one_row_ ? step.series_of_all_modes(unit) : step.series(unit);
-    const std::int64_t latest = position(unit) - least_distance_;
+    const std::int64_t latest = earlier(position(unit), least_distance_);
     const auto end = std::partition_point(series.begin(), series.end(),
                                           [&](const Unit& other) { return position(other) <= latest; });
     return {series.begin(), end};
@@ -160,7 +183,7 @@ class LossNotDecreasing final : public Rule {
     const std::span<const Unit> before = far_enough(step, unit);
     const auto unseen = std::partition_point(before.begin(), before.end(),
                                              [&](const Unit& other) { return other.step() < *row.first; });
-    const auto known = row.known.upper_bound(position(unit) - least_distance_);
+    const auto known = row.known.upper_bound(earlier(position(unit), least_distance_));
     if (unseen == before.begin() ||
         (known != row.known.begin() && std::prev(known)->first > position(*std::prev(unseen)))) {
       return;
@@ -187,13 +210,13 @@ class LossNotDecreasing final : public Rule {
   void check(StepView& step, const Unit& unit, Row& row, double loss) {
     const std::int64_t here = position(unit);
     row.known.insert_or_assign(here, Loss{unit.step(), loss});
-    auto old = row.known.upper_bound(here - least_distance_);
+    auto old = row.known.upper_bound(earlier(here, least_distance_));
     if (old == row.known.begin()) {
       return;
     }
     --old;
     row.known.erase(row.known.begin(), old);
-    if (row.checked && here < *row.checked + least_distance_) {
+    if (row.checked && *row.checked > earlier(here, least_distance_)) {
       return;
     }
     row.checked = here;
@@ -239,6 +262,7 @@ class LossNotDecreasing final : public Rule {
   bool one_row_ = false;
   std::optional<Mode> only_;
   Losses losses_;
+  ZeroLosses zeros_;
   std::map<RowKey, std::set<std::int64_t>> asked_;  // positions; of planning, which runs ahead
   std::map<RowKey, Row> rows_;
 };
@@ -279,20 +303,21 @@ RuleDescription loss_not_decreasing_rule() {
                      {.name = "diff_percent",
                       .type = ParameterType::number,
                       .default_text = "0.1",
-                      .help = "a loss that did not rise fires if it fell by less percent than this",
+                      .help = "a loss that did not rise triggers if it fell by less percent than this",
                       .at_least = 0,
                       .at_most = 100,
                       .exclusive = true},
                      {.name = "increase_threshold_percent",
                       .type = ParameterType::number,
                       .default_text = "5",
-                      .help = "a loss that rose by more percent than this fires; rises in succession add up",
+                      .help = "a loss that rose by more percent than this triggers; rises in succession add up",
                       .at_least = 0,
                       .at_most = 100,
                       .exclusive = true},
                      {.name = "mode",
                       .type = ParameterType::text,
-                      .help = "only steps of this mode; GLOBAL: all modes in one row; not given: each mode by itself",
+                      .help = "only steps of this mode; GLOBAL: all modes in one row; not given: each mode by itself. "
+                              "In a log directory: only tensors whose names say so",
                       .choices = {"EVAL", "TRAIN", "GLOBAL"}}},
       .create = [](const Parameters& parameters) { return std::make_unique<LossNotDecreasing>(parameters); },
       .saves =

@@ -27,6 +27,9 @@ bool may_hold_one_number(const Unit& unit) {
 }  // namespace
 
 bool knows_losses(const Trial& trial) {
+  if (!trial.has_modes()) {
+    return true;
+  }
   const std::optional<Collection> losses = trial.collection("losses");
   return losses && !(losses->tensor_names.empty() && losses->include_regex.empty());
 }

@@ -15,7 +15,8 @@ class Trial;
 
 namespace detail::rules {
 
-/// Whether the trial defines a collection `losses` with at least one name or pattern.
+/// Whether the trial defines a collection `losses` with at least one name or pattern. Where names make the collections
+/// it is known in any case: no other number stands in for a loss.
 [[nodiscard]] bool knows_losses(const Trial& trial);
 
 /// Losses come through collections, where one of many elements counts by its mean, and otherwise by patterns or because

@@ -26,16 +26,9 @@ class Overfit final : public PhaseRule {
       : PhaseRule(parameters),
         patience_(parameters.integer("patience")),
         threshold_(parameters.number("ratio_threshold")) {
+    check_pairs(parameters);
     ignore_before(GlobalStep(parameters.integer("start_step")));
-  }
-
-  void begin() override {
-    const std::vector<std::string>& regex = parameters().list("tensor_regex");
-    if (regex.empty() && knows_losses(base_trial())) {
-      look_at(Losses(select({.collections = {"losses"}}), std::nullopt));
-    } else {
-      look_at(Losses(std::nullopt, select({.regex = regex, .all = regex.empty()})));
-    }
+    warn_of_zeros();
   }
 
  private:
@@ -44,7 +37,7 @@ class Overfit final : public PhaseRule {
       return std::nullopt;
     }
     const double ratio = ratio_of(*phase.training, phase.validation);
-    std::int64_t& exceeded = exceeded_[phase.tensor];
+    std::int64_t& exceeded = exceeded_[phase.tensors];
     exceeded = ratio > threshold_ ? exceeded + 1 : 0;
     std::vector<MetCondition> conditions;
     if (exceeded >= patience_) {
@@ -55,7 +48,7 @@ class Overfit final : public PhaseRule {
 
   std::int64_t patience_;
   double threshold_;
-  std::map<std::string, std::int64_t> exceeded_;  // successive phases, by tensor
+  std::map<TensorPair, std::int64_t> exceeded_;  // successive phases
 };
 
 }  // namespace
@@ -70,13 +63,18 @@ RuleDescription overfit_rule() {
           "ratio_threshold, patience times in succession\n"
           "A phase is what EVAL steps there are before the next TRAIN step, or the end; training is what came since "
           "the "
-          "phase before. Without modes, each step has train-X and validation-X (or valid-, val-, eval-, test-, dev-). "
-          "The loss of a step is the mean over workers.",
+          "phase before. At steps without a mode, each has train-X and validation-X (or valid-, val-, eval-, test-, "
+          "dev-). The loss of a step is the mean over workers.\n"
+          "In a log directory, or with pairs: per pair of tensors, at each step at which that of validation has a "
+          "value: "
+          "this value against the mean of the training values since the pair's step before, up to this one.",
       .frameworks = "all",
       .collections = {"losses"},
       .parameters = {{.name = "tensor_regex",
                       .type = ParameterType::pattern_list,
-                      .help = "tensors of one element to look at instead of the collection losses"},
+                      .help = "tensors of one element to look at instead of the collection losses; where names tell "
+                              "training from validation, those of validation"},
+                     pairs_parameter(),
                      {.name = "start_step",
                       .type = ParameterType::integer,
                       .default_text = "0",
@@ -85,7 +83,7 @@ RuleDescription overfit_rule() {
                      {.name = "patience",
                       .type = ParameterType::integer,
                       .default_text = "1",
-                      .help = "so many phases in succession fire",
+                      .help = "so many phases in succession trigger",
                       .at_least = 1},
                      {.name = "ratio_threshold",
                       .type = ParameterType::number,

@@ -11,7 +11,7 @@ namespace smd::detail::rules {
 namespace {
 
 /// How long a loss has not become better.
-class Side {
+class LossHistory {
  public:
   void observe(double loss, double delta) {
     if (!best_) {
@@ -37,24 +37,25 @@ class Overtraining final : public PhaseRule {
         patience_train_(parameters.integer("patience_train")),
         patience_validation_(parameters.integer("patience_validation")),
         delta_(parameters.number("delta")) {
-    look_at(Losses(select({.collections = {"losses"}}), std::nullopt));
+    check_pairs(parameters);
+    look_only_at_losses();
   }
 
  private:
-  struct Sides {
-    Side training;
-    Side validation;
+  struct BothSides {
+    LossHistory training;
+    LossHistory validation;
   };
 
   std::optional<std::vector<MetCondition>> evaluate(const Phase& phase) override {
     std::vector<MetCondition> conditions;
-    const auto observe = [&](Side& side, double loss, std::string_view check, std::int64_t patience) {
+    const auto observe = [&](LossHistory& side, double loss, std::string_view check, std::int64_t patience) {
       side.observe(loss, delta_);
       if (side.stale() >= patience) {
         conditions.push_back({check, static_cast<double>(side.stale()), ">=", static_cast<double>(patience)});
       }
     };
-    Sides& sides = sides_[phase.tensor];
+    BothSides& sides = sides_[phase.tensors];
     if (phase.training) {
       observe(sides.training, *phase.training, "train", patience_train_);
     }
@@ -65,7 +66,7 @@ class Overtraining final : public PhaseRule {
   std::int64_t patience_train_;
   std::int64_t patience_validation_;
   double delta_;
-  std::map<std::string, Sides> sides_;  // by tensor
+  std::map<TensorPair, BothSides> sides_;
 };
 
 }  // namespace
@@ -79,25 +80,26 @@ RuleDescription overtraining_rule() {
           "per tensor and side, each time a validation phase closes: observations since the best one >= "
           "patience_train (patience_validation)\n"
           "An observation is the mean training loss since the phase before, or the mean validation loss of the phase; "
-          "better is loss < best and best - loss >= delta. Phases, and XGBoost's pairs of losses, are those of "
-          "Overfit.",
+          "better is loss < best and best - loss >= delta. Phases, and pairs of tensors where there are no modes, are "
+          "those of Overfit.",
       .frameworks = "all",
       .collections = {"losses"},
       .parameters = {{.name = "patience_train",
                       .type = ParameterType::integer,
                       .default_text = "5",
-                      .help = "so many training losses in succession that are no better fire",
+                      .help = "so many training losses in succession that are no better trigger",
                       .at_least = 1},
                      {.name = "patience_validation",
                       .type = ParameterType::integer,
                       .default_text = "10",
-                      .help = "so many validation losses in succession that are no better fire",
+                      .help = "so many validation losses in succession that are no better trigger",
                       .at_least = 1},
                      {.name = "delta",
                       .type = ParameterType::number,
                       .default_text = "0.01",
                       .help = "least improvement",
-                      .at_least = 0}},
+                      .at_least = 0},
+                     pairs_parameter()},
       .create = [](const Parameters& parameters) { return std::make_unique<Overtraining>(parameters); },
       .saves =
           [](const Parameters& /*parameters*/) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/phases.hpp"
 
+#include "framework/finding_text.hpp"
 #include "framework/nothing_evaluated.hpp"
+#include "framework/rule_run.hpp"
+#include "text/escape.hpp"
 
 #include <array>
 #include <utility>
@@ -29,7 +32,7 @@ std::vector<Phase> pairs_of_one_step(const StepTensors& step, const std::map<std
     const std::string what = name.substr(training.size());
     for (const std::string_view prefix : validation) {
       if (const auto other = losses.find(std::string(prefix) + what); other != losses.end()) {
-        pairs.push_back({other->first, loss, other->second, step.step(), step.mode_step()});
+        pairs.push_back({{name, other->first}, loss, other->second, step.step(), step.mode_step()});
         break;
       }
     }
@@ -70,7 +73,7 @@ std::vector<Phase> Phases::close() {
     if (open.validation.count == 0) {
       continue;
     }
-    closed.push_back({tensor, std::nullopt, open.validation.mean(), open.last_step, open.last_mode_step});
+    closed.push_back({{tensor, tensor}, std::nullopt, open.validation.mean(), open.last_step, open.last_mode_step});
     if (open.training.count > 0) {
       closed.back().training = open.training.mean();
     }
@@ -79,15 +82,49 @@ std::vector<Phase> Phases::close() {
   return closed;
 }
 
+/// Which tensors: said pairs; the patterns of rules that have them; else the collection losses, which is known where
+/// names make it; else all that may be losses.
+void PhaseRule::begin() {
+  if (const std::vector<std::string>& said = parameters().list("pairs"); !said.empty()) {
+    pairs_.emplace(said);
+    return;
+  }
+  const std::vector<std::string> regex =
+      parameters().has("tensor_regex") ? parameters().list("tensor_regex") : std::vector<std::string>();
+  const bool by_collection = regex.empty() && (only_losses_ || knows_losses(base_trial()));
+  const SelectionId chosen =
+      by_collection ? select({.collections = {"losses"}}) : select({.regex = regex, .all = regex.empty()});
+  if (!base_trial().has_modes()) {
+    pairs_.emplace(chosen, !by_collection);
+  } else if (by_collection) {
+    losses_ = Losses(chosen, std::nullopt);
+  } else {
+    losses_ = Losses(std::nullopt, chosen);
+  }
+}
+
+bool PhaseRule::looks_at(const StepTensors& step) const {
+  return step.step() >= start_ && step.mode() != Mode::predict;
+}
+
 void PhaseRule::set_required_tensors(StepNeeds& step) {
-  if (step.step() >= start_ && step.mode() != Mode::predict) {
+  if (!looks_at(step)) {
+    return;
+  }
+  if (pairs_) {
+    pairs_->need(step);
+  } else {
     losses_.need_all(step);
   }
 }
 
-void PhaseRule::invoke_at_step(StepView& step) {
-  if (step.step() < start_ || step.mode() == Mode::predict) {
-    return;
+std::vector<Phase> PhaseRule::phases_at(StepView& step) {
+  if (pairs_) {
+    std::vector<Phase> phases;
+    for (const PairObservation& seen : pairs_->add(step, zeros_ ? &*zeros_ : nullptr)) {
+      phases.push_back({*seen.pair, seen.training, seen.validation, step.step(), step.mode_step()});
+    }
+    return phases;
   }
   const std::map<std::string, double> losses = losses_.pooled(step);
   if (!losses.empty()) {
@@ -95,18 +132,38 @@ void PhaseRule::invoke_at_step(StepView& step) {
        : step.mode() == Mode::train ? training_steps_
                                     : validation_steps_);
   }
-  for (const Phase& phase : phases_.add(step, losses)) {
+  return phases_.add(step, losses);
+}
+
+/// Without step, mode and mode step.
+Finding PhaseRule::finding(const Phase& phase, const MetCondition& condition) {
+  Finding finding{.tensor = phase.tensors.validation,
+                  .check = std::string(condition.check),
+                  .value = condition.value,
+                  .relation = std::string(condition.relation),
+                  .threshold = condition.threshold};
+  if (phase.tensors.training != phase.tensors.validation) {
+    finding.message = finding_text(finding) + ", with training " + printable(phase.tensors.training);
+    finding.details.emplace_back("training", phase.tensors.training);
+  }
+  return finding;
+}
+
+void PhaseRule::invoke_at_step(StepView& step) {
+  if (!looks_at(step)) {
+    return;
+  }
+  for (const Phase& phase : phases_at(step)) {
     const std::optional<std::vector<MetCondition>> conditions = evaluate(phase);
     if (!conditions) {
       continue;
     }
     step.evaluated();
+    if (phase.tensors.training != phase.tensors.validation) {
+      RuleAccess::context(step).run().note_pair(phase.tensors);
+    }
     for (const MetCondition& condition : *conditions) {
-      step.trigger({.tensor = phase.tensor,
-                    .check = std::string(condition.check),
-                    .value = condition.value,
-                    .relation = std::string(condition.relation),
-                    .threshold = condition.threshold});
+      step.trigger(finding(phase, condition));
     }
   }
 }
@@ -122,14 +179,11 @@ void PhaseRule::at_end(RuleEnd& end) {
     }
     end.evaluated();
     for (const MetCondition& condition : *conditions) {
-      end.trigger({.step = phase.last_step,
-                   .mode = Mode::eval,
-                   .mode_step = phase.last_mode_step,
-                   .tensor = phase.tensor,
-                   .check = std::string(condition.check),
-                   .value = condition.value,
-                   .relation = std::string(condition.relation),
-                   .threshold = condition.threshold});
+      Finding found = finding(phase, condition);
+      found.step = phase.last_step;
+      found.mode = Mode::eval;
+      found.mode_step = phase.last_mode_step;
+      end.trigger(std::move(found));
     }
   }
 }
@@ -139,7 +193,14 @@ void PhaseRule::summarize(RuleSummary& summary) {
   const auto saved = [](std::size_t steps, std::string_view mode) {
     return "losses were saved at " + counted(steps, "step") + " of mode " + std::string(mode);
   };
-  if (training_steps_ > 0 && validation_steps_ == 0) {
+  if (pairs_) {
+    for (const std::string& text : pairs_->absent()) {
+      summary.warn("pairs: " + text);
+    }
+    if (const std::string reason = pairs_->why_nothing(summary); !reason.empty()) {
+      summary.explain(reason);
+    }
+  } else if (training_steps_ > 0 && validation_steps_ == 0) {
     summary.explain("no validation loss: " + saved(training_steps_, "TRAIN") + ", and at none of mode EVAL");
   } else if (validation_steps_ > 0 && training_steps_ == 0) {
     summary.explain("no training loss: " + saved(validation_steps_, "EVAL") + ", and at none of mode TRAIN");

@@ -2,8 +2,11 @@
 #pragma once
 
 #include "built_in/losses.hpp"
+#include "built_in/paired_losses.hpp"
+#include "built_in/zero_losses.hpp"
 
 #include <smd/rule.hpp>
+#include <smd/rule_result.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,9 +18,10 @@
 
 namespace smd::detail::rules {
 
-/// What a validation phase of one tensor came to; of a step without a mode, its losses of training and validation.
+/// What a validation phase of one tensor came to; of a step without a mode, its losses of training and validation; or
+/// one observation of a pair.
 struct Phase {
-  std::string tensor;              ///< That of the validation loss.
+  TensorPair tensors;              ///< Where modes tell training from validation, the same one twice.
   std::optional<double> training;  ///< Mean of the training losses since the tensor's phase before, if there are any.
   double validation = 0;           ///< Mean of the phase.
   GlobalStep last_step = {};       ///< The tensor's last one in the phase.
@@ -48,9 +52,11 @@ class Phases {
   std::map<std::string, Open> open_;  // by tensor
 };
 
-/// A rule that compares training with validation, whenever a validation phase closes.
+/// A rule that compares training with validation: whenever a validation phase closes, or, where pairs are said or names
+/// must tell, whenever a validation tensor has a value.
 class PhaseRule : public Rule {
  public:
+  void begin() final;
   void set_required_tensors(StepNeeds& step) final;
   void invoke_at_step(StepView& step) final;
   void at_end(RuleEnd& end) final;
@@ -68,11 +74,21 @@ class PhaseRule : public Rule {
   /// What triggers; nothing at all if the phase cannot be evaluated.
   [[nodiscard]] virtual std::optional<std::vector<MetCondition>> evaluate(const Phase& phase) = 0;
 
-  void look_at(Losses losses) { losses_ = losses; }
   void ignore_before(GlobalStep start) { start_ = start; }
+  void warn_of_zeros() { zeros_.emplace(); }
+  /// Nothing stands in for the collection losses.
+  void look_only_at_losses() { only_losses_ = true; }
 
  private:
+  [[nodiscard]] bool looks_at(const StepTensors& step) const;
+  [[nodiscard]] std::vector<Phase> phases_at(StepView& step);
+
+  [[nodiscard]] static Finding finding(const Phase& phase, const MetCondition& condition);
+
+  bool only_losses_ = false;
   Losses losses_;
+  std::optional<PairedLosses> pairs_;
+  std::optional<ZeroLosses> zeros_;
   GlobalStep start_ = GlobalStep(0);
   Phases phases_;
   // Steps with losses.

@@ -2,6 +2,7 @@
 #include "built_in/builtin.hpp"
 #include "built_in/losses.hpp"
 #include "framework/common.hpp"
+#include "framework/evaluated_trial.hpp"
 #include "framework/saves.hpp"
 
 #include <cmath>
@@ -86,6 +87,14 @@ class PoorWeightInitialization final : public Rule {
     }
   }
 
+  /// Losses alone are not what was asked.
+  void summarize(RuleSummary& summary) override {
+    if (histograms_ && !spreads_) {
+      summary.warn(
+          "gradient_range was not evaluated: it needs raw values, and of gradients only histograms were saved");
+    }
+  }
+
  private:
   struct Stale {
     double best;
@@ -121,6 +130,7 @@ class PoorWeightInitialization final : public Rule {
   bool evaluate_gradients(StepView& step) {
     std::map<std::string_view, Extremes> workers;
     for (const Unit& unit : step.units(gradients_)) {
+      histograms_ = histograms_ || (!unit.has_value() && unit.has_reduction(saved_histogram));
       const std::optional<double> number = step.computed(unit, gradient_count);
       const std::optional<double> top = step.computed(unit, gradient_high);
       const std::optional<double> bottom = step.computed(unit, gradient_low);
@@ -134,6 +144,7 @@ class PoorWeightInitialization final : public Rule {
         continue;
       }
       any = true;
+      spreads_ = true;
       if (const auto& [unit, spread] = spreads.least(); spread < range_) {
         step.trigger(unit, "gradient_range", spread, "<", range_);
       }
@@ -173,6 +184,8 @@ class PoorWeightInitialization final : public Rule {
   std::int64_t patience_;
   double steps_;
   std::int64_t analysed_ = 0;
+  bool histograms_ = false;                                     // of gradients
+  bool spreads_ = false;                                        // of gradients were evaluated
   std::map<std::pair<std::string, std::string>, Stale> stale_;  // by tensor and worker
 };
 
@@ -206,7 +219,7 @@ RuleDescription poor_weight_initialization_rule() {
                      {.name = "patience",
                       .type = ParameterType::integer,
                       .default_text = "5",
-                      .help = "so many steps without a better loss fire",
+                      .help = "so many steps without a better loss trigger",
                       .at_least = 1},
                      {.name = "steps",
                       .type = ParameterType::number,

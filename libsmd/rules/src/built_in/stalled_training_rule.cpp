@@ -52,8 +52,8 @@ class StalledTrainingRule final : public Rule {
   }
 
   void at_end(RuleEnd& end) override {
-    if (end.live() || end.ended() || !last_) {
-      return;
+    if (end.live() || end.ended() || !last_ || !base_trial().marks_end()) {
+      return;  // what has no end marker is taken as ended
     }
     if (unread_) {
       // An index file is as much a sign of life as the event file, which may come later.
@@ -168,7 +168,7 @@ RuleDescription stalled_training_rule_rule() {
       .parameters = {{.name = "threshold",
                       .type = ParameterType::integer,
                       .default_text = "1800",
-                      .help = "seconds without new data that fire",
+                      .help = "seconds without new data that trigger",
                       .at_least = 1},
                      {.name = "stop_training_on_fire",
                       .type = ParameterType::boolean,

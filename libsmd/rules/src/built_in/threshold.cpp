@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 
+#include "built_in/buckets.hpp"
 #include "framework/common.hpp"
 #include "framework/finding_text.hpp"
 #include "framework/saves.hpp"
@@ -94,7 +95,11 @@ class Threshold final : public Rule {
   void set_required_tensors(StepNeeds& step) override {
     if (applies(step)) {
       for (const Unit& unit : step.units(tensors_)) {
-        step.measure(unit, reduction_);
+        if (!bound_of(unit).empty()) {
+          need_buckets(step, unit);
+        } else {
+          step.measure(unit, reduction_);
+        }
       }
     }
   }
@@ -104,7 +109,7 @@ class Threshold final : public Rule {
       return;
     }
     for (const Unit& unit : step.units(tensors_)) {
-      const std::optional<double> value = step.measure(unit, reduction_);
+      const std::optional<double> value = measure(step, unit);
       if (!value) {
         continue;
       }
@@ -122,6 +127,24 @@ class Threshold final : public Rule {
     return mode_ == Mode::global || step.mode() == mode_;
   }
 
+  /// Which bound its buckets give, where nothing else tells the measurement and a bound can meet the condition: `at
+  /// most`, `at least`; else empty.
+  [[nodiscard]] std::string_view bound_of(const Unit& unit) const {
+    if (check_ != "abs_mean" || !has_only_buckets(unit)) {
+      return {};
+    }
+    return relation_.starts_with('<') ? "at most" : relation_.starts_with('>') ? "at least" : "";
+  }
+
+  [[nodiscard]] std::optional<double> measure(StepView& step, const Unit& unit) const {
+    const std::string_view bound = bound_of(unit);
+    if (bound.empty()) {
+      return step.measure(unit, reduction_);
+    }
+    const std::optional<AbsMeanBounds> bounds = abs_mean_bounds(step, unit);
+    return bounds ? std::optional(bound == "at most" ? bounds->most : bounds->least) : std::nullopt;
+  }
+
   void trigger(StepView& step, const Unit& unit, double value, std::int64_t steps) const {
     Finding finding;
     finding.tensor = std::string(unit.tensor());
@@ -130,7 +153,7 @@ class Threshold final : public Rule {
     finding.value = value;
     finding.relation = relation_;
     finding.threshold = threshold_;
-    finding.message = finding_text(finding);
+    finding.message = finding_text(finding, bound_of(unit));
     if (for_steps_ > 1) {
       finding.message += fmt::format(" for {} steps", steps);
       finding.details.emplace_back("steps", std::to_string(steps));
@@ -157,8 +180,9 @@ RuleDescription threshold_rule() {
       .summary = "a reduction of a tensor lies above or below a bound, for a number of steps",
       .condition =
           "per tensor, worker and mode: reduction(x) operator threshold at for_steps successive steps at which "
-          "the tensor was judged\n"
-          "The saved reduction if there is one, else that of the raw value. NaN meets no condition.",
+          "the tensor was evaluated\n"
+          "The saved reduction if there is one, else that of the raw value; of abs_mean of a histogram, what its "
+          "buckets say that it is at most (at least). NaN meets no condition.",
       .frameworks = "all",
       .parameters =
           {{.name = "reduction",
@@ -171,7 +195,7 @@ RuleDescription threshold_rule() {
             .default_text = "False",
             .help = "measure absolute values, as abs_ in front does"},
            {.name = "operator",
-            .help = "how the measurement must stand to the threshold to fire",
+            .help = "how the measurement must compare with the threshold to trigger",
             .required = true,
             .choices = {"<", "<=", ">", ">=", "==", "!="}},
            {.name = "threshold", .type = ParameterType::number, .help = "the bound", .required = true},

@@ -33,8 +33,11 @@ bool Unit::has_reduction(std::string_view name) const noexcept {
 std::vector<std::string_view> Unit::reductions() const {
   std::vector<std::string_view> names;
   for (const SavedItem& item : trial_->snapshot().items(row_, tensor_)) {
-    if (!item.is_value()) {
-      names.push_back(trial_->snapshot().reduction(item.reduction));
+    if (item.is_value()) {
+      continue;
+    }
+    if (const std::string_view name = trial_->snapshot().reduction(item.reduction); name != detail::rules::saved_histogram) {
+      names.push_back(name);
     }
   }
   std::sort(names.begin(), names.end());
@@ -133,6 +136,59 @@ const std::vector<Unit>& EvaluatedTrial::series(std::uint32_t tensor, std::uint3
     }
   }
   return it->second;
+}
+
+std::shared_ptr<const Sides> EvaluatedTrial::sides() const {
+  const std::lock_guard lock(mutex_);
+  const auto collections = snapshot_.collections();
+  if (sides_generation_ != snapshot_.generation()) {
+    sides_.reset();
+    run_lengths_.clear();
+  }
+  if (!sides_ || sides_collections_ != collections) {
+    sides_ = std::make_shared<const Sides>(scalar_names());
+    sides_collections_ = collections;
+    sides_generation_ = snapshot_.generation();
+  }
+  return sides_;
+}
+
+/// A run is the folder of the files that its tensors lie in; their names begin with it.
+std::vector<ScalarName> EvaluatedTrial::scalar_names() const {
+  TensorQuery query;
+  query.collections = {"losses", "scalars"};
+  const TensorSet wanted = snapshot_.select(query);
+  std::size_t unknown = 0;
+  for (std::uint32_t id = 0; id < wanted.size(); ++id) {
+    unknown += wanted[id] && !run_lengths_.contains(id) ? 1 : 0;
+  }
+  std::vector<bool> seen(snapshot_.lists());
+  const std::vector<SnapshotStep> steps = snapshot_.steps();
+  for (auto step = steps.rbegin(); step != steps.rend() && unknown > 0; ++step) {  // new names are in new steps
+    for (const SavedRow row : snapshot_.rows(*step)) {
+      if (seen[snapshot_.list(row)]) {
+        continue;
+      }
+      seen[snapshot_.list(row)] = true;
+      const std::string file = snapshot_.event_file(row);
+      const std::size_t slash = file.rfind('/');
+      const std::string_view folder(file.data(), slash == std::string::npos ? 0 : slash + 1);
+      for (const SavedItem& item : snapshot_.items(row)) {
+        const bool of_run = !folder.empty() && snapshot_.tensor(item.tensor).starts_with(folder);
+        if (wanted[item.tensor] && run_lengths_.emplace(item.tensor, of_run ? folder.size() - 1 : 0).second) {
+          --unknown;
+        }
+      }
+    }
+  }
+  std::vector<ScalarName> names;
+  for (std::uint32_t id = 0; id < wanted.size(); ++id) {
+    if (wanted[id]) {
+      const auto run = run_lengths_.find(id);
+      names.push_back({std::string(snapshot_.tensor(id)), run == run_lengths_.end() ? 0 : run->second});
+    }
+  }
+  return names;
 }
 
 }  // namespace detail::rules

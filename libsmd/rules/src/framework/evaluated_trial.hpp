@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "framework/sides.hpp"
+
 #include <smd/limits.hpp>
 #include <smd/rule.hpp>
 #include <smd/snapshot.hpp>
@@ -8,13 +10,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 namespace smd::detail::rules {
+
+/// The saved reduction that is no number: float64 [k,3], the left and right edge and the count of each bucket.
+inline constexpr std::string_view saved_histogram = "histogram";
 
 /// One flag a tensor id.
 using TensorSet = std::vector<bool>;
@@ -44,8 +51,13 @@ class EvaluatedTrial {
   /// All units of one tensor and worker at complete steps, in one mode or in all.
   [[nodiscard]] const std::vector<Unit>& series(std::uint32_t tensor, std::uint32_t worker,
                                                 std::optional<Mode> mode) const;
+  /// What the names of tensors of one number a step say, where steps have no modes. The same object as long as the
+  /// names stay as they are.
+  [[nodiscard]] std::shared_ptr<const Sides> sides() const;
 
  private:
+  [[nodiscard]] std::vector<ScalarName> scalar_names() const;
+
   const Trial* trial_;
   std::size_t number_;
   std::vector<std::string> workers_;
@@ -55,6 +67,10 @@ class EvaluatedTrial {
   mutable std::mutex mutex_;
   mutable std::uint64_t match_steps_ = limits::pattern_question_steps;  // guarded
   mutable std::map<SeriesKey, std::vector<Unit>> series_;               // guarded; its vectors never change
+  mutable std::shared_ptr<const Sides> sides_;                          // guarded, as what it is of:
+  mutable std::shared_ptr<const std::map<std::string, Collection>> sides_collections_;
+  mutable std::uint64_t sides_generation_ = 0;
+  mutable std::map<std::uint32_t, std::size_t> run_lengths_;  // by tensor
 };
 
 }  // namespace smd::detail::rules

@@ -297,7 +297,7 @@ std::string what_is_read(const StepContext::Ask& ask, std::string_view reduction
     case StepContext::Ask::Kind::value:
       break;
   }
-  return "value";
+  return reduction.empty() ? "value" : "saved " + std::string(reduction);
 }
 
 }  // namespace
@@ -315,6 +315,9 @@ void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
         continue;
       }
       run.plan(impl_->window, step);
+      for (const TensorPair* const pair : run.plans().back().pairs) {
+        run.note_pair(*pair);
+      }
       for (const StepContext::Ask& ask : run.plans().back().asks()) {
         const detail::rules::Slot& slot = impl_->window[ask.slot];
         const TrialSnapshot& snapshot = slot.trial->snapshot();

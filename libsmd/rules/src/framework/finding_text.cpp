@@ -5,9 +5,10 @@
 
 namespace smd::detail::rules {
 
-std::string finding_text(const Finding& finding) {
-  return fmt::format("{}{}{} {} {} threshold {}", finding.tensor.value_or(""), finding.tensor ? ": " : "",
-                     finding.check, finding.value, finding.relation, finding.threshold);
+std::string finding_text(const Finding& finding, std::string_view bound) {
+  return fmt::format("{}{}{}{}{} {} {} threshold {}", finding.tensor.value_or(""), finding.tensor ? ": " : "",
+                     finding.check, bound.empty() ? "" : " ", bound, finding.value, finding.relation,
+                     finding.threshold);
 }
 
 }  // namespace smd::detail::rules

@@ -262,6 +262,9 @@ std::string nothing_evaluated(const RuleRun& run, const std::string& reason) {
   }
   const std::string names = counted(saved.size(), "tensor") + " (" + first_names(saved) + ")";
   if (const std::vector<std::string_view> reductions = only_reductions(run, wanted); !reductions.empty()) {
+    if (std::find(reductions.begin(), reductions.end(), saved_histogram) != reductions.end()) {
+      return "of " + names + " only histograms were saved, not the raw values or reductions that the rule needs";
+    }
     return "of " + names + " only reductions were saved (" + first_names(reductions) +
            "), not those that the rule needs, " + "nor raw values";
   }

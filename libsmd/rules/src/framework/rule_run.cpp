@@ -3,6 +3,7 @@
 
 #include "framework/class_name.hpp"
 #include "framework/finding_text.hpp"
+#include "framework/histogram_gaps.hpp"
 #include "framework/nothing_evaluated.hpp"
 #include "text/escape.hpp"
 
@@ -344,6 +345,11 @@ void RuleRun::finish(bool complete, bool ended) {
       count_evaluated();
     }
   }
+  if (!base_->snapshot().has_modes()) {
+    if (std::string gaps = histogram_gaps(*this, matched_); !gaps.empty()) {
+      warn(std::move(gaps));
+    }
+  }
   note_unread_files();
   result_.records_unread = unread_.count();
   result_.problems = unread_.problems();
@@ -421,6 +427,13 @@ std::vector<std::string_view> RuleRun::saved_tensors(SelectionId selection, std:
 void RuleRun::warn(std::string text) {
   if (std::find(result_.warnings.begin(), result_.warnings.end(), text) == result_.warnings.end()) {
     result_.warnings.push_back(std::move(text));
+  }
+}
+
+void RuleRun::note_pair(const TensorPair& pair) {
+  const auto at = std::lower_bound(result_.pairs.begin(), result_.pairs.end(), pair);
+  if (at == result_.pairs.end() || *at != pair) {
+    result_.pairs.insert(at, pair);
   }
 }
 

@@ -79,6 +79,8 @@ class RuleRun {
   }
   void evaluated_at_end() noexcept { evaluated_at_end_ = true; }
   void warn(std::string text);
+  /// Two tensors were held against each other, or will be where that is only planned.
+  void note_pair(const TensorPair& pair);
   void explain(std::string reason) { reason_ = std::move(reason); }
   void note_unread(const StepContext& plan, const Window& window);
   /// The rule asked for what was saved at earlier steps, which may lie before its range.

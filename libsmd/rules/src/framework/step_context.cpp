@@ -24,12 +24,15 @@ std::span<const Unit> StepContext::units(SelectionId selection) {
   return units_.back().second;
 }
 
+std::vector<Unit> StepContext::units_of(std::string_view tensor) const {
+  const std::optional<std::uint32_t> id = run_->base().snapshot().find_tensor(tensor);
+  return id ? run_->base().units(rows_, *id) : std::vector<Unit>();
+}
+
 std::optional<Unit> StepContext::unit(std::string_view tensor, std::string_view worker) const {
-  if (const auto id = run_->base().snapshot().find_tensor(tensor)) {
-    for (const Unit& unit : run_->base().units(rows_, *id)) {
-      if (unit.worker() == worker) {
-        return unit;
-      }
+  for (const Unit& unit : units_of(tensor)) {
+    if (unit.worker() == worker) {
+      return unit;
     }
   }
   return std::nullopt;
@@ -126,6 +129,14 @@ void StepContext::want_saved(const Unit& unit, std::string_view name) {
   }
 }
 
+void StepContext::want_saved_value(const Unit& unit, std::string_view name) {
+  if (const auto position = saved_position(unit, name)) {
+    const std::uint32_t slot = window_->slot(*unit.trial_, unit.row_, *position);
+    window_->want_value(slot, false);
+    add(unit, slot, Ask::Kind::value);
+  }
+}
+
 void StepContext::want_wall_time() {
   const EvaluatedTrial& trial = run_->base();
   for (const SavedRow row : rows_) {
@@ -175,6 +186,11 @@ const Slot* StepContext::asked_of_value(const Unit& unit, Ask ask) {
 
 const TensorValue* StepContext::value(const Unit& unit) {
   const Slot* const slot = asked_of_value(unit, {0, 0, Ask::Kind::value, {}});
+  return slot != nullptr && slot->have_value ? &slot->value : nullptr;
+}
+
+const TensorValue* StepContext::saved_value(const Unit& unit, std::string_view name) {
+  const Slot* const slot = asked(unit, saved_position(unit, name), {0, 0, Ask::Kind::value, {}});
   return slot != nullptr && slot->have_value ? &slot->value : nullptr;
 }
 

@@ -32,6 +32,8 @@ class StepContext {
 
   [[nodiscard]] std::span<const Unit> units(SelectionId selection);
   [[nodiscard]] std::optional<Unit> unit(std::string_view tensor, std::string_view worker) const;
+  /// Of all workers at this step, by name.
+  [[nodiscard]] std::vector<Unit> units_of(std::string_view tensor) const;
   [[nodiscard]] bool selected(SelectionId selection, const Unit& unit) const;
   [[nodiscard]] std::vector<std::string_view> workers() const;
   [[nodiscard]] std::span<const Unit> series(const Unit& unit, bool all_modes) const;
@@ -42,6 +44,8 @@ class StepContext {
   void want_value(const Unit& unit, bool keep);
   void want_computed(const Unit& unit, const Reduction& reduction);
   void want_saved(const Unit& unit, std::string_view name);
+  /// A saved reduction that is not one number.
+  void want_saved_value(const Unit& unit, std::string_view name);
   void want_wall_time();
   /// The name under which a reduction of a unit was saved, if it was.
   [[nodiscard]] static std::optional<std::string> saved_as(const Unit& unit, const Reduction& reduction);
@@ -49,6 +53,7 @@ class StepContext {
   [[nodiscard]] const TensorValue* value(const Unit& unit);
   [[nodiscard]] std::optional<double> computed(const Unit& unit, const Reduction& reduction);
   [[nodiscard]] std::optional<double> saved(const Unit& unit, std::string_view name);
+  [[nodiscard]] const TensorValue* saved_value(const Unit& unit, std::string_view name);
   [[nodiscard]] std::optional<double> wall_time() const;
 
   void trigger(Finding finding);
@@ -71,6 +76,8 @@ class StepContext {
   bool evaluated = false;
   bool done = false;
   std::vector<Finding> findings;
+  /// That will be held against each other; what they point to lives as long as the plan.
+  std::vector<const TensorPair*> pairs;
 
  private:
   [[nodiscard]] const Slot* asked(const Unit& unit, std::optional<std::uint32_t> position, Ask ask);

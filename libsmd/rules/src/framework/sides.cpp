@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "framework/sides.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace smd::detail::rules {
+
+namespace {
+
+struct Word {
+  std::string text;
+  Side side = Side::none;
+};
+
+/// `first_word` counts anew in each part: `dev` says a side at the start of a folder or a tag.
+std::vector<Word> words_of(std::string_view part) {
+  std::vector<Word> words;
+  for (std::string& word : text::split_words(part)) {
+    const Side side = text::side_of_word(word, words.empty());
+    words.push_back({std::move(word), side});
+  }
+  return words;
+}
+
+std::string joined(const std::vector<Word>& words) {
+  std::string text;
+  for (const Word& word : words) {
+    text += (text.empty() ? "" : " ") + word.text;
+  }
+  return text;
+}
+
+/// A name's words, and the side that the first of them says which says one: of the run's last folder, else of the tag,
+/// else of the folders above.
+struct SplitName {
+  explicit SplitName(const ScalarName& scalar) {
+    const std::string_view name = scalar.name;
+    const std::string_view run = name.substr(0, scalar.run_length);
+    const std::size_t slash = run.rfind('/');
+    const std::size_t folder = slash == std::string_view::npos ? 0 : slash + 1;
+    const std::array<std::vector<Word>, 3> parts = {
+        words_of(run.substr(0, folder)), words_of(run.substr(folder)),
+        words_of(name.substr(run.empty() ? 0 : std::min(run.size() + 1, name.size())))};
+    for (const std::size_t part : {std::size_t{1}, std::size_t{2}, std::size_t{0}}) {
+      const auto said = std::find_if(parts[part].begin(), parts[part].end(),
+                                     [](const Word& word) { return word.side != Side::none; });
+      if (side == Side::none && said != parts[part].end()) {
+        side = said->side;
+      }
+    }
+    for (const std::vector<Word>& part : parts) {
+      words.insert(words.end(), part.begin(), part.end());
+    }
+  }
+
+  /// Position of the last word that says no side; as many as there are words if all do.
+  [[nodiscard]] std::size_t last_word() const {
+    for (std::size_t i = words.size(); i > 0; --i) {
+      if (words[i - 1].side == Side::none) {
+        return i - 1;
+      }
+    }
+    return words.size();
+  }
+
+  std::vector<Word> words;
+  Side side = Side::none;
+};
+
+/// The name without its side words and a last word `epoch`; without a last word `step` too, unless another name has
+/// `epoch` in its place: then the two are values of different kinds. `all` has the words of all names.
+std::string key_of(const SplitName& name, const std::set<std::string>& all) {
+  const std::size_t last = name.last_word();
+  bool drop_last = last < name.words.size() && name.words[last].text == "epoch";
+  if (last < name.words.size() && name.words[last].text == "step") {
+    std::vector<Word> other = name.words;
+    other[last].text = "epoch";
+    drop_last = !all.contains(joined(other));
+  }
+  std::vector<Word> kept;
+  for (std::size_t i = 0; i < name.words.size(); ++i) {
+    if (name.words[i].side == Side::none && !(drop_last && i == last)) {
+      kept.push_back(name.words[i]);
+    }
+  }
+  return joined(kept);
+}
+
+}  // namespace
+
+Sides::Sides(std::span<const ScalarName> names) {
+  std::vector<std::pair<std::string_view, SplitName>> split;
+  std::set<std::string> all;
+  for (const ScalarName& name : names) {
+    split.emplace_back(name.name, SplitName(name));
+    all.insert(joined(split.back().second.words));
+  }
+  std::set<std::string, std::less<>> validated;  // keys
+  for (const auto& [name, parts] : split) {
+    Name& known = names_[std::string(name)];
+    known = {parts.side, parts.side != Side::none, parts.words.size(), key_of(parts, all)};
+    if (known.side == Side::eval) {
+      validated.insert(known.key);
+    }
+  }
+  // A test is the validation where there is no other.
+  std::set<std::string, std::less<>> tested;
+  for (auto& [name, known] : names_) {
+    if (known.side == Side::test) {
+      const bool counts = !validated.contains(known.key);
+      known.side = counts ? Side::eval : Side::none;
+      if (counts) {
+        tested.insert(known.key);
+      }
+    }
+  }
+  validated.merge(tested);
+  for (auto it = names_.begin(); it != names_.end(); ++it) {
+    Name& known = it->second;
+    if (!known.has_side_word && validated.contains(known.key)) {
+      known.side = Side::train;
+    }
+    if (known.side == Side::train) {
+      training_[known.key].push_back(it);
+    }
+  }
+  for (auto& [key, candidates] : training_) {
+    std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+      return std::tuple(!a->second.has_side_word, a->second.words) <
+             std::tuple(!b->second.has_side_word, b->second.words);
+    });
+  }
+}
+
+Side Sides::of(std::string_view name) const {
+  const auto known = names_.find(name);
+  return known == names_.end() ? Side::none : known->second.side;
+}
+
+std::vector<std::string_view> Sides::names(Side side) const {
+  std::vector<std::string_view> names;
+  for (const auto& [name, known] : names_) {
+    if (known.side == side) {
+      names.emplace_back(name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string_view> Sides::partners(std::string_view validation) const {
+  std::vector<std::string_view> names;
+  const auto known = names_.find(validation);
+  if (known != names_.end() && known->second.side == Side::eval) {
+    if (const auto candidates = training_.find(known->second.key); candidates != training_.end()) {
+      for (const auto& candidate : candidates->second) {
+        names.emplace_back(candidate->first);
+      }
+    }
+  }
+  return names;
+}
+
+}  // namespace smd::detail::rules

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules on trials whose steps have no modes: names tell training from validation.
+#include "memory_layout.hpp"
+#include "rule_support.hpp"
+
+#include <smd/error.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace smd::test {
+namespace {
+
+using Steps = std::vector<std::int64_t>;
+using Pairs = std::vector<TensorPair>;
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+RuleResult evaluate(const MemoryTrial& job, const std::string& rule, const ParameterTexts& parameters = {},
+                    EvaluationOptions options = {.keep_going = true}) {
+  Script script;
+  const Trial trial = job.open(script);
+  Evaluator evaluator(trial, std::move(options));
+  evaluator.add(make_rule(rule, parameters));
+  evaluator.run();
+  return evaluator.results().front();
+}
+
+std::vector<double> values(const RuleResult& result) {
+  std::vector<double> values;
+  for (const Finding& finding : result.findings) {
+    values.push_back(finding.value);
+  }
+  return values;
+}
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+bool warns(const RuleResult& result, const std::string& part) {
+  return std::any_of(result.warnings.begin(), result.warnings.end(),
+                     [&](const std::string& warning) { return says(warning, part); });
+}
+
+/// Training at steps 0, 1 and 3, validation at 1, 2 and 4.
+MemoryTrial small_job() {
+  MemoryTrial job;
+  job.number(0, "train/loss", 1).number(1, "train/loss", 3).number(1, "eval/loss", 4).number(2, "eval/loss", 9);
+  job.number(3, "train/loss", 2).number(4, "eval/loss", 3);
+  return job;
+}
+
+TEST_CASE("a validation value is held against the mean of training since the one before, up to its own step") {
+  // step 1: training (1 + 3) / 2 = 2, (4 - 2) / 2 = 1; step 2: no training; step 4: (3 - 2) / 2 = 0.5
+  const RuleResult result = evaluate(small_job(), "Overfit");
+  CHECK(triggered_at(result) == Steps{1, 4});
+  CHECK(values(result) == std::vector<double>{1, 0.5});
+  CHECK(result.steps_evaluated == 2);
+  REQUIRE(result.findings.size() == 2);
+  CHECK(result.findings[0].tensor == "run/eval/loss");
+  CHECK_FALSE(result.findings[0].worker.has_value());
+  CHECK(result.findings[0].mode == Mode::global);
+  CHECK(result.findings[0].message == "run/eval/loss: ratio 1 > threshold 0.1, with training run/train/loss");
+  CHECK(result.pairs == Pairs{{"run/train/loss", "run/eval/loss"}});
+  // from step 1 on: (4 - 3) / 3
+  CHECK(values(evaluate(small_job(), "Overfit", {{"start_step", "1"}})) == std::vector<double>{1.0 / 3, 0.5});
+}
+
+TEST_CASE("a pair's loss at a step is the mean over workers") {
+  MemoryTrial job;
+  job.number(0, "train/loss", 1).number(0, "train/loss", 3, Dtype::float32, "worker_1");
+  job.number(0, "eval/loss", 3).number(0, "eval/loss", 5, Dtype::float32, "worker_1");
+  CHECK(values(evaluate(job, "Overfit")) == std::vector<double>{1});  // (4 - 2) / 2
+}
+
+TEST_CASE("Overtraining observes pairs") {
+  MemoryTrial job;
+  for (std::int64_t step = 0; step < 4; ++step) {
+    job.number(step, "train/loss", 4 - static_cast<double>(step)).number(step, "eval/loss", 1);
+  }
+  const RuleResult result = evaluate(job, "Overtraining", {{"patience_validation", "2"}});
+  CHECK(triggered_at(result) == Steps{2, 3});  // no better than at step 0 for two and for three observations
+  CHECK(values(result) == std::vector<double>{2, 3});
+  CHECK(result.findings[0].check == "validation");
+  CHECK(result.pairs.size() == 1);
+}
+
+TEST_CASE("said pairs win, and may have names with colons") {
+  MemoryTrial job = small_job();
+  job.number(0, "a:b", 1).number(0, "c:d", 2);
+  CHECK(evaluate(job, "Overfit", {{"pairs", "run/eval/loss:run/train/loss"}}).pairs ==
+        Pairs{{"run/eval/loss", "run/train/loss"}});
+  const RuleResult result = evaluate(job, "Overfit", {{"pairs", " run/a:b:run/c:d , run/train/loss : run/eval/loss"}});
+  CHECK(result.pairs == Pairs{{"run/a:b", "run/c:d"}, {"run/train/loss", "run/eval/loss"}});
+  CHECK(triggered_at(result) == Steps{0, 1, 4});
+  CHECK(refused("Overfit", {{"pairs", "loss"}}) == "bad_value pairs");
+  CHECK(refused("Overfit", {{"pairs", "loss:"}}) == "bad_value pairs");
+  CHECK(refused("Overtraining", {{"pairs", "a:b,c"}}) == "bad_value pairs");
+}
+
+TEST_CASE("a said name that the trial does not have") {
+  const RuleResult none = evaluate(small_job(), "Overfit", {{"pairs", "run/train/los:run/eval/loss"}});
+  CHECK(none.status == RuleStatus::not_evaluated);
+  CHECK(none.message == "nothing was evaluated: no tensor 'run/train/los' was saved; similar names: run/train/loss");
+  const RuleResult one =
+      evaluate(small_job(), "Overfit", {{"pairs", "run/train/los:run/eval/loss,run/train/loss:run/eval/loss"}});
+  CHECK(one.steps_evaluated == 2);
+  CHECK(warns(one, "pairs: no tensor 'run/train/los' was saved"));
+}
+
+TEST_CASE("without a pair nothing is evaluated, and the losses are named") {
+  MemoryTrial job;
+  job.number(0, "actor/loss", 1).number(0, "critic/loss", 1).number(0, "val/lr", 1).number(0, "lr", 1);
+  for (const char* const rule : {"Overfit", "Overtraining"}) {
+    const RuleResult result = evaluate(job, rule);
+    CHECK(result.status == RuleStatus::not_evaluated);
+    CHECK(says(result.message, "run/actor/loss, run/critic/loss"));
+    CHECK(says(result.message, "pairs=train_name:eval_name"));
+    CHECK(result.pairs.empty());
+  }
+  // tensor_regex chooses among validation names, whatever they measure; the training name need not match
+  CHECK(evaluate(job, "Overfit", {{"tensor_regex", "val"}}).pairs == Pairs{{"run/lr", "run/val/lr"}});
+  const RuleResult training = evaluate(job, "Overfit", {{"tensor_regex", "^run/lr"}});
+  CHECK(training.status == RuleStatus::not_evaluated);
+  CHECK(says(training.message, "run/lr"));
+  CHECK(says(evaluate(job, "Overfit", {{"tensor_regex", "nosuch"}}).message, "no tensor matches pattern 'nosuch'"));
+}
+
+TEST_CASE("a validation loss before any training is not judged") {
+  MemoryTrial job;
+  job.number(0, "eval/loss", 1).number(1, "train/loss", 1);
+  const RuleResult result = evaluate(job, "Overfit");
+  CHECK(result.status == RuleStatus::not_evaluated);
+  CHECK(says(result.message, "run/train/loss:run/eval/loss"));
+}
+
+TEST_CASE("no other number stands in for a loss") {
+  MemoryTrial job;
+  job.number(0, "lr", 1).number(20, "lr", 1);
+  for (const char* const rule : {"LossNotDecreasing", "Overfit", "Overtraining"}) {
+    CHECK(evaluate(job, rule).status == RuleStatus::not_evaluated);
+  }
+}
+
+TEST_CASE("LossNotDecreasing takes the names of a side") {
+  MemoryTrial job;
+  for (std::int64_t step = 0; step < 20; step += 10) {
+    job.number(step, "train/loss", 1).number(step, "eval/loss", 1).number(step, "aux_loss", 1);
+  }
+  const auto tensors = [&](const std::string& mode) {
+    Texts names;
+    for (const Finding& finding : evaluate(job, "LossNotDecreasing", {{"mode", mode}}).findings) {
+      CHECK(finding.step == GlobalStep(10));
+      names.push_back(*finding.tensor);
+    }
+    return names;
+  };
+  CHECK(tensors("TRAIN") == Texts{"run/train/loss"});
+  CHECK(tensors("EVAL") == Texts{"run/eval/loss"});
+  CHECK(tensors("GLOBAL") == Texts{"run/aux_loss", "run/eval/loss", "run/train/loss"});
+  CHECK(tensors("") == Texts{"run/aux_loss", "run/eval/loss", "run/train/loss"});
+  MemoryTrial other;
+  other.number(0, "loss", 1).number(10, "loss", 1);
+  const RuleResult none = evaluate(other, "LossNotDecreasing", {{"mode", "EVAL"}});
+  CHECK(none.status == RuleStatus::not_evaluated);
+  CHECK(says(none.message, "EVAL"));
+}
+
+TEST_CASE("steps as large as a log may have them") {
+  MemoryTrial job;
+  constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
+  job.number(0, "loss", 2).number(last - 1, "loss", 1).number(last, "loss", 1);
+  CHECK(evaluate(job, "LossNotDecreasing").steps_evaluated == 1);  // the last is not 10 steps after the one before
+  CHECK(evaluate(job, "LossNotDecreasing", {{"num_steps", std::to_string(last)}}).steps_evaluated == 1);
+}
+
+TEST_CASE("a loss that is exactly 0 after positive ones is a warning") {
+  MemoryTrial job;
+  job.number(0, "train/loss", 0).number(0, "eval/loss", 1);
+  const RuleResult from_the_start = evaluate(job, "LossNotDecreasing");
+  CHECK(from_the_start.warnings.empty());
+  job.number(10, "train/loss", 1).number(20, "train/loss", 0).number(30, "train/loss", 0).number(30, "eval/loss", 1);
+  for (const char* const rule : {"LossNotDecreasing", "Overfit"}) {
+    const RuleResult result = evaluate(job, rule);
+    CHECK(warns(result, "run/train/loss is exactly 0 at step 20"));
+    CHECK(warns(result, "logging_nan_inf_filter"));
+    CHECK(result.warnings.size() == 1);
+  }
+  RuleTrial debugger(RuleTrial::Collections{{"losses", {"loss"}}});
+  debugger.step(0, {{"loss", {1}}}).step(10, {{"loss", {0}}});
+  CHECK(debugger.run("LossNotDecreasing").warnings.empty());
+}
+
+TEST_CASE("pairs can be said where steps have modes") {
+  RuleTrial trial(RuleTrial::Collections{{"losses", {"loss"}}});
+  trial.step(0, Mode::train, 0, {{"fit_loss", {1}}, {"check_loss", {50}}});
+  trial.step(1, Mode::eval, 0, {{"fit_loss", {50}}, {"check_loss", {2}}});
+  trial.step(2, Mode::predict, 0, {{"fit_loss", {50}}, {"check_loss", {50}}});
+  const RuleResult result = trial.run("Overfit", {{"pairs", "fit_loss:check_loss"}});
+  CHECK(triggered_at(result) == Steps{1});
+  CHECK(values(result) == std::vector<double>{1});  // (2 - 1) / 1
+  CHECK(result.pairs == Pairs{{"fit_loss", "check_loss"}});
+}
+
+// --- histograms
+
+/// Of values that the trial does not have, with buckets (left, right, count).
+void add_histogram(MemoryTrial& job, std::int64_t step, const std::string& name, float min, float max,
+                   const std::vector<float>& buckets) {
+  job.elements(step, saved("min", name), {min}).elements(step, saved("max", name), {max});
+  job.elements(step, saved("histogram", name), buckets, {static_cast<std::int64_t>(buckets.size() / 3), 3});
+}
+
+TEST_CASE("what a mean of absolute values is at most") {
+  MemoryTrial job;
+  // 3 elements at most 0.5, the outer edge being cut to min, and 1 at most 0.25: (3 * 0.5 + 0.25) / 4 = 0.4375
+  add_histogram(job, 0, "grad_a", -0.5F, 0.25F, {-8, 0, 3, 0, 0.25F, 1, 0.25F, INFINITY, 0});
+  const RuleResult result = evaluate(job, "VanishingGradient", {{"threshold", "0.4376"}});
+  CHECK(values(result) == std::vector<double>{0.4375});
+  REQUIRE(result.findings.size() == 1);
+  CHECK(result.findings[0].message == "run/grad_a: abs_mean at most 0.4375 < threshold 0.4376");
+  CHECK(evaluate(job, "VanishingGradient", {{"threshold", "0.4375"}}).status == RuleStatus::no_issues_found);
+  // with NaN among the elements nothing is known to be small
+  add_histogram(job, 1, "grad_a", nan, nan, {-1e-9F, 1e-9F, 4});
+  const RuleResult with_nan = evaluate(job, "VanishingGradient");
+  CHECK(with_nan.findings.empty());
+  CHECK(with_nan.steps_evaluated == 2);
+}
+
+TEST_CASE("Threshold takes the bound that can meet its condition") {
+  MemoryTrial job;
+  // at most as above; at least: 3 in [-0.5, -0.125] and 1 in [-0.125, 0.25], which has 0: (3 * 0.125 + 0) / 4 = 0.09375
+  add_histogram(job, 0, "grad_a", -0.5F, 0.25F, {-0.5F, -0.125F, 3, -0.125F, 0.25F, 1});
+  const auto run = [&](const std::string& relation, const std::string& threshold) {
+    return evaluate(job, "Threshold",
+                    {{"reduction", "abs_mean"},
+                     {"collection_names", "gradients"},
+                     {"operator", relation},
+                     {"threshold", threshold}});
+  };
+  CHECK(values(run("<", "1")) == std::vector<double>{0.4375});
+  CHECK(values(run(">", "0")) == std::vector<double>{0.09375});
+  CHECK(run(">", "0").findings.front().message == "run/grad_a: abs_mean at least 0.09375 > threshold 0");
+  CHECK(run("==", "0.25").status == RuleStatus::not_evaluated);
+}
+
+TEST_CASE("what needs raw values is not evaluated on histograms, and says so") {
+  MemoryTrial job;
+  for (std::int64_t step = 0; step < 3; ++step) {
+    add_histogram(job, step, "grad_a", 0, 1, {0, 1, 4});
+  }
+  const ParameterTexts gradients = {{"tensor_regex", "grad"}};
+  for (const auto& [rule, parameters] : std::vector<std::pair<std::string, ParameterTexts>>{
+           {"DeadRelu", gradients},
+           {"UnchangedTensor", gradients},
+           {"NLPSequenceRatio", gradients},
+           {"TensorVariance", {{"tensor_regex", "grad"}, {"max_threshold", "0"}}},
+           {"AllZero", {{"tensor_regex", "grad"}, {"threshold", "50"}}}}) {
+    INFO(rule);
+    const RuleResult result = evaluate(job, rule, parameters);
+    CHECK(result.status == RuleStatus::not_evaluated);
+    CHECK(says(result.message, "only histograms were saved"));
+  }
+}
+
+TEST_CASE("a histogram that is missing where its siblings were saved is a warning") {
+  MemoryTrial job;
+  for (std::int64_t step = 0; step < 6; ++step) {
+    add_histogram(job, step, "a/grad", -1, 1, {-1, 1, 4});
+    if (step < 3) {
+      add_histogram(job, step, "b/grad", -1, 1, {-1, 1, 4});
+    }
+    if (step % 2 == 0) {  // saved less often throughout
+      add_histogram(job, step, "c/grad", -1, 1, {-1, 1, 4});
+    }
+    add_histogram(job, step, "d/kernel", -1, 1, {-1, 1, 4});  // of another kind
+    if (step == 0) {
+      add_histogram(job, step, "e/initial", -1, 1, {-1, 1, 4});
+    }
+  }
+  const RuleResult result = evaluate(job, "ExplodingTensor");
+  CHECK(
+      result.warnings ==
+      Texts{"run/b/grad has no histogram at step 3 and 2 more at which others of its kind have one: writers leave out "
+            "histograms that are all NaN"});
+  CHECK(evaluate(job, "ExplodingTensor", {{"tensor_regex", "kernel,initial"}}).warnings.empty());
+  CHECK(evaluate(job, "ExplodingTensor", {}, {.end = GlobalStep(3), .keep_going = true}).warnings.empty());
+}
+
+// --- all rules
+
+TEST_CASE("every built-in rule ends with a sensible result") {
+  MemoryTrial job = small_job();
+  job.number(0, "zero", 0).number(1, "zero", 0);
+  for (std::int64_t step = 0; step < 3; ++step) {
+    add_histogram(job, step, "grad_a", 0, 1, {0, 1, 4});
+    job.elements(step, "weights", {1, 2});
+    job.elements(step, "labels", {0, 1}).elements(step, "predictions", {0, 1});
+  }
+  Script script;
+  const Trial other = job.open(script);
+  for (const RuleDescription& rule : rule_descriptions()) {
+    INFO(rule.name);
+    ParameterTexts parameters;
+    const auto has = [&](const char* name) {
+      return std::any_of(rule.parameters.begin(), rule.parameters.end(),
+                         [&](const ParameterSpec& spec) { return spec.name == name; });
+    };
+    if (has("collection_names") && rule.name != "LossNotDecreasing") {
+      parameters["tensor_regex"] = "grad,zero,loss";
+    }
+    if (rule.other_trials > 0) {
+      parameters["other_trial"] = "memory";
+    }
+    if (has("max_threshold")) {
+      parameters["max_threshold"] = "1e9";
+    }
+    if (rule.name == "Threshold") {
+      parameters.insert({{"reduction", "max"}, {"operator", ">"}, {"threshold", "1e9"}});
+    }
+    const Trial trial = job.open(script);
+    Evaluator evaluator(trial, {.keep_going = true, .now = [] { return 1010.0; }});
+    evaluator.add(make_rule(rule.name, parameters), {},
+                  rule.other_trials > 0 ? std::vector<const Trial*>{&other} : std::vector<const Trial*>{});
+    evaluator.run();
+    const RuleResult& result = evaluator.results().front();
+    CHECK(result.status != RuleStatus::error);
+    CHECK(result.status != RuleStatus::in_progress);
+    CHECK((result.steps_evaluated == 0) == (result.status == RuleStatus::not_evaluated));
+    for (const Finding& finding : result.findings) {
+      CHECK(finding.mode == Mode::global);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace smd::test
