@@ -14,14 +14,22 @@ function(smd_add_objects name)
   target_compile_options(${name} PRIVATE -fno-semantic-interposition)
 endfunction()
 
-# smd_add_archive(NAME SOURCES...): sources that several libraries contain, each a hidden copy of what it uses of them.
-function(smd_add_archive name)
-  add_library(${name} STATIC ${ARGN})
-  # One object for each source, so that the linker can choose.
-  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
-  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/libsmd" "${PROJECT_SOURCE_DIR}/libsmd/src")
-  target_link_libraries(${name} PUBLIC smd_headers smd_text fmt::fmt-header-only PRIVATE smd_options)
-  target_compile_options(${name} PRIVATE -fno-semantic-interposition)
+# smd_add_archive(NAME OBJECTS SOURCES...): those SOURCES of OBJECTS, a target of smd_add_objects, that further libraries
+# contain, each a hidden copy of what it uses of them. They are compiled once, as the target NAME_objects, for the archive
+# NAME and for all that link OBJECTS.
+function(smd_add_archive name objects)
+  list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" OUTPUT_VARIABLE sources)
+  get_target_property(others ${objects} SOURCES)
+  list(REMOVE_ITEM others ${sources})
+  set_target_properties(${objects} PROPERTIES SOURCES "${others}")
+  smd_add_objects(${name}_objects ${sources})
+  target_sources(${objects} INTERFACE "$<TARGET_OBJECTS:${name}_objects>")
+  add_library(${name} STATIC "$<TARGET_OBJECTS:${name}_objects>")
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(${name} PUBLIC smd_headers smd_text fmt::fmt-header-only)
+  # The linker chooses functions, so that sources can be joined.
+  target_compile_options(${name}_objects PRIVATE -ffunction-sections -fdata-sections)
+  target_link_options(${name} INTERFACE "LINKER:--gc-sections")
 endfunction()
 
 # smd_add_library(TARGET OUTPUT_NAME NAME MAP FILE [LOADED] [INCLUDE DIR...] [DESCRIPTION TEXT]

@@ -22,7 +22,7 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE "${revision}")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 
-set(summary "libsmd reads, reduces and judges what a debugger hook saved of a training job:
+set(summary "libsmd reads, reduces and evaluates what a debugger hook saved of a training job:
 tensors, steps, modes, workers, and the values themselves, also while the job
 still writes. It needs no Python.
 ")
@@ -68,7 +68,7 @@ list(JOIN all_libraries ", " all_libraries)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libsmd-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${all_libraries}")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "libsmd reads, reduces and judges what a debugger hook saved of a training job:
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "libsmd reads, reduces and evaluates what a debugger hook saved of a training job:
 tensors, steps, modes, workers, and the values themselves.
 
 This package contains the C++20 headers, and what CMake and pkg-config need.")

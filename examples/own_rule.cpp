@@ -64,7 +64,7 @@ int main(int argc, char** argv) try {
                       .parameters = {{.name = "factor",
                                       .type = smd::ParameterType::number,
                                       .default_text = "10",
-                                      .help = "how much larger fires",
+                                      .help = "how much larger triggers",
                                       .at_least = 1}},
                       .create = [](const smd::Parameters& parameters) -> std::unique_ptr<smd::Rule> {
                         return std::make_unique<GradientJump>(parameters);

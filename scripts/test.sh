@@ -13,6 +13,7 @@ jobs=$(nproc)
 # A second run compiles only what changed, wherever the clone is.
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
+  export CCACHE_SLOPPINESS=pch_defines,time_macros  # for precompiled headers
 fi
 
 step() { printf '\n== %s\n' "$*"; }

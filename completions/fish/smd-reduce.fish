@@ -2,9 +2,9 @@
 complete -c smd-reduce -f -a '(__smd_values operand trial)'
 complete -c smd-reduce -s r -l reduce -d 'min max median mean std variance sum prod l1 l2, each also abs_; saved: all that were saved; all: these twenty; count finite nan inf posinf neginf zero negative p0..p100 zero_fraction nan_fraction rms (default: min,max,mean,std)' -x -a '(__smd_values ,choice min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 saved all count finite nan inf posinf neginf zero negative zero_fraction nan_fraction rms p50)'
 complete -c smd-reduce -s a -l abs -d 'put abs_ before each'
-complete -c smd-reduce -l source -d 'auto: saved figures where there are any, else computed; saved; computed' -x -a '(__smd_values choice auto saved computed)'
+complete -c smd-reduce -l source -d 'auto: saved statistics where there are any, else computed; saved; computed' -x -a '(__smd_values choice auto saved computed)'
 complete -c smd-reduce -l ddof -d 'computed std and variance divide by the number of elements less N (default: 0)' -x
-complete -c smd-reduce -l nan -d 'propagate: NaN makes computed figures NaN, as NumPy (default); omit: leave NaN out' -x -a '(__smd_values choice propagate omit)'
+complete -c smd-reduce -l nan -d 'propagate: NaN makes computed statistics NaN, as NumPy (default); omit: leave NaN out' -x -a '(__smd_values choice propagate omit)'
 complete -c smd-reduce -s b -l by -d 'of tensor,step,worker: a row for each; what is left out is pooled as one array (default: all three)' -x -a '(__smd_values ,choice tensor step worker)'
 complete -c smd-reduce -l hist -d 'histograms: bars in a table, rows bin lo hi count elsewhere; without bounds one range for all'
 complete -c smd-reduce -l bins -d 'how many bins, and between which bounds (default: 10, from the least to the greatest value)' -x

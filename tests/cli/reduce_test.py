@@ -302,7 +302,7 @@ class Shards(unittest.TestCase):
             saved = self.shards(folder, 3, *options, '--source', 'saved')
             lines = run_and_hear('smd-reduce', '--merge', '--strict', *saved, status=1)[1]
             self.assertEqual(lines, ["smd-reduce: TensorUnavailableForStep: no std of 'x', though shards have it: to pool "
-                                     'a figure, all that is pooled must have it, or its values'])
+                                     'a statistic, all that is pooled must have it, or its values'])
 
     def test_what_some_steps_saved_merges_to_the_whole(self):
         chance = random.Random(7)
@@ -381,7 +381,7 @@ class Shards(unittest.TestCase):
             self.assertEqual(run('smd-reduce', '--merge', *reversed(files)), run('smd-reduce', '--merge', *files))
             lines = run_and_hear('smd-reduce', '--merge', *files[1:2], *files[3:steps])[1]
             self.assertEqual(lines, [f"smd-reduce: warning: '{options[0]}': no row of parts 1, 3 of {steps + 2}: "
-                                     'figures are of the others'])
+                                     'statistics are of the others'])
             run('smd-reduce', '--merge', '--strict', *files[1:], status=1)
             run('smd-reduce', '--merge', '--strict', *files)
 

@@ -81,6 +81,7 @@ void check_last(std::span<const std::byte> payload, const SummaryValue& found) {
     SMD_REQUIRE(static_cast<bool>(some) == static_cast<bool>(value));
     if (some) {
       check_value(*some);
+      SMD_REQUIRE(some->bytes.empty() || !some->owned || some->bytes.data() == some->owned.get());
       SMD_REQUIRE(some->bytes.size() <= value->bytes.size());
     }
   }

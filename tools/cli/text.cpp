@@ -2,9 +2,9 @@
 #include "cli/text.hpp"
 
 #include "cli/display_width_table.hpp"
-#include "text/edit_distance.hpp"
 #include "text/escape.hpp"
 #include "text/excerpt.hpp"
+#include "text/nearest.hpp"
 #include "text/printable.hpp"
 #include "text/utf8.hpp"
 
@@ -98,27 +98,7 @@ std::string counted(std::size_t number, std::string_view noun) {
 
 std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> candidates,
                                        std::size_t most) {
-  constexpr std::size_t longest = 256;  // the distance takes time and memory by the square
-  struct Scored {
-    std::size_t score;
-    const std::string* name;
-  };
-  std::vector<Scored> scored;
-  for (const std::string& candidate : candidates) {
-    const std::size_t distance =
-        text::edit_distance(name.substr(0, longest), std::string_view(candidate).substr(0, longest));
-    const std::size_t size = std::min(std::max(name.size(), candidate.size()), longest);
-    const bool part = name.size() >= 3 && candidate.find(name) != std::string::npos;
-    if (part || distance <= std::max<std::size_t>(size / 3, 1)) {
-      scored.push_back({part ? std::min<std::size_t>(distance, 3) : distance, &candidate});
-    }
-  }
-  std::stable_sort(scored.begin(), scored.end(), [](const Scored& a, const Scored& b) { return a.score < b.score; });
-  std::vector<std::string> result;
-  for (std::size_t i = 0; i < scored.size() && i < most; ++i) {
-    result.push_back(*scored[i].name);
-  }
-  return result;
+  return detail::nearest(name, std::vector<std::string_view>(candidates.begin(), candidates.end()), most);
 }
 
 std::string did_you_mean(std::span<const std::string> names) {

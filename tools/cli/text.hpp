@@ -42,8 +42,7 @@ void append_printable(std::string& out, std::string_view text, bool ascii = fals
 /// `1 step`, `3 steps`: a number and the plural of a noun that takes an s.
 [[nodiscard]] std::string counted(std::size_t number, std::string_view noun);
 
-/// The candidates most like a name, best first: by edit distance without regard to case; those that contain the name
-/// rank among the near. Those too far off to be meant are left out.
+/// As `detail::nearest`, of strings.
 [[nodiscard]] std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> candidates,
                                                      std::size_t most = 3);
 

@@ -115,7 +115,7 @@ std::string rule_sections() {
 
 std::string rule_chapters() {
   const std::vector<RuleDescription> rules = builtin_rules();
-  std::string text = "| Rule | Alias | For | Fires when |\n|---|---|---|---|\n";
+  std::string text = "| Rule | Alias | For | Triggered when |\n|---|---|---|---|\n";
   for (const RuleDescription& rule : rules) {
     text += "| [" + rule.name + "](#" + anchor(rule.name) + ") | `" + rule.alias + "` | " + markdown(rule.frameworks) +
             " | " + markdown(rule.summary) + " |\n";

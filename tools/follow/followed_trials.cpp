@@ -15,7 +15,8 @@ FollowedTrials::FollowedTrials(const FollowingOptions& following, const ReadingO
       stop_(following.request_stop(wait_)) {}
 
 void FollowedTrials::visit(const std::vector<std::string>& operands, const StepRange& range, bool listed,
-                           const std::function<void(std::size_t, Trial&)>& visit) {
+                           const std::function<void(std::size_t, Trial&)>& visit,
+                           const std::function<void(std::size_t)>& unread) {
   side_by_side(operands.size(), interruption_, [&](std::size_t i) {
     const std::string& path = operands[i];
     const std::string_view hint = listed ? std::string_view() : hint_for(path, operands);
@@ -24,8 +25,15 @@ void FollowedTrials::visit(const std::vector<std::string>& operands, const StepR
     };
     TrialOptions options = reading_.trial_options(range);
     following_.end_requests(options.remote, wait_);
-    with_trial(
-        path, options, messages_, open, [&](Trial& trial) { visit(i, trial); }, hint);
+    bool visited = false;
+    const auto work = [&](Trial& trial) {
+      visited = true;
+      visit(i, trial);
+    };
+    with_trial(path, options, messages_, open, work, hint);
+    if (unread && !visited && !wait_.stop.stop_requested()) {
+      unread(i);
+    }
   });
 }
 

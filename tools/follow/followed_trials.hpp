@@ -25,10 +25,12 @@ class FollowedTrials {
   FollowedTrials(const FollowingOptions& following, const ReadingOptions& reading, Diagnostics& messages);
 
   /// Visits all trials at once, and returns when all visits have. `range`: what to read of a trial at first. `listed`:
-  /// standard input lists the operands.
+  /// standard input lists the operands, or none can be meant as the name of a tensor. `unread`: called for a trial that
+  /// was not visited, in its thread, after the reason was reported; not if a signal asked to stop.
   /// @throws What a visit throws that is not the trouble of its trial alone, after the other visits have ended.
   void visit(const std::vector<std::string>& operands, const StepRange& range, bool listed,
-             const std::function<void(std::size_t operand, Trial& trial)>& visit);
+             const std::function<void(std::size_t operand, Trial& trial)>& visit,
+             const std::function<void(std::size_t operand)>& unread = {});
 
   /// How long, and until when, a visit waits.
   [[nodiscard]] const WaitOptions& wait() const noexcept { return wait_; }

@@ -35,16 +35,16 @@ constexpr std::array<Prose, 5> prose = {{
              "the root of the sum of squares, not the matrix norms that the reference computes. Sums, means and "
              "extremes are exact, rounded once; a mean is infinite where its sum is beyond a double. Squares must be "
              "in the range of double: variance, std, l2 and rms are infinite from 1e154 on, and lose digits if all |x| "
-             "are below 1e-120. variance and std divide by the number of elements less --ddof; "
-             "PyTorch jobs save them divided by one less than the number, which is why the column source tells saved "
-             "figures from computed ones. NaN and infinities are passed on as in NumPy; --nan omit leaves NaN out of "
-             "computed figures (counts and fractions stay those of all elements).\n\n"
+             "are below 1e-120. variance and std divide by the number of elements less --ddof; PyTorch jobs save them "
+             "divided by one less than the number, which is why the column source tells saved statistics from computed "
+             "ones. NaN and infinities are passed on as in NumPy; --nan omit leaves NaN out of computed statistics "
+             "(counts and fractions stay those of all elements).\n\n"
              "pN is the N-th percentile, linear between neighbours as numpy.percentile, and NaN beside an infinite "
-             "element; the median is p50. Median and percentiles keep "
-             "the elements in memory; all others need little, however large a value is.\n\n"
-             "A figure that is neither saved nor can be computed is NA, and a warning says what is saved. Strings have "
-             "none; complex numbers have no order: min, max, median, percentiles and prod of them are NA, those of "
-             "their absolute values are not."},
+             "element; the median is p50. Median and percentiles keep the elements in memory; all others need little, "
+             "however large a value is.\n\n"
+             "A statistic that is neither saved nor can be computed is NA, and a warning says what is saved. Strings "
+             "have none; complex numbers have no order: min, max, median, percentiles and prod of them are NA, those "
+             "of their absolute values are not."},
     {.title = "STEPS",
      .text = "Without -s, all steps are reduced. first, last and negative numbers count the steps at which each tensor "
              "itself was saved, in the mode asked for: -c gradients -s last are the newest gradients, also where the "
@@ -52,9 +52,9 @@ constexpr std::array<Prose, 5> prose = {{
              "read; patterns and collections need all of them. With -F these count the steps of the trial."},
     {.title = "POOLING",
      .text = "What --by leaves out is pooled: the elements of all such values count as one array. Workers are pooled "
-             "only with -w all: otherwise each value is that of the first worker by name. Of saved figures, min, max, "
-             "sum, prod, l1 and l2 are pooled, if all that is pooled has them; else the values are. If one of the "
-             "values is damaged, the figures that need it are NA."},
+             "only with -w all: otherwise each value is that of the first worker by name. Of saved statistics, min, "
+             "max, sum, prod, l1 and l2 are pooled, if all that is pooled has them; else the values are. If one of the "
+             "values is damaged, the statistics that need it are NA."},
     {.title = "HISTOGRAMS",
      .text = "Bins are those of numpy.histogram in double precision. Without bounds they reach from the least to the "
              "greatest finite element of all that is selected, in all trials, so that all histograms can be compared; "
@@ -66,12 +66,12 @@ constexpr std::array<Prose, 5> prose = {{
          "SLURM_ARRAY_TASK_COUNT and SLURM_ARRAY_TASK_MIN (default 1: say --array=1-N), else from "
          "AWS_BATCH_JOB_ARRAY_INDEX; AWS Batch tells a job the array's size in AWS_BATCH_JOB_ARRAY_SIZE, or say "
          "auto/N.\n\n"
-         "With --jsonl, rows of shards have two further keys, count and partial, from which --merge pools them. "
-         "With steps among --by, merging gives what the whole would have given, byte for byte. Rows that are "
-         "pooled have the same counts, min, max and sums of integers; other figures may differ from the whole's "
-         "by two units in the last place. median and pN cannot be pooled. Where steps are pooled, shards read values "
-         "also where figures are saved, unless --source says saved: only together they tell which of both it takes. A "
-         "figure that the whole would not have is NA; if shards have it, a warning says so, and with --strict the "
+         "With --jsonl, rows of shards have two further keys, count and partial, from which --merge pools them. With "
+         "steps among --by, merging gives what the whole would have given, byte for byte. Rows that are pooled have "
+         "the same counts, min, max and sums of integers; other statistics may differ from the whole's by two units in "
+         "the last place. median and pN cannot be pooled. Where steps are pooled, shards read values also where "
+         "statistics are saved, unless --source says saved: only together they tell which of both it takes. A "
+         "statistic that the whole would not have is NA; if shards have it, a warning says so, and with --strict the "
          "status is 1.\n\n"
          "Each row tells which part it is, and of which steps: parts of other steps than the first (a job may have "
          "saved more since; then choose steps with -s), and parts given twice, are refused. Parts that are not there "

@@ -118,7 +118,7 @@ class Merger {
       throw InvalidValue("made with another -r or --by than the first");
     }
     if (partial->how.size() != wanted_.size()) {
-      throw InvalidValue("`partial` tells of other figures than there are");
+      throw InvalidValue("`partial` has other statistics than there are");
     }
     const auto trial = object.text("trial");
     std::size_t at = 0;
@@ -181,7 +181,7 @@ class Merger {
       messages_.warning(
           tool::quoted(trial.name) + ": no row of part" + (missing.size() > 1 ? "s " : " ") + numbers +
           (missing.size() > most_named ? " and " + std::to_string(missing.size() - most_named) + " more" : "") +
-          " of " + std::to_string(trial.parts.count()) + ": figures are of the others");
+          " of " + std::to_string(trial.parts.count()) + ": statistics are of the others");
       if (options_.strict) {
         messages_.raise(ExitStatus::no);
       }
@@ -200,7 +200,7 @@ class Merger {
     const std::vector<std::string> tensors(lost_of_.begin(), lost_of_.end());
     const std::string text =
         "no " + names + " of " + (tensors.empty() ? "what is pooled" : quoted_list(tensors, 3)) +
-        ", though shards have it: to pool a figure, all that is pooled must have it, or its values";
+        ", though shards have it: to pool a statistic, all that is pooled must have it, or its values";
     if (options_.strict) {
       messages_.fail("TensorUnavailableForStep", text, ExitStatus::no);
     } else {

@@ -35,7 +35,7 @@ constexpr std::array<OptionSpec, 14> own_options = {{
      .split_commas = true,
      .choices = reduction_words,
      .manual =
-         "Which figures: min, max, median, mean, std, variance, sum, prod, l1 and l2, each also of the absolute "
+         "Which statistics: min, max, median, mean, std, variance, sum, prod, l1 and l2, each also of the absolute "
          "values with abs_ in front; saved stands for all that the job saved, all for these twenty. What only saved "
          "asks for is not computed where it was not saved, unless --source is computed. Further "
          "count, finite, nan, inf, posinf, neginf, zero, negative, zero_fraction, nan_fraction, rms, and "
@@ -43,7 +43,7 @@ constexpr std::array<OptionSpec, 14> own_options = {{
     {.short_name = 'a', .name = "abs", .metavar = "", .help = "put abs_ before each", .group = group::view},
     {.name = "source",
      .metavar = "S",
-     .help = "auto: saved figures where there are any, else computed; saved; computed",
+     .help = "auto: saved statistics where there are any, else computed; saved; computed",
      .group = group::view,
      .kind = ValueKind::choice,
      .choices = sources},
@@ -54,7 +54,7 @@ constexpr std::array<OptionSpec, 14> own_options = {{
      .kind = ValueKind::number},
     {.name = "nan",
      .metavar = "P",
-     .help = "propagate: NaN makes computed figures NaN, as NumPy (default); omit: leave NaN out",
+     .help = "propagate: NaN makes computed statistics NaN, as NumPy (default); omit: leave NaN out",
      .group = group::view,
      .kind = ValueKind::choice,
      .choices = nan_policies},
@@ -157,7 +157,7 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
     throw UsageError("--hist cannot be made in parts: give bounds with --bins and add up the counts");
   }
   if (options.slice && (options.source == SourceChoice::saved || options.asks_for_saved())) {
-    throw UsageError("--slice: saved figures are of whole values");
+    throw UsageError("--slice: saved statistics are of whole values");
   }
   if (options.view == ViewKind::pivot || options.view == ViewKind::spark) {
     const std::string flag = options.view == ViewKind::pivot ? "--pivot" : "--spark";

@@ -55,7 +55,7 @@ Statistic statistic_of(const Json& value) {
     default:
       break;
   }
-  throw InvalidValue("a figure is no number");
+  throw InvalidValue("a statistic is no number");
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ void Unavailable::say(bool pooled, bool strict, Diagnostics& messages) const {
     std::string text = "no " + comma_list(missing_reductions_) + " of " + quoted_few(missing_tensors_) +
                        "; saved: " + (missing_saved_.empty() ? "nothing" : comma_list(missing_saved_));
     if (pooled) {
-      text += " (to pool a figure, all that is pooled must have it, or its values)";
+      text += " (to pool a statistic, all that is pooled must have it, or its values)";
     }
     say_it(text);
   }

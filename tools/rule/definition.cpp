@@ -91,14 +91,15 @@ constexpr std::array<Prose, 5> prose = {{
     {.title = "FOLLOWING",
      .text =
          "With -F, each rule sees each step once it is complete, in order, until the job has ended or no rule wants "
-         "to see more; the verdicts are those of an evaluation after the fact. A result is reported when its rule is "
+         "to see more; the results are those of an evaluation after the fact. A result is reported when its rule is "
          "done. StalledTrainingRule goes by this machine's clock, which starts when the command does. Several "
          "trials are followed at once. A signal ends it with whole reports; rules that found nothing are then "
          "InProgress."},
     {.title = "STOPPING A JOB",
      .text = "StalledTrainingRule can ask that its job be stopped. With -p stop_training_on_fire=True and -p "
              "training_job_name_prefix=NAME on the command line, the one SageMaker training job in progress whose name "
-             "begins with NAME is stopped when the rule fires; if several do, or none, nothing is, and a message says "
+             "begins with NAME is stopped when the rule is triggered; if several do, or none, nothing is, and a "
+             "message says "
              "so. What a file of configurations asks for stops nothing by itself, because such files are also used "
              "after the fact; where nothing was stopped that should have been, the result's warnings say why. Any "
              "other job is stopped by --on-trigger."},

@@ -215,7 +215,7 @@ struct Interrupted {};
 void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_view name, const std::stop_token& stop,
                     Reports& reports) {
   EvaluationOptions options = evaluation_options(context, trial);
-  Progress progress("judging steps", 0);
+  Progress progress("evaluating steps", 0);
   options.progress = [&](std::uint64_t done, std::uint64_t total) {
     progress.at(done, total);
     if (stop.stop_requested()) {

@@ -4,10 +4,7 @@
 #include <smd/follow.hpp>
 
 #include "cli/errors.hpp"
-#include "cli/interruption.hpp"
-#include "cli/operands.hpp"
-#include "follow/awaited_trial.hpp"
-#include "follow/side_by_side.hpp"
+#include "follow/followed_trials.hpp"
 #include "other_records.hpp"
 
 #include <algorithm>
@@ -38,15 +35,15 @@ struct Extent {
 
 class LiveTrial {
  public:
-  LiveTrial(const EvaluationContext& context, Trial& trial, const std::string& name, const WaitOptions& wait,
-            Reports& reports, std::mutex& mutex)
-      : context_(context), trial_(trial), name_(name), wait_(wait), reports_(reports), mutex_(mutex) {
+  LiveTrial(const EvaluationContext& context, Trial& trial, const std::string& name, FollowedTrials& trials,
+            Reports& reports)
+      : context_(context), trial_(trial), name_(name), wait_(trials.wait()), reports_(reports), mutex_(trials.mutex()) {
     const std::lock_guard lock(mutex_);
     EvaluationOptions options = evaluation_options(context, trial);
     end_ = options.end;
     options.wait = wait_;
     evaluation_.emplace(context, trial, name, std::move(options), &reports);
-    others_.emplace(context.others.all(), wait, context.messages);
+    others_.emplace(context.others.all(), wait_, context.messages);
   }
 
   /// Trouble with the trial is reported, and what the rules have found so far is kept.
@@ -76,10 +73,11 @@ class LiveTrial {
       std::optional<FollowEvent> event;
       std::optional<GlobalStep> last;
       while ((event = follower.poll()) && event->kind == Kind::step) {
-        tell_missing(*event);
+        report_missing_files(trial_, *event, context_.messages);
+        context_.messages.say_missing();
         last = std::max(last, std::optional(event->step));
       }
-      report_problems();
+      report_problems(trial_, context_.messages);
       quiet_since = last ? Clock::now() : quiet_since;
       came_ = std::max(came_, last);
       const std::optional<GlobalStep> ready = ready_step();
@@ -176,21 +174,6 @@ class LiveTrial {
     evaluation_->conclude(running);
   }
 
-  void tell_missing(const FollowEvent& event) {
-    for (const std::string& file : event.missing) {
-      context_.messages.report_given_up(trial_.path(), file, "step " + std::to_string(event.step.value));
-    }
-    context_.messages.say_missing();
-  }
-
-  void report_problems() {
-    for (const Problem& problem : trial_.problems()) {
-      if (problem.kind != ProblemKind::not_yet) {
-        context_.messages.report_once(problem, trial_.path());
-      }
-    }
-  }
-
   const EvaluationContext& context_;
   Trial& trial_;
   const std::string& name_;
@@ -205,48 +188,21 @@ class LiveTrial {
   bool told_ = false;                  // what was not seen at the first steps
 };
 
-class LiveTrials {
- public:
-  LiveTrials(const EvaluationContext& context, Reports& reports)
-      : context_(context), reports_(reports), wait_(context.options.following.wait_options(interruption_.token())) {
-    context_.stop = context.options.following.request_stop(wait_);
-    context_.others.end_requests_by(
-        [this](RemoteOptions& remote) { context_.options.following.end_requests(remote, wait_); });
-  }
-
-  void run(const std::vector<std::string>& operands) {
-    side_by_side(operands.size(), interruption_, [&](std::size_t i) { follow(operands[i]); });
-  }
-
- private:
-  void follow(const std::string& operand) {
-    bool read = false;
-    const auto open = [&](const TrialOptions& options) {
-      return open_awaited(operand, options, context_.options.following, wait_, context_.messages, Level::warning);
-    };
-    TrialOptions options = context_.options.reading.trial_options();
-    context_.options.following.end_requests(options.remote, wait_);
-    with_trial(operand, options, context_.messages, open, [&](Trial& trial) {
-      read = true;
-      LiveTrial(context_, trial, operand, wait_, reports_, mutex_).run();
-    });
-    if (!read && !wait_.stop.stop_requested()) {
-      const std::lock_guard lock(mutex_);
-      report_unread(context_, operand, Diagnostics::last_failure(), reports_);
-    }
-  }
-
-  EvaluationContext context_;
-  Reports& reports_;
-  Interruption interruption_;
-  WaitOptions wait_;
-  std::mutex mutex_;
-};
-
 }  // namespace
 
 void evaluate_live(const EvaluationContext& context, const std::vector<std::string>& operands, Reports& reports) {
-  LiveTrials(context, reports).run(operands);
+  const FollowingOptions& following = context.options.following;
+  FollowedTrials trials(following, context.options.reading, context.messages);
+  EvaluationContext live = context;
+  live.stop = trials.stop();
+  live.others.end_requests_by([&](RemoteOptions& remote) { following.end_requests(remote, trials.wait()); });
+  trials.visit(
+      operands, {}, true,
+      [&](std::size_t i, Trial& trial) { LiveTrial(live, trial, operands[i], trials, reports).run(); },
+      [&](std::size_t i) {
+        const std::lock_guard lock(trials.mutex());
+        report_unread(live, operands[i], Diagnostics::last_failure(), reports);
+      });
 }
 
 }  // namespace smd::tool::rule

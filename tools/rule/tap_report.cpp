@@ -50,7 +50,7 @@ class TapReport : public Report {
 
   void end() override {
     start();
-    context_.out.write("1.." + std::to_string(count_) + (count_ == 0 ? " # SKIP nothing to judge" : "") + "\n");
+    context_.out.write("1.." + std::to_string(count_) + (count_ == 0 ? " # SKIP nothing to evaluate" : "") + "\n");
   }
 
  private:

@@ -16,7 +16,7 @@ constexpr std::array<OperandSpec, 2> operands = {{
 
 constexpr std::array<Example, 3> examples = {{
     {.purpose = "the loss at every step", .command = "smd-tensor run loss -s :"},
-    {.purpose = "figures about all gradients, last saved step", .command = "smd-tensor run -c gradients --stat"},
+    {.purpose = "statistics of all gradients, last saved step", .command = "smd-tensor run -c gradients --stat"},
     {.purpose = "one weight as a NumPy file", .command = "smd-tensor run fc.weight -f npy -o w.npy"},
 }};
 

@@ -61,7 +61,7 @@ std::vector<std::string> nearest(std::string_view typed, std::span<const std::st
         continue;
       }
       const std::string candidate = folded(name);
-      const std::size_t allowed = std::max<std::size_t>(2, std::max(wanted.size(), candidate.size()) / 3);
+      const std::size_t allowed = std::max<std::size_t>(1, std::max(wanted.size(), candidate.size()) / 3);
       const std::size_t gap =
           wanted.size() > candidate.size() ? wanted.size() - candidate.size() : candidate.size() - wanted.size();
       const bool part = wanted.size() >= 3 && candidate.find(wanted) != std::string::npos;

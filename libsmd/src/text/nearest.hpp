@@ -10,7 +10,8 @@
 namespace smd::detail {
 
 /// Returns up to `most` of `names` that a person may have meant by `typed`, best first: names within an edit distance
-/// of a third of its length, ignoring case, or names that contain it.
+/// of a third of the longer one's length (at least 1), ignoring case, then names that contain it. The messages of the
+/// commands and of the libraries suggest the same names.
 [[nodiscard]] std::vector<std::string> nearest(std::string_view typed, std::span<const std::string_view> names,
                                                std::size_t most = 3);
 

@@ -2,6 +2,7 @@
 #include "trial/snapshot_maker.hpp"
 
 #include "base/parallel.hpp"
+#include "layout/debugger/debugger_layout.hpp"
 #include "layout/range_filter.hpp"
 #include "text/escape.hpp"
 #include "trial/completeness.hpp"
@@ -290,8 +291,11 @@ void SnapshotMaker::throw_missing_collections() const {
     list += " and " + std::to_string(others) + " more";
   }
   const bool ended = layout_.ended(storage_);
+  const std::string wanted = layout::holds_debugger_trial(storage_)
+                                 ? "collection files"
+                                 : "collection files, event files of TensorBoard or checkpoints";
   throw MissingCollectionFiles(
-      "'" + printable(storage_.root()) + "' has no collection files (it holds " + (list.empty() ? "nothing" : list) +
+      "'" + printable(storage_.root()) + "' has no " + wanted + " (it holds " + (list.empty() ? "nothing" : list) +
           "); " +
           (ended ? "the job has ended: nothing was saved, check the hook configuration"
                  : "if the job is still starting, wait for it with smd-wait; else check the path"),

@@ -28,7 +28,8 @@ struct Value {
                                           ///< takes precedence.
   std::optional<std::int64_t> mode_step;  ///< Mode step in the plugin data; informative too.
   std::span<const std::byte> bytes;       ///< Borrowed from the payload or from `owned`.
-  /// Set if the elements had to be decoded (`*_val` fields, strings, booleans other than 0 and 1); otherwise null.
+  /// Set if the elements had to be decoded (`*_val` fields, strings, booleans other than 0 and 1): `bytes` begins
+  /// there. Otherwise null.
   std::shared_ptr<std::byte[]> owned;
   /// Number of further elements, each equal to the last one in `bytes`: a record of 60 bytes may represent as many
   /// elements as fill `limits::repeated_value_bytes`.

@@ -78,11 +78,14 @@ std::size_t packed_size(std::span<const std::byte> strings) noexcept {
 
 /// Of the plugin `images`: without width and height, which come first. [tensorboard/plugins/image/summary_v2.py]
 void keep_images(Value& value) noexcept {
-  if (value.shape.size() == 1 && value.shape[0] >= 2) {
-    value.shape[0] -= 2;
-    value.bytes = value.bytes.subspan(packed_size(value.bytes));
-    value.bytes = value.bytes.subspan(packed_size(value.bytes));
+  if (value.shape.size() != 1 || value.shape[0] < 2) {
+    return;
   }
+  value.shape[0] -= 2;
+  const std::size_t width = packed_size(value.bytes);
+  const std::size_t both = width + packed_size(value.bytes.subspan(width));
+  value.bytes = value.bytes.subspan(both);
+  value.owned = {value.owned, value.owned.get() + both};  // the same memory, from there on
 }
 
 /// Of the plugin `audio`: the first column, without labels. [tensorboard/plugins/audio/summary_v2.py]

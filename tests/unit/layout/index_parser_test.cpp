@@ -94,7 +94,7 @@ TEST_CASE("a repeated payload is not trusted where the text around it says more"
   layout::IndexParser parser;
   const std::string good = payload(entry("\"loss\"", "0", "200"));
   REQUIRE(parse(parser, meta() + good).index);
-  // The same tail, but the start is not what the quick way takes: the full parser must judge.
+  // The same tail, but the start is not what the quick way takes: the full parser must decide.
   CHECK_FALSE(parse(parser, R"({"meta": {"mode": "TRAIN", "mode_step": 08, "event_file_name": "x"}, )" + good).index);
   CHECK_FALSE(parse(parser, R"({"meta": {"mode": "train", "mode_step": 8, "event_file_name": "x"}, )" + good).index);
   CHECK_FALSE(parse(parser, meta() + good + good).index);

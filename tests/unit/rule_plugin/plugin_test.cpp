@@ -44,7 +44,7 @@ std::string output_of(const std::string& command, int& status) {
   return text;
 }
 
-TEST_CASE("the example's rule is there after loading, and judges") {
+TEST_CASE("the example's rule is there after loading, and evaluates") {
   CHECK_THROWS_AS(static_cast<void>(describe_rule("MyRule")), ConfigurationError);
   CHECK(load_rule_plugin(EXAMPLE_PLUGIN) == std::vector<std::string>{"MyRule"});
   CHECK(load_rule_plugin(EXAMPLE_PLUGIN).empty());  // once is enough

@@ -36,7 +36,7 @@ std::vector<std::string> texts(const RuleResult& result) {
   return all;
 }
 
-TEST_CASE("many rules read each record once, and judge as each does alone") {
+TEST_CASE("many rules read each record once, and evaluate as each does alone") {
   RuleTrial trial(collections);
   fill(trial, 40);
   const Trial opened = trial.open();
@@ -72,7 +72,7 @@ TEST_CASE("many rules read each record once, and judge as each does alone") {
   }
 }
 
-TEST_CASE("a rule stops at the first step that fired, or goes on") {
+TEST_CASE("a rule stops at the first step that triggered, or goes on") {
   RuleTrial trial(collections);
   fill(trial);
   const RuleResult first = trial.run("VanishingGradient", {}, EvaluationOptions{});

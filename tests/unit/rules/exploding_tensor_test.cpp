@@ -44,7 +44,7 @@ TEST_CASE("reductions decide where no value was saved") {
   CHECK(only_nan.steps_evaluated == 2);
 }
 
-TEST_CASE("integers and booleans are judged and never fire") {
+TEST_CASE("integers and booleans are evaluated and never trigger") {
   RuleTrial trial;
   BuiltStep step;
   step.values.push_back(value_of<std::int64_t>("i", Dtype::int64, {std::numeric_limits<std::int64_t>::max()}));

@@ -13,7 +13,7 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float inf = std::numeric_limits<float>::infinity();
 const std::map<std::string, std::vector<std::string>> weights = {{"weights", {"weight"}}};
 
-TEST_CASE("UnchangedTensor: three agreeing values fire at the third") {
+TEST_CASE("UnchangedTensor: three agreeing values trigger at the third") {
   RuleTrial trial;
   trial.step(0, {{"a", {1, 2}}}).step(1, {{"a", {1, 2}}}).step(2, {{"a", {1, 2}}}).step(3, {{"a", {1, 2.5F}}});
   const RuleResult result = trial.run("UnchangedTensor", {{"tensor_regex", "a"}});

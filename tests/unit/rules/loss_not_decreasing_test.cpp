@@ -170,7 +170,7 @@ TEST_CASE("without a losses collection every tensor of one element is looked at"
   CHECK(result.tensors_matched == 2);  // 20000 bytes are no single number, and not read
 }
 
-TEST_CASE("a known losses collection that has nothing saved leaves nothing to judge") {
+TEST_CASE("a known losses collection that has nothing saved leaves nothing to evaluate") {
   RuleTrial trial(losses);
   trial.step(0, {{"any", {1}}}).step(1, {{"any", {1}}});
   CHECK(trial.run(rule, {{"num_steps", "1"}}).status == RuleStatus::not_evaluated);
@@ -228,7 +228,7 @@ TEST_CASE("each loss is read once, also one that was looked back at") {
   CHECK(evaluator.counters().records == 200);
 }
 
-TEST_CASE("offered step by step, as beside a running job, the verdicts are the same") {
+TEST_CASE("offered step by step, as beside a running job, the results are the same") {
   const Row trial({8, nan, 4, 4, 4, 5, 2, 2, 2});
   const ParameterTexts two = {{"num_steps", "2"}, {"start_step", "1"}};
   const RuleResult whole = trial.run(rule, two);

@@ -32,7 +32,7 @@ TEST_CASE("DeadRelu: samples along axis 0, nodes over the others") {
   CHECK(trial.run("DeadRelu", {{"threshold_inactivity", "51"}}).findings.at(0).value == 75);
 }
 
-TEST_CASE("DeadRelu: one axis is one node, no axis one sample; NaN is inactive; integers; no value, no verdict") {
+TEST_CASE("DeadRelu: one axis is one node, no axis one sample; NaN is inactive; integers; no value, no result") {
   RuleTrial trial;
   BuiltStep step;
   step.tensors = {{"a_relu_output", {0, 0, nan}}, {"b_relu_output", {}}, {saved("max", "c_relu_output"), {0}}};

@@ -27,7 +27,7 @@ struct Job : RuleTrial {
   }
 };
 
-TEST_CASE("a ratio on the threshold does not fire") {
+TEST_CASE("a ratio on the threshold does not trigger") {
   // phase 1: (2 + 4) / 2 = 3 of training 4, mean of validation 5: (5 - 4) / 4 = 0.25; phase 2: (6 - 4) / 4 = 0.5
   const Job trial({{'T', 2}, {'T', 6}, {'V', 4}, {'V', 6}, {'T', 4}, {'V', 6}, {'T', 1}});
   const RuleResult result = trial.run(rule, {{"ratio_threshold", "0.25"}});
@@ -81,7 +81,7 @@ TEST_CASE("the end of the job closes the last phase, the end of what there is of
   CHECK(running.run(rule).status == RuleStatus::not_evaluated);
 }
 
-TEST_CASE("without training losses since the phase before nothing is judged") {
+TEST_CASE("without training losses since the phase before nothing is evaluated") {
   const Job trial({{'V', 9}, {'T', 1}, {'V', 1}, {'V', 1}});
   CHECK(trial.run(rule).findings.empty());
   CHECK(trial.run(rule).steps_evaluated == 1);
@@ -186,7 +186,7 @@ TEST_CASE("saved means of the collection are enough; with patterns, one element 
   CHECK(patterns.findings[0].value == 2);
 }
 
-TEST_CASE("offered step by step, as beside a running job, the verdicts are the same") {
+TEST_CASE("offered step by step, as beside a running job, the results are the same") {
   const Job trial({{'T', 1}, {'V', 2}, {'V', 4}, {'T', 2}, {'V', 3}});  // (3 - 1) / 1; at the end (3 - 2) / 2
   const Trial opened = trial.open();
   Evaluator evaluator(opened, {.keep_going = true});

@@ -23,7 +23,7 @@ RuleTrial& at(RuleTrial& trial, std::int64_t step, double time, const std::strin
   return trial.step(built);
 }
 
-TEST_CASE("a gap of exactly the threshold fires at the step before it") {
+TEST_CASE("a gap of exactly the threshold triggers at the step before it") {
   RuleTrial trial;
   at(trial, 0, 1000);
   at(trial, 5, 1010);
@@ -83,7 +83,7 @@ TEST_CASE("a newest step whose event file is not there yet is a sign of life") {
   CHECK(late.findings[0].value == 1800);
 }
 
-TEST_CASE("following: the clock starts with the rule, restarts with new data, fires once between") {
+TEST_CASE("following: the clock starts with the rule, restarts with new data, triggers once between") {
   RuleTrial trial;
   trial.running();
   at(trial, 0, 1000);

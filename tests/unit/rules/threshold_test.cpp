@@ -20,7 +20,7 @@ ParameterTexts with(ParameterTexts base, const ParameterTexts& more) {
 const ParameterTexts small = {
     {"reduction", "abs_mean"}, {"operator", "<"}, {"threshold", "0.5"}, {"tensor_regex", "^g"}};
 
-TEST_CASE("fires when the condition has held for so many steps of the tensor") {
+TEST_CASE("triggers when the condition has held for so many steps of the tensor") {
   RuleTrial trial;
   trial.step(0, {{"g", {0.25F}}});
   trial.step(1, {{"g", {-0.25F}}});

@@ -11,7 +11,7 @@ namespace {
 const std::map<std::string, std::vector<std::string>> gradients = {{"gradients", {"^gradient"}}};
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-TEST_CASE("a mean on the threshold does not fire, one below does") {
+TEST_CASE("a mean on the threshold does not trigger, one below does") {
   RuleTrial trial(gradients);
   trial.step(0, {{"gradient/a", {0.25F, -0.25F}}});  // mean of |x| is 1/4
   trial.step(1, {{"gradient/a", {0.25F, -0.125F}}});
@@ -22,7 +22,7 @@ TEST_CASE("a mean on the threshold does not fire, one below does") {
   CHECK(result.steps_evaluated == 2);
 }
 
-TEST_CASE("NaN never fires, empty tensors and steps without gradients are passed over") {
+TEST_CASE("NaN never triggers, empty tensors and steps without gradients are passed over") {
   RuleTrial trial(gradients);
   trial.step(0, {{"gradient/a", {nan, 0}}});
   trial.step(1, {{"gradient/a", {}}});

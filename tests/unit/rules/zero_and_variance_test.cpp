@@ -11,7 +11,7 @@ namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-TEST_CASE("AllZero fires at the threshold") {
+TEST_CASE("AllZero triggers at the threshold") {
   RuleTrial trial;
   trial.step(0, {{"a", {0, -0.0F, 0, 1}}});   // 75 %
   trial.step(1, {{"a", {0, 0, 1, 1}}});       // 50 %

@@ -315,7 +315,7 @@ TEST_CASE("a record of another tensor is refused, large or small") {
   }
 }
 
-TEST_CASE("a file that ends before the record does: not there yet, for whoever knows better to judge") {
+TEST_CASE("a file that ends before the record does: not there yet; the caller decides") {
   EventFile file;
   file.add("first", Dtype::uint8, {4}, noise(4));
   const TensorLocation second = file.add("second", Dtype::uint8, {40}, noise(40));

@@ -53,7 +53,7 @@ double half_unit(Dtype dtype) {
       return std::ldexp(1.0, -9);
     case Dtype::float32:
     case Dtype::complex64:
-      return std::ldexp(1.0, -25);
+      return std::ldexp(1.0, -24);
     default:
       return 0;
   }

@@ -46,6 +46,7 @@ std::string tensor(const Message& proto) { return shown(parse(event_of(Message()
 std::string texts(const Message& proto, RecordPart part) {
   const auto value = parse(event_of(Message().text(1, "t").message(8, proto)), "t", part);
   REQUIRE_MESSAGE(value, value.problem().text);
+  CHECK((value->bytes.empty() || value->bytes.data() == value->owned.get()));
   std::string all;
   for (const std::string_view text : strings({value->dtype, value->shape, value->bytes})) {
     all += std::string(text) + "|";

@@ -106,7 +106,7 @@ RuleDescription all_zero_rule() {
                      {.name = "threshold",
                       .type = ParameterType::number,
                       .default_text = "100",
-                      .help = "percentage of zeros that fires"}},
+                      .help = "percentage of zeros that triggers"}},
       .create = [](const Parameters& parameters) { return std::make_unique<AllZero>(parameters); },
       .saves =
           [](const Parameters& parameters) {

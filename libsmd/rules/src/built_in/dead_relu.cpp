@@ -66,7 +66,7 @@ RuleDescription dead_relu_rule() {
                      {.name = "threshold_layer",
                       .type = ParameterType::number,
                       .default_text = "50.0",
-                      .help = "percentage of dead nodes above which a layer fires"}},
+                      .help = "percentage of dead nodes above which a layer triggers"}},
       .create = [](const Parameters& parameters) { return std::make_unique<DeadRelu>(parameters); },
       .saves =
           [](const Parameters& parameters) {

@@ -83,7 +83,7 @@ RuleDescription overfit_rule() {
                      {.name = "patience",
                       .type = ParameterType::integer,
                       .default_text = "1",
-                      .help = "so many phases in succession fire",
+                      .help = "so many phases in succession trigger",
                       .at_least = 1},
                      {.name = "ratio_threshold",
                       .type = ParameterType::number,

@@ -219,7 +219,7 @@ RuleDescription poor_weight_initialization_rule() {
                      {.name = "patience",
                       .type = ParameterType::integer,
                       .default_text = "5",
-                      .help = "so many steps without a better loss fire",
+                      .help = "so many steps without a better loss trigger",
                       .at_least = 1},
                      {.name = "steps",
                       .type = ParameterType::number,

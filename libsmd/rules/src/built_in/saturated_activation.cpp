@@ -105,7 +105,7 @@ RuleDescription saturated_activation_rule() {
                      bound("threshold_sigmoid_max", "16.99999", "inputs of sigmoid at or above this are saturated"),
                      bound("threshold_inactivity", "1.0",
                            "percentage of samples in range below which a node is saturated"),
-                     bound("threshold_layer", "50.0", "percentage of saturated nodes above which a layer fires")},
+                     bound("threshold_layer", "50.0", "percentage of saturated nodes above which a layer triggers")},
       .create = [](const Parameters& parameters) { return std::make_unique<SaturatedActivation>(parameters); },
       .saves = [](const Parameters& parameters) { return selected(parameters, "saturated_activation"); },
   };

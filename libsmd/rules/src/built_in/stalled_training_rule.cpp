@@ -168,7 +168,7 @@ RuleDescription stalled_training_rule_rule() {
       .parameters = {{.name = "threshold",
                       .type = ParameterType::integer,
                       .default_text = "1800",
-                      .help = "seconds without new data that fire",
+                      .help = "seconds without new data that trigger",
                       .at_least = 1},
                      {.name = "stop_training_on_fire",
                       .type = ParameterType::boolean,

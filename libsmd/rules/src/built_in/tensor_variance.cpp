@@ -67,10 +67,10 @@ RuleDescription tensor_variance_rule() {
                      tensor_regex_parameter("one of the two is required"),
                      {.name = "max_threshold",
                       .type = ParameterType::number,
-                      .help = "variances above this fire; at least one of the two is required"},
+                      .help = "variances above this trigger; at least one of the two is required"},
                      {.name = "min_threshold",
                       .type = ParameterType::number,
-                      .help = "variances below this fire; at least one of the two is required"}},
+                      .help = "variances below this trigger; at least one of the two is required"}},
       .create = [](const Parameters& parameters) { return std::make_unique<TensorVariance>(parameters); },
       .saves = [](const Parameters& parameters) { return selected(parameters, "tensor_variance", {"variance"}); },
   };

@@ -180,10 +180,9 @@ RuleDescription threshold_rule() {
       .summary = "a reduction of a tensor lies above or below a bound, for a number of steps",
       .condition =
           "per tensor, worker and mode: reduction(x) operator threshold at for_steps successive steps at which "
-          "the tensor was judged\n"
+          "the tensor was evaluated\n"
           "The saved reduction if there is one, else that of the raw value; of abs_mean of a histogram, what its "
-          "buckets "
-          "say that it is at most (at least). NaN meets no condition.",
+          "buckets say that it is at most (at least). NaN meets no condition.",
       .frameworks = "all",
       .parameters =
           {{.name = "reduction",
@@ -196,7 +195,7 @@ RuleDescription threshold_rule() {
             .default_text = "False",
             .help = "measure absolute values, as abs_ in front does"},
            {.name = "operator",
-            .help = "how the measurement must stand to the threshold to fire",
+            .help = "how the measurement must compare with the threshold to trigger",
             .required = true,
             .choices = {"<", "<=", ">", ">=", "==", "!="}},
            {.name = "threshold", .type = ParameterType::number, .help = "the bound", .required = true},

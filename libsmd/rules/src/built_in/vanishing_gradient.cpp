@@ -83,7 +83,7 @@ RuleDescription vanishing_gradient_rule() {
       .parameters = {{.name = "threshold",
                       .type = ParameterType::number,
                       .default_text = "0.0000001",
-                      .help = "mean absolute gradients below this fire"}},
+                      .help = "mean absolute gradients below this trigger"}},
       .create = [](const Parameters& parameters) { return std::make_unique<VanishingGradient>(parameters); },
       .saves =
           [](const Parameters& /*parameters*/) {
