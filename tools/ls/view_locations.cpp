@@ -62,8 +62,9 @@ class RecordPrinter {
 
   template <class StepLike>
   void print(std::string_view tensor, std::string_view worker, const StepLike& step, const TensorLocation& location) {
+    const bool ranged = !location.bare || !location.bare->number;  // a number has been read, with its record
     rows_.row({tensor, step.step.value, to_string(step.mode), step.mode_step.value, worker, location.file,
-               location.offset, location.length, PlaceCell{step.step.value, location.offset}});
+               ranged ? Cell(location.offset) : Cell(), location.length, PlaceCell{step.step.value, location.offset}});
   }
 
   void hold(std::string tensor, const TensorEntry& entry, const TensorLocation& location) {
