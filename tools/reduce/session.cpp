@@ -31,7 +31,8 @@ void Session::for_each_entry(const ReduceCommandOptions& options,
 void Session::for_each_entry(const ReduceCommandOptions& options, std::span<const std::string> some_tensors,
                              std::span<const SelectedStep> some_steps,
                              const std::function<bool(const TensorEntry&)>& visit) const {
-  const EntryQuery query = entry_query(options.selection, {some_tensors.begin(), some_tensors.end()}, some_steps);
+  EntryQuery query = entry_query(options.selection, {some_tensors.begin(), some_tensors.end()}, some_steps);
+  query.arrivals = selection.arrivals;
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
     return !counts(entry) || !selection.steps.wants(entry.tensor, entry.step) || visit(entry);
   });
@@ -49,7 +50,9 @@ std::uint64_t Session::count_entries(const ReduceCommandOptions& options) const 
 Forms Session::forms(const ReduceCommandOptions& options) const {
   Forms forms;
   if (!empty()) {
-    trial.for_each_entry(entry_query(options.selection, tensors(), steps()), [&](const TensorEntry& entry) {
+    EntryQuery query = entry_query(options.selection, tensors(), steps());
+    query.arrivals = selection.arrivals;
+    trial.for_each_entry(query, [&](const TensorEntry& entry) {
       if (!selection.steps.wants(entry.tensor, entry.step)) {
         return true;
       }

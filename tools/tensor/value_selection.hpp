@@ -23,6 +23,7 @@ struct NamedTensor {
 struct ValueSelection {
   std::vector<std::string> tensors;  ///< In byte order.
   TensorSteps steps;
+  Arrivals arrivals = {};  ///< As `Selection::arrivals`.
   std::map<std::string, NamedTensor, std::less<>> named;
   /// Selected by patterns, but saved without values: true if there are reductions, false if only shapes.
   std::map<std::string, bool, std::less<>> without_values;

@@ -48,8 +48,9 @@ std::unique_ptr<ValueView> make_view(ViewContext context) {
   if (context.options.stack) {
     return make_stack_view(context);
   }
-  // Where rows are asked for, they are of elements, in a table too.
-  if (context.options.output.format == "table" && context.options.output.asks_for_rows()) {
+  // Where rows are asked for, or are what tells equal steps apart, they are of elements, in a table too.
+  if (context.options.output.format == "table" &&
+      (context.options.output.asks_for_rows() || context.options.reading.superseded)) {
     return make_rows_view(context);
   }
   for (const FormatRow& row : formats) {

@@ -26,6 +26,7 @@ struct ValueKey {
   Mode mode = Mode::global;
   ModeStep mode_step;
   PlaceCell written;
+  double wall_time = 0;  ///< Seconds since 1970; set when the value was read.
 };
 
 /// One way to show values. A new one is a file that makes one, and a line in `make_view`.

@@ -81,13 +81,14 @@ class ValueReader {
 
  private:
   static ValueKey key_of(const TensorEntry& entry) {
-    return {entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, place_of(entry)};
+    return {entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, place_of(entry), 0};
   }
 
   template <class Visit>
   void for_each_value(Visit&& visit) {
     // Steps chosen from several modes hold whatever each mode saved, so the mode itself no longer matters.
-    const EntryQuery query = entry_query(options_.selection, selection_.tensors, selection_.steps.steps);
+    EntryQuery query = entry_query(options_.selection, selection_.tensors, selection_.steps.steps);
+    query.arrivals = selection_.arrivals;
     trial_.for_each_entry(query, [&](const TensorEntry& entry) {
       if (!selection_.steps.wants(entry.tensor, entry.step)) {
         return true;
@@ -148,7 +149,8 @@ class ValueReader {
     }
     read_batch();
     progress_.advance();
-    const ValueKey key = key_of(entry);
+    ValueKey key = key_of(entry);
+    key.wall_time = part.wall_time();
     if (problem) {
       messages_.report_record(*problem, trial_.path(), value_name(key));
     } else if (part.misfit()) {
@@ -168,6 +170,7 @@ class ValueReader {
     trial_.read(locations_, tensors_,
                 [&](std::size_t i, ReadResult&& result) {
                   progress_.advance();
+                  keys_[i].wall_time = result.wall_time;
                   if (result.value) {
                     show(keys_[i], *result.value);
                   } else {
@@ -286,6 +289,7 @@ bool follow_values(const TensorOptions& options, OutputFile& out, Diagnostics& m
       follow_trials({options.trial}, setup, messages, [&](std::size_t, Trial& trial, Selection&& at_step) {
         selection.tensors = std::move(at_step.tensors);
         selection.steps = std::move(at_step.steps);
+        selection.arrivals = at_step.arrivals;
         if (!selection.tensors.empty()) {
           ValueReader reader(trial, options, selection, *view, messages);
           shown = reader.run() || shown;
