@@ -25,6 +25,13 @@ TRIALS = {
     'rules': ({'steps': 1000, 'tensors': 100, 'elements': 1024}, {'steps': 100}),
     'big_crc': ({'steps': 1, 'big': 1 << 30, 'crc': True}, {'big': 1 << 26}),
 }
+# The same for log directories.
+LOGS = {
+    'logs_ten': ({'tags': 10, 'steps': 100_000}, {'steps': 1000}),
+    'logs_one': ({'tags': 1, 'steps': 1_000_000}, {'steps': 10_000}),
+    'logs_short': ({'tags': 1, 'steps': 1000}, {}),
+    'logs_many': ({'runs': 300, 'tags': 10, 'steps': 10_000}, {'steps': 100}),
+}
 
 
 class Skipped(Exception):
@@ -58,7 +65,7 @@ class Bench:
         """The command line of a peer in Python."""
         return [PYTHON, os.path.join(HERE, 'peers', script), *arguments]
 
-    def generated(self, name, options):
+    def generated(self, name, options, generator='generate_trial'):
         """The folder of a trial; created if it does not exist."""
         path = os.path.join(self.work, name)
         if not os.path.exists(path):
@@ -67,13 +74,19 @@ class Bench:
             subprocess.run(['rm', '-rf', partly], check=True)
             words = [word for key, value in options.items()
                      for word in (['--' + key] if value is True else ['--' + key, str(value)])]
-            subprocess.run([self.program('generate_trial'), *words, partly], check=True)
+            subprocess.run([self.program(generator), *words, partly], check=True)
             os.rename(partly, path)
         return path
 
     def trial(self, name):
         full, quick = TRIALS[name]
         return self.generated('quick-' + name, {**full, **quick}) if self.options.quick else self.generated(name, full)
+
+    def logs(self, name):
+        """The folder of a log directory."""
+        full, quick = LOGS[name]
+        options, name = ({**full, **quick}, 'quick-' + name) if self.options.quick else (full, name)
+        return self.generated(name, options, 'generate_logs')
 
     def option_of(self, name, option):
         """The options with which a trial was generated."""

@@ -2,6 +2,7 @@
 """Measurements of following: how soon a step is noticed, what an idle follower costs, what each new step costs.
 
     following.py BIN [latency] [idle] [curve] [dead]     BIN: the folder of the commands
+    following.py BIN logs FOLDER...                      FOLDER: log directories, as generate_logs makes them
 
 `run.py` uses the functions; by itself it prints what it measured.
 """
@@ -10,12 +11,15 @@ import glob
 import os
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tests', 'cli'))
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tests')
+sys.path[:0] = [os.path.join(TESTS, 'cli'), os.path.join(TESTS, 'support')]
+import event_bytes  # noqa: E402
 import live_writer  # noqa: E402
 
 
@@ -132,7 +136,41 @@ def dead_worker(tools, total=6000, window=1000):
         return cost_of_each(follower, step, total, window)
 
 
+def scalar_record(step, value):
+    """A record with a scalar of train/loss, as SummaryWriter makes it."""
+    summary = event_bytes.field(1, event_bytes.field(1, b'train/loss') + b'\x15' + struct.pack('<f', value))
+    event = b'\x09' + struct.pack('<d', 1.7e9 + step / 4) + b'\x10' + event_bytes.varint(step) + event_bytes.field(5, summary)
+    return b''.join(part + struct.pack('<I', event_bytes.masked_crc(part)) for part in (struct.pack('<Q', len(event)), event))
+
+
+def log_steps(tools, logs, steps=300):
+    """Seconds of a follower's CPU for each value that is appended to a log directory; sorted."""
+    with tempfile.TemporaryDirectory(prefix='smd-following-') as folder:
+        run = os.path.join(folder, 'run')
+        shutil.copytree(logs, run)
+        path, = glob.glob(run + '/*tfevents*')
+        command = [os.path.join(tools, 'smd-tensor'), run, 'train/loss', '-F', '-s', 'last', '-H', '--columns', 'step']
+        follower = subprocess.Popen(command, stdout=subprocess.PIPE)
+        last = int(follower.stdout.readline())
+        times = []
+        with open(path, 'ab', buffering=0) as file:
+            for step in range(last + 1, last + 1 + steps):
+                before = cpu_seconds(follower.pid)
+                file.write(scalar_record(step, 0.5))
+                if int(follower.stdout.readline()) != step:
+                    sys.exit(f'following.py: step {step} did not come')
+                time.sleep(0.005)  # until the follower waits again
+                times.append(cpu_seconds(follower.pid) - before)
+        follower.terminate()
+        follower.wait()
+    return sorted(times)
+
+
 def main():
+    if sys.argv[2:3] == ['logs']:
+        for logs in sys.argv[3:]:
+            print(f'{logs}: {statistics.median(log_steps(sys.argv[1], logs)) * 1e6:.0f} us of CPU a new value')
+        return
     tools, which = sys.argv[1], sys.argv[2:] or ['latency', 'idle', 'curve', 'dead']
     if 'latency' in which:
         times = latency(tools)

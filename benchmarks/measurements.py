@@ -3,8 +3,9 @@
 
 import os
 import shutil
+import subprocess
 
-from bench import MIB, Skipped
+from bench import MIB, PYTHON, Skipped
 
 
 def start_up(bench):
@@ -158,4 +159,40 @@ def s3(bench):
     bench.at_most('one value at the last step of 1,000', found['last_requests'], 'requests', 6)
 
 
-MEASUREMENTS = (start_up, opening, other_readers, last_step, history, large_values, reductions)
+def log_directories(bench):
+    """Log directories of TensorBoard"""
+    for name, what in (('logs_ten', '10 tags x 100,000 steps'), ('logs_one', '1 tag x 1,000,000 steps')):
+        logs = bench.logs(name)
+        csv = [bench.tool('smd-tensor'), logs, 'train/loss', '-s', ':', '--csv', '--columns', 'step,wall_time,value']
+        ours, tag, check = bench.in_turns([[bench.tool('smd-ls'), logs], csv,
+                                           [bench.program('bench_bare_logs'), 'check', logs, '1']])
+        bench.ratio(f'smd-ls, {what} : read, check both checksums', ours, check, 1.5)
+        bench.peak(f'smd-ls, {what}: peak memory', ours, 32)
+        bench.ratio(f'smd-tensor --csv of one tag, {what} : read, check both checksums', tag, check, 1.5)
+        bench.peak(f'smd-tensor --csv of one tag, {what}: peak memory', tag, 32)
+        python, python_tag = bench.in_turns([bench.peer('scalars_struct.py', logs),
+                                             bench.peer('scalars_struct.py', logs, 'train/loss')], least=2)
+        bench.times_as_fast(f"smd-ls, {what} : Python's struct, nothing checked", ours, python, 100)
+        bench.times_as_fast(f"smd-tensor --csv of one tag, {what} : Python's struct, nothing checked", tag, python_tag)
+        tensorboard_reader(bench, f"smd-ls, {what} : TensorBoard's EventAccumulator", ours, logs)
+    many = bench.logs('logs_many')
+    runs = sorted(entry.path for entry in os.scandir(many))
+    ours, bare, check = bench.in_turns([[bench.tool('smd-ls'), '--summary', *runs],
+                                        [bench.program('bench_bare_logs'), 'read', many, bench.threads],
+                                        [bench.program('bench_bare_logs'), 'check', many, bench.threads]], least=2)
+    bench.ratio(f'smd-ls --summary, 300 runs : read; {bench.threads} threads', ours, bare, 2)
+    bench.ratio(f'smd-ls --summary, 300 runs : read, check both checksums; {bench.threads} threads', ours, check)
+    bench.peak('smd-ls --summary, 300 runs: peak memory', ours)
+
+
+def tensorboard_reader(bench, measurement, ours, logs):
+    try:
+        bench.output([PYTHON, '-c', 'import tensorboard'], stderr=subprocess.DEVNULL)
+    except subprocess.CalledProcessError:
+        bench.skip(measurement, f'{PYTHON} has no tensorboard')
+        return
+    peer, = bench.in_turns([bench.peer('scalars_tensorboard.py', logs)], least=1)
+    bench.times_as_fast(measurement, ours, peer, 100)
+
+
+MEASUREMENTS = (start_up, opening, other_readers, last_step, history, large_values, reductions, log_directories)

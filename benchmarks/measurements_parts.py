@@ -123,4 +123,16 @@ def following(bench):
         bench.report(what.format(total) + ' : first third', late, early, 'us', late / early, 1.25)
 
 
-MEASUREMENTS = (kernels, rules, writing, following)  # following is last because it removes thousands of files, see hook.cpp
+def following_logs(bench):
+    """Following a log directory"""
+    tools = os.path.join(bench.installed, 'bin')
+    # In turns, so that other load on the machine affects both.
+    times = {'logs_one': [], 'logs_short': []}
+    for _ in range(3):
+        for name, found in times.items():
+            found += live.log_steps(tools, bench.logs(name), 30 if bench.options.quick else 300)
+    late, early = (statistics.median(times[name]) * 1e6 for name in ('logs_one', 'logs_short'))
+    bench.report('CPU a new value, after a million : after a thousand', late, early, 'us', late / early, 1.25)
+
+
+MEASUREMENTS = (kernels, rules, writing, following_logs, following)  # following is last because it removes thousands of files, see hook.cpp

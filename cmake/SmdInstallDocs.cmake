@@ -31,7 +31,7 @@ foreach(command IN LISTS SMD_COMMANDS)
     COMPONENT tools)
 endforeach()
 
-# Trials for trying the commands: those of the README.
+# Trials and log directories for trying the commands: those of the README.
 install(DIRECTORY
   "${PROJECT_SOURCE_DIR}/tests/fixtures/good-pytorch-digits"
   "${PROJECT_SOURCE_DIR}/tests/fixtures/good-pytorch-exploding"
@@ -39,3 +39,7 @@ install(DIRECTORY
   "${PROJECT_SOURCE_DIR}/tests/fixtures/good-running"
   "${PROJECT_SOURCE_DIR}/tests/fixtures/bad-flipped-bit"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/smd-tools/examples" COMPONENT tools)
+install(DIRECTORY
+  "${PROJECT_SOURCE_DIR}/tests/fixtures/tb-logs/sick"
+  "${PROJECT_SOURCE_DIR}/tests/fixtures/tb-logs/sweep"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/smd-tools/examples/tb-logs" COMPONENT tools)

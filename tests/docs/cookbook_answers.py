@@ -8,7 +8,8 @@ import xml.etree.ElementTree
 
 import numpy as np
 
-from cookbook_facts import (DIGITS, EXPLODING, GRADIENTS, LOSS, PARAMETERS, TWO, first_not_finite, l2, series, trial)
+from cookbook_facts import (DIGITS, EXPLODING, GRADIENTS, LOSS, PARAMETERS, TWO, first_not_finite, l2, log_directory,
+                            log_verdicts, series, trial)
 
 ANSWERS = {}
 
@@ -289,3 +290,32 @@ def own_rules(outcome):
     rule, status = rows[0].index("rule"), rows[0].index("status")
     equal({row[rule]: row[status] for row in rows[1:]},
           {"VanishingGradient": "NoIssuesFound", "ExplodingTensor": "NoIssuesFound"})
+
+
+@answers(31)
+def summaries(outcome):
+    head, *rows = table(outcome.output)
+    found = {row[head.index("trial")]: [int(row[head.index(key)]) for key in ("tensors", "steps", "first_step", "last_step")]
+             for row in rows}
+    logs = {name: log_directory(name) for name in ("healthy", "sick")}
+    equal(found, {"logs/" + name: [len(log["tensors"]), len(log["steps"]), log["steps"][0], log["steps"][-1]]
+                  for name, log in logs.items()})
+
+
+@answers(32, status=1)
+def judged(outcome):
+    suites = xml.etree.ElementTree.parse(outcome.folder / "rules.xml").getroot().iter("testsuite")
+    found = {(suite.get("name"), case.get("name")): case.find("failure") is not None
+             for suite in suites for case in suite.iter("testcase")}
+    equal(found, {("logs/" + name, rule): log_verdicts(name, rule)
+                  for name in ("healthy", "sick") for rule in ("Overfit", "LossNotDecreasing")})
+
+
+@answers(33)
+def every_point(outcome):
+    head, *rows = table((outcome.folder / "loss.csv").read_text(), ",")
+    equal(head, ["step", "wall_time", "value"])
+    written = log_directory("sick")["tensors"]["train/loss"]["workers"]["worker_0"]
+    equal([int(row[0]) for row in rows], written["steps"])
+    equal([float(row[1]) for row in rows], written["wall_times"])
+    assert np.array_equal(np.float32([row[2] for row in rows]), np.float32(written["values"]), equal_nan=True), rows

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contents of the trials for the cookbook's commands, read without the library."""
 import functools
+import json
 import os
 import sys
 
@@ -39,3 +40,18 @@ def first_not_finite():
     """Returns step and tensor of the first value that is not finite, in the order of the files."""
     return next((step, tensor) for step, (_, values) in trial(EXPLODING).items()
                 for tensor, value in values.items() if not np.isfinite(value).all())
+
+
+def log_directory(name):
+    """Returns the expected answers of a recorded log directory that is one trial (tests/fixtures/tb-logs/README.md)."""
+    with open(os.path.join(HERE, "../fixtures/tb-logs", name + ".expected.json"), encoding="utf-8") as file:
+        return json.load(file)["trials"]["."]
+
+
+def log_verdicts(name, rule):
+    """Returns whether a rule with its defaults triggers on a recorded log directory."""
+    with open(os.path.join(HERE, "../fixtures/tb-logs/cases.json"), encoding="utf-8") as file:
+        cases = json.load(file)["cases"]
+    case, = (case for case in cases if case["trial"] == name and case["rule"] == rule and not case["params"]
+             and "start" not in case)
+    return bool(case["expected"]["fired"])

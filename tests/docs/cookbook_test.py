@@ -17,6 +17,7 @@ import cookbook_answers
 
 TRIALS = {"run": "good-pytorch-digits", "good": "good-pytorch-digits", "bad": "good-pytorch-exploding",
          "ddp": "good-pytorch-two-workers", "live": "good-running", "copied": "bad-flipped-bit",
+         "logs/healthy": "tb-logs/healthy", "logs/sick": "tb-logs/sick",
          "runs/a": "good-pytorch-digits", "runs/b": "good-pytorch-exploding", "out/job-1/debug-output": "good-pytorch-digits"}
 # Always stubs: no network access, and no waiting for a person.
 STUBS = ("aws", "curl", "mail", "fzf", "feedgnuplot")
@@ -70,9 +71,9 @@ def main():
         sys.exit(77)
     failed = False
     cookbook = recipes((root / "docs/cookbook.md").read_text(encoding="utf-8"))
-    assert len(cookbook) == 30, len(cookbook)
+    assert len(cookbook) == 33, len(cookbook)
     numbers = [int(recipe.question.split(".")[0]) for recipe in cookbook]
-    assert numbers == list(range(1, 31)), numbers
+    assert numbers == list(range(1, 34)), numbers
     for recipe in cookbook:
         try:
             run(recipe, root, bin_dir)

@@ -63,6 +63,16 @@ def records(events):
         events = events[16 + length :]
 
 
+def end_of_records(events, most):
+    """Where the last record ends that does so before `most`."""
+    end = 0
+    for payload in records(events):
+        if end + len(payload) + 16 > most:
+            break
+        end += len(payload) + 16
+    return end
+
+
 def from_trials(seeds):
     # The actions of trial.cpp by its second byte: checks, queries, reading, rules, and each of its 29 command lines.
     works = itertools.cycle([0, 10, 30, *range(40, 46), *range(87, 116)])
@@ -100,6 +110,26 @@ def from_logs(seeds):
                 small = (payload for payload in records(log.read()) if len(payload) <= 1024)
                 for payload in itertools.islice(small, 40):
                     seeds.add("summary", b"\x20" + payload)
+
+
+def from_whole_logs(seeds):
+    """The first events of each file; the fuzz target has names of its own, those of runs below are its fifth and sixth."""
+    cut = itertools.cycle([0, 0x4000, 0x8000, 0xc000, 0xffff])
+    for name in ("restart_plain", "restart_purge", "ranks_two", "same_step", "mixed_values", "odd_steps", "pt_histograms",
+                 "pt_media", "keras_overfit", "pt_add_scalars", "garbage", "bad_length", "bad_payload", "short_tail",
+                 "zero_tail", "sick"):
+        pieces = []
+        for folder, _, files in sorted(os.walk(os.path.join(LOGS, name))):
+            for file in sorted(files)[:4]:
+                with open(os.path.join(folder, file), "rb") as log:
+                    content = log.read()
+                below = folder != os.path.join(LOGS, name)
+                number = 4 + len(pieces) % 2 if below else len(pieces)
+                if not name.startswith(("bad", "short", "zero", "garbage")):
+                    content = content[:end_of_records(content, 2500)]
+                pieces.append(bytes([number]) + struct.pack("<H", next(cut)) + content)
+        for flags in (0, 1):
+            seeds.add("logs", bytes([flags]) + SEPARATOR.join(pieces))
 
 
 def from_command_tests(seeds):
@@ -206,6 +236,7 @@ def main():
     seeds.clear()
     from_trials(seeds)
     from_logs(seeds)
+    from_whole_logs(seeds)
     from_command_tests(seeds)
     for kind, texts in enumerate(SPECS):
         for text in texts:
