@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tsv, csv: one row per element. json, jsonl: one object per value, with nested arrays.
 #include "cli/text.hpp"
+#include "rows/date.hpp"
 #include "rows/row_writer.hpp"
 #include "value_json.hpp"
 #include "value_view.hpp"
@@ -12,7 +13,7 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array<Column, 10> row_columns = {{{"tensor"},
+constexpr std::array<Column, 11> row_columns = {{{"tensor"},
                                                  {"step", Align::right},
                                                  {"mode"},
                                                  {"mode_step", Align::right},
@@ -21,6 +22,7 @@ constexpr std::array<Column, 10> row_columns = {{{"tensor"},
                                                  {"shape", Align::left, false, true},
                                                  {"index", Align::right, true, false},
                                                  {"value", Align::right},
+                                                 {"wall_time", Align::right, false, false, false, show_date},
                                                  written_column}};
 
 class RowsView : public ValueView {
@@ -38,7 +40,7 @@ class RowsView : public ValueView {
     const ShapeCell shape{value.shape()};
     const auto row = [&](Cell index, Cell element) {
       rows_.row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker,
-                 to_string(value.dtype()), shape, index, element, key.written});
+                 to_string(value.dtype()), shape, index, element, key.wall_time, key.written});
     };
     if (value.shape().empty()) {
       row(Cell(), elements.cell(0));
