@@ -38,9 +38,9 @@ def log(name):
 
 
 def run(*command, status=0):
-    """Returns standard output as bytes, and the lines on standard error."""
+    """Returns standard output as bytes, and the lines on standard error. `status`: one, or those that are right."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, env=ENVIRONMENT)
-    if done.returncode != status:
+    if done.returncode not in (status if isinstance(status, tuple) else (status,)):
         raise AssertionError(f"{' '.join(command)}: {done.returncode}, not {status}: {done.stderr.decode()}")
     return done.stdout, done.stderr.decode().splitlines()
 
@@ -88,16 +88,22 @@ def in_order(keys):
 class Recorded(unittest.TestCase):
     maxDiff = 2000
 
-    def each(self):
+    def each(self, check):
         seen = 0
         for name, folder, trial in recorded():
             with self.subTest(name):
                 seen += 1
-                yield folder, trial, 4 if trial["problems"] else 0
+                check(folder, trial, self.status(name, trial))
         self.assertGreater(seen, 30)
 
+    @staticmethod
+    def status(name, trial):
+        if name == "short_tail/.":
+            return 0, 4  # a short last record may still be written
+        return 4 if trial["problems"] else 0
+
     def test_names_steps_workers_and_collections(self):
-        for folder, trial, status in self.each():
+        def check(folder, trial, status):
             listed = {row["tensor"]: row for row in rows("smd-ls", folder, "-l", status=status)}
             self.assertEqual(set(listed), set(trial["tensors"]))
             for name, tensor in trial["tensors"].items():
@@ -112,8 +118,10 @@ class Recorded(unittest.TestCase):
             workers = rows("smd-ls", folder, "--workers", status=status)
             self.assertEqual([row["worker"] for row in workers], trial["workers"])
 
+        self.each(check)
+
     def test_values(self):
-        for folder, trial, status in self.each():
+        def check(folder, trial, status):
             expected = records(trial, NUMBERS + MEDIA)
             got = {}
             order = []
@@ -127,6 +135,8 @@ class Recorded(unittest.TestCase):
             for key, one in expected.items():
                 self.compare(key, got[key], one)
 
+        self.each(check)
+
     def compare(self, key, row, one):
         self.assertEqual(row["wall_time"], one["wall_time"], key)
         tensor = one["tensor"]
@@ -135,28 +145,26 @@ class Recorded(unittest.TestCase):
         if tensor.get("shape") != "varies":
             self.assertEqual(row["shape"], tensor.get("shape", []), key)
         if "values" in one:
-            kind = object if row["dtype"] == "string" else np.float64
-            self.assert_equal_nested(row["value"], one["values"], row["dtype"], key, kind)
+            self.compare_elements(row["value"], one["values"], row["dtype"], key)
 
-    def assert_equal_nested(self, got, expected, dtype, key, kind):
+    def compare_elements(self, got, expected, dtype, key):
         if isinstance(expected, list):
             self.assertIsInstance(got, list, key)
             self.assertEqual(len(got), len(expected), key)
             for a, b in zip(got, expected):
-                self.assert_equal_nested(a, b, dtype, key, kind)
-        elif dtype == "string":
+                self.compare_elements(a, b, dtype, key)
+        elif dtype == "string" or dtype.startswith(("int", "uint", "bool")):
             self.assertEqual(got, expected, key)
         elif dtype == "bfloat16":  # shortest as a float32 in the answers
             bits = [struct.unpack("<I", struct.pack("<f", number(one)))[0] + 0x8000 >> 16 for one in (got, expected)]
             both_nan = all(isinstance(number(one), float) and math.isnan(number(one)) for one in (got, expected))
             self.assertTrue(both_nan or bits[0] == bits[1], (key, got, expected))
         else:
-            in_type = {"float16": np.float16, "float32": np.float32, "complex64": np.float32}.get(dtype, lambda x: x)
-            a, b = in_type(number(got)), in_type(number(expected))
-            self.assertTrue(a == b or (a != a and b != b), (key, got, expected))
+            in_type = {"float16": np.float16, "float32": np.float32, "complex64": np.float32}.get(dtype, np.float64)
+            np.testing.assert_array_equal(in_type(number(got)), in_type(number(expected)), str(key))
 
     def test_csv_of_scalars(self):
-        for folder, trial, status in self.each():
+        def check(folder, trial, status):
             for name, tensor in trial["tensors"].items():
                 if tensor["kind"] != "scalar" or len(trial["tensors"]) > 100:
                     continue
@@ -169,25 +177,31 @@ class Recorded(unittest.TestCase):
                                   for step, time in zip(worker["steps"], worker["wall_times"]))
                 self.assertEqual(sorted(got), expected, name)
 
+        self.each(check)
+
     def test_pictures_and_sounds(self):
-        seen = 0
-        for folder, trial, status in self.each():
+        seen = []
+
+        def check(folder, trial, status):
             for (step, name, worker), one in records(trial, MEDIA).items():
                 command = ["smd-tensor", folder, name, "-s", str(step), "-w", worker, "-f", "raw"]
                 many = one["tensor"]["shape"] != []
                 for at, digest in enumerate(one["sha256"]):
                     out, errors = run(*command, *(["--slice", str(at)] if many else []), status=status)
                     self.assertEqual(hashlib.sha256(out).hexdigest(), digest, (name, step, errors))
-                    seen += 1
-        self.assertGreater(seen, 3)
+                    seen.append(name)
+
+        self.each(check)
+        self.assertGreater(len(seen), 3)
 
     def test_reductions(self):
         kinds = ["min", "max", "sum", "mean", "l2", "variance", "std"]
-        seen = 0
-        for folder, trial, status in self.each():
+        seen = []
+
+        def check(folder, trial, status):
             expected = records(trial, ("histogram",))
             if not expected:
-                continue
+                return
             got = {(row["step"], row["tensor"], row["worker"]): row
                    for row in rows("smd-reduce", folder, "-c", "histograms", "-w", "all", "-r", ",".join(kinds),
                                    status=status)}
@@ -208,8 +222,10 @@ class Recorded(unittest.TestCase):
                     scale = one["scale"] or 1
                     tolerance = unit * (scale if kind in ("variance", "std") else 1)
                     self.assertLessEqual(abs(value - right), tolerance * abs(right), (key, kind, value, right))
-                    seen += 1
-        self.assertGreater(seen, 100)
+                    seen.append(key)
+
+        self.each(check)
+        self.assertGreater(len(seen), 100)
 
 
 class Histograms(unittest.TestCase):
@@ -314,8 +330,7 @@ class Messages(unittest.TestCase):
 
     def test_text_as_it_is(self):
         out, _ = run("smd-tensor", log("pt_media"), "notes/text_summary", "-s", "0", "-f", "raw")
-        self.assertEqual(out.decode(), "first **bold** line\n\nsecond: \u00fc\u4e2d\ud83d\ude00"
-                         .encode("utf-16", "surrogatepass").decode("utf-16"))
+        self.assertEqual(out.decode(), "first **bold** line\n\nsecond: \u00fc\u4e2d\U0001f600")
 
 
 def main():
