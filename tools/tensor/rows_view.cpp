@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tsv, csv: one row per element. json, jsonl: one object per value, with nested arrays.
 #include "cli/text.hpp"
+#include "rows/date_cell.hpp"
 #include "rows/row_writer.hpp"
 #include "value_json.hpp"
 #include "value_view.hpp"
@@ -25,7 +26,7 @@ constexpr RowColumns row_columns(bool times) {
            {"shape", Align::left, false, true},
            {"index", Align::right, true, false},
            {"value", Align::right},
-           {"wall_time", Align::right, times, times},
+           {"wall_time", Align::right, times, times, false, show_date},
            written_column}};
 }
 
