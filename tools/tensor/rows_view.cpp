@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tsv, csv: one row per element. json, jsonl: one object per value, with nested arrays.
 #include "cli/text.hpp"
-#include "rows/date_cell.hpp"
+#include "rows/date.hpp"
 #include "rows/row_writer.hpp"
 #include "value_json.hpp"
 #include "value_view.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rows/date_cell.hpp"
+#include "rows/date.hpp"
 
 #include "cli/number_format.hpp"
 
