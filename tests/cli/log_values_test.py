@@ -291,6 +291,9 @@ class Histograms(unittest.TestCase):
         lines = out.decode().splitlines()
         self.assertTrue(lines[0].startswith("fc1.bias  step 50  worker_0  ") and lines[0].endswith(" saved buckets"))
         self.assertEqual(len(lines), 4)
+        out, _ = run("smd-tensor", log("pt_histograms"), "fc1.bias", "--hist", "-f", "table")
+        row, = rows("smd-tensor", log("pt_histograms"), "fc1.bias", "--hist")
+        self.assertEqual([int(line.split()[3]) for line in out.decode().splitlines()[1:]], row["counts"])
 
     def test_a_part_was_not_saved(self):
         _, errors = run("smd-tensor", log("pt_histograms"), "fc1.bias", "--hist", "--slice", "0", "--csv", status=2)
