@@ -72,7 +72,7 @@ bool has_buckets(const TensorEntry& entry, const ReduceCommandOptions& options) 
 
 std::uint64_t count_values(const Session& session, const ReduceCommandOptions& options) {
   std::uint64_t count = 0;
-  session.for_each_entry(options, [&count](const TensorEntry& entry) {
+  session.for_each_entry(options, [&](const TensorEntry& entry) {
     count += entry.value || has_buckets(entry, options) ? 1 : 0;
     return true;
   });

@@ -68,8 +68,8 @@ constexpr std::array<Prose, 5> prose = {{
      .text = "Bins are those of numpy.histogram in double precision: of equal width, each without its upper bound but "
              "the last. Without bounds they reach from the least to the greatest finite value of each tensor value. "
              "NaN and infinities are in no bin; how many there are is said. Of a tensor whose histogram was saved in "
-             "place of its values, rows are the saved buckets as they are; --bins, and bars, share each bucket out by "
-             "width, as if its elements were spread evenly."},
+             "place of its values, rows are the saved buckets as they are, and so are bars, up to 30; --bins shares "
+             "each bucket out by width, as if its elements were spread evenly."},
     {.title = "STATISTICS",
      .text = "--stat computes in double precision over all elements; std divides by their number. min and max are in "
              "the value's own type; complex numbers have none. With NaN among the elements, min, max, mean and std are "

@@ -30,6 +30,8 @@ constexpr std::array<Column, 12> columns = {{{"tensor"},
                                              {"counts", Align::left, false, true},
                                              written_column}};
 
+constexpr std::size_t most_bars = 30;  // of saved buckets
+
 class HistView : public ValueView {
  public:
   explicit HistView(ViewContext context) : context_(context) {
@@ -69,7 +71,7 @@ class HistView : public ValueView {
   }
 
  private:
-  // Rows are the buckets as they were saved, unless --bins asks for others; bars are of equal width.
+  // The buckets as they were saved, unless --bins asks for others, or as bars there would be too many.
   void show_buckets(const ValueKey& key, const TensorValue& value) {
     const std::optional<BucketCounts> saved = counts_of_buckets(value.view());
     if (!saved) {
@@ -77,7 +79,9 @@ class HistView : public ValueView {
                              ExitStatus::damaged);
       return;
     }
-    const BucketCounts of = rows_ && !context_.options.bins_given ? *saved : rebinned(*saved);
+    const std::size_t buckets = saved->counts.size();
+    const bool as_saved = !context_.options.bins_given && (rows_ || (buckets != 0 && buckets <= most_bars));
+    const BucketCounts of = as_saved ? *saved : rebinned(*saved);
     if (of.outside != 0) {
       context_.messages.warning(value_name(key) + ": " + number_text(of.outside, 6) +
                                 " elements of its saved histogram are in no bin");
@@ -87,8 +91,7 @@ class HistView : public ValueView {
       return;
     }
     const bool ascii = context_.options.output.terminal.ascii;
-    draw(value_heading(key, ascii) + "  " + std::to_string(saved->counts.size()) + " saved buckets", of.edges,
-         of.counts);
+    draw(value_heading(key, ascii) + "  " + std::to_string(buckets) + " saved buckets", of.edges, of.counts);
   }
 
   [[nodiscard]] BucketCounts rebinned(const BucketCounts& saved) const {
