@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs missing packages, builds the commands, and shows a trial that a PyTorch job saved.
+# Installs missing packages, builds the commands, and shows a log directory of TensorBoard and a trial of SageMaker
+# Debugger, which PyTorch jobs wrote.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -24,9 +25,13 @@ fi
 PATH=$PWD/build/release/bin:$PATH
 show() {
   printf '\n$ %s\n' "$*"
-  "$@"
+  "$@" || [ $? -eq 1 ] # "yes, there is something": no fault
 }
 cd tests/fixtures
+show smd-ls tb-logs/sick --long --columns tensor,shape,dtype,steps,collections --format table
+show smd-tensor tb-logs/sick -c losses --step all --spark
+show smd-rule tb-logs/sick -r Overfit -r VanishingGradient -r ExplodingTensor -f text
+show smd-ls --find tb-logs/sweep
 show smd-ls good-pytorch-digits --summary --format table
 show smd-ls good-pytorch-digits --long --columns tensor,shape,dtype,steps,modes,collections --format table
 show smd-tensor good-pytorch-digits CrossEntropyLoss_output_0 --mode train --step all --format table
