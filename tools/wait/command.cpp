@@ -41,7 +41,6 @@ class Waiting {
         return;
       }
       if (!check_modes(*trial, options_.selection.modes, messages_)) {
-        show(path, nullptr, std::vector<Standing>(conditions_.size()));
         return;
       }
       wait_for(path, *trial);
