@@ -75,7 +75,7 @@ void add_buckets(BucketCounts& to, const BucketCounts& buckets) {
       }
       continue;
     }
-    // The width of what reaches from the least to the greatest double is none.
+    // Edges may lie farther apart than the greatest double.
     const double scale = std::isfinite(right - left) ? 1 : 0.5;
     double inside = 0;
     for (; bin < to.counts.size() && to.edges[bin] < right; ++bin) {
