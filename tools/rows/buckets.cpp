@@ -75,10 +75,12 @@ void add_buckets(BucketCounts& to, const BucketCounts& buckets) {
       }
       continue;
     }
+    // Edges may lie farther apart than the greatest double.
+    const double scale = std::isfinite(right - left) ? 1 : 0.5;
     double inside = 0;
     for (; bin < to.counts.size() && to.edges[bin] < right; ++bin) {
-      const double part = std::min(right, to.edges[bin + 1]) - std::max(left, to.edges[bin]);
-      const double share = std::min(part / (right - left), 1.0);
+      const double part = scale * std::min(right, to.edges[bin + 1]) - scale * std::max(left, to.edges[bin]);
+      const double share = std::min(part / (scale * right - scale * left), 1.0);
       to.counts[bin] += count * share;
       inside += share;
     }
