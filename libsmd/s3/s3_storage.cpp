@@ -22,6 +22,12 @@ std::string folder_name(std::string_view name) {
   return std::string(name);
 }
 
+/// How the names of a folder's files begin.
+std::string prefix_of(std::string_view folder) {
+  const std::string name = folder_name(folder);
+  return name.empty() ? name : name + "/";
+}
+
 std::string_view leaf_of(std::string_view name) noexcept { return name.substr(name.rfind('/') + 1); }
 
 std::vector<DirEntry> entries_of(const Bucket::Listed& page) {
@@ -87,19 +93,18 @@ class S3Storage final : public Storage {
     if (const auto refused = refuse_path(folder); !refused.empty()) {
       return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
     }
-    const std::string name = folder_name(folder);
     Bucket::Pages pages{limits::listing_pages};
     bool any = false;
-    auto listed =
-        bucket_->list_pages(name.empty() ? name : name + "/", true, {}, pages, [&](const Bucket::Listed& page) {
-          any = any || !page.names.empty() || !page.folders.empty();
-          take(entries_of(page));
-          return ok();
-        });
+    auto listed = bucket_->list_pages(prefix_of(folder), true, {}, pages, [&](const Bucket::Listed& page) {
+      any = any || !page.names.empty() || !page.folders.empty();
+      take(entries_of(page));
+      return ok();
+    });
     if (!listed) {
       return listed;
     }
-    return any ? ok() : Status(Problem{ProblemKind::not_found, name, {}, "there are no objects below it"});
+    return any ? ok()
+               : Status(Problem{ProblemKind::not_found, folder_name(folder), {}, "there are no objects below it"});
   }
 
   /// One page at a time is slow for many objects: then lists the folders in parallel.
@@ -107,7 +112,7 @@ class S3Storage final : public Storage {
     if (const auto refused = refuse_path(folder); !refused.empty()) {
       return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
     }
-    const std::string prefix = folder_name(folder) + "/";
+    const std::string prefix = prefix_of(folder);
     const std::string start = after.empty() ? std::string() : prefix + std::string(after);
     const auto first = bucket_->list_first(prefix, false, start);
     if (!first) {
@@ -123,14 +128,12 @@ class S3Storage final : public Storage {
     if (const auto refused = refuse_path(folder); !refused.empty()) {
       return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
     }
-    const std::string name = folder_name(folder);
     Bucket::Pages pages{limits::listing_pages};
     std::optional<std::chrono::system_clock::time_point> newest;
-    auto listed =
-        bucket_->list_pages(name.empty() ? name : name + "/", false, {}, pages, [&](const Bucket::Listed& page) {
-          newest = std::max(newest, page.newest);
-          return ok();
-        });
+    auto listed = bucket_->list_pages(prefix_of(folder), false, {}, pages, [&](const Bucket::Listed& page) {
+      newest = std::max(newest, page.newest);
+      return ok();
+    });
     if (!listed) {
       return std::move(listed.problem());
     }
@@ -171,7 +174,9 @@ class S3Storage final : public Storage {
   }
 
   /// S3 does not notify of changes.
-  std::unique_ptr<Watch> watch(std::chrono::milliseconds /*poll_interval*/) override { return nullptr; }
+  std::unique_ptr<Watch> watch(std::chrono::milliseconds /*poll_interval*/, const WatchScope& /*scope*/) override {
+    return nullptr;
+  }
 
   void forget(std::string_view name) override { bucket_->forget(std::string(name)); }
 

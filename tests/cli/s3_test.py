@@ -28,8 +28,8 @@ class SameAnswers(Case):
                  "-r", "VanishingGradient"),
                 ("smd-wait", "--end", "--timeout", "0")]
 
-    def compare(self, name, command):
-        disk, store = os.path.join(self.root, "recorded", name), "s3://recorded/" + name
+    def compare(self, name, command, bucket="recorded"):
+        disk, store = os.path.join(self.root, bucket, name), "s3://" + bucket + "/" + name
         here, there = self.run_command(*command, disk), self.run_command(*command, store)
         self.assertEqual(there.returncode, here.returncode, (name, command, there.stderr))
         self.assertEqual(there.stdout.replace(store.encode(), b"TRIAL"), here.stdout.replace(disk.encode(), b"TRIAL"),
@@ -53,6 +53,20 @@ class SameAnswers(Case):
         for name in names:
             if name not in ONLY_ON_DISK:
                 self.compare("broken/" + name, ("smd-tensor", "-s", ":", "--incomplete", "--jsonl"))
+
+    def test_log_directories(self):
+        logs = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fixtures", "tb-logs")
+        names = sorted(name for name in os.listdir(logs) if os.path.isdir(os.path.join(logs, name)))
+        self.assertGreater(len(names), 30)
+        os.symlink(logs, os.path.join(self.root, "logs"))
+        output = 0
+        for name in names:
+            for command in self.COMMANDS[:5]:
+                output += len(self.compare(name, command, "logs"))
+        self.assertGreater(output, 300_000)
+        found = self.run_command("smd-ls", "--find", "s3://logs/sweep").stdout.decode().splitlines()
+        self.assertEqual(found, ["s3://logs/sweep/" + run
+                                 for run in ("deep/run_a", "deep/run_b", "exp1", "exp2", "exp3", "keras_like")])
 
     def test_find(self):
         found = self.run_command("smd-ls", "--find", "s3://recorded/")

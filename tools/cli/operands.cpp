@@ -191,7 +191,11 @@ void with_trial(const std::string& path, const TrialOptions& options, Diagnostic
     }
     const AboutTrial about(path);
     try {
-      visit(*trial);
+      if (options.superseded && trial->superseded().empty()) {
+        messages.nothing("TensorUnavailable", path + ": no value is superseded, the job never went back");
+      } else {
+        visit(*trial);
+      }
     } catch (const InvalidArgument&) {
       throw;
     } catch (const MatchLimit&) {

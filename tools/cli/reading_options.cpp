@@ -28,7 +28,18 @@ constexpr std::array<OptionSpec, 3> own_table = {{
                "cache's own is ever removed."},
 }};
 
+constexpr std::array<OptionSpec, 1> superseded_option = {{
+    {.name = "superseded",
+     .help = "in place of what counts, the values that later ones of a restarted job replaced",
+     .group = group::selection,
+     .manual = "Show what does not count in place of what counts: a job that was restarted from an earlier step wrote "
+               "values again, and the later ones replace the earlier. Equal steps stand in the order in which they "
+               "were written; the column wall_time of smd-tensor tells them apart. smd-ls --summary counts them."},
+}};
+
 }  // namespace
+
+std::span<const OptionSpec> ReadingOptions::superseded_table() noexcept { return superseded_option; }
 
 std::span<const OptionSpec> ReadingOptions::table() noexcept {
   static const std::vector<OptionSpec> table = with_remote_options(own_table);
@@ -40,6 +51,10 @@ ReadingOptions ReadingOptions::from(const CommandLine& line) {
   const auto jobs = line.convert("jobs", [](const std::string& text) { return parse_integer(text, 1, 1024); });
   options.jobs = static_cast<unsigned>(jobs.value_or(0));
   options.verify = !line.has("no-verify");
+  options.superseded = line.has("superseded");
+  if (options.superseded && line.has("follow")) {
+    throw UsageError("--superseded and --follow: what comes counts when it comes; leave out one of the two");
+  }
   options.remote = remote_options(line);
   options.remote.cache = line.value("cache").value_or(std::string());
   return options;
@@ -50,6 +65,8 @@ TrialOptions ReadingOptions::trial_options(const StepRange& range) const {
   options.range_steps = range;
   options.jobs = jobs;
   options.verify = verify;
+  options.as_it_stands = true;
+  options.superseded = superseded;
   options.auto_refresh = false;
   options.remote = remote;
   return options;

@@ -14,12 +14,17 @@ namespace smd::tool {
 struct ReadingOptions {
   unsigned jobs = 0;  ///< 0: one per CPU.
   bool verify = true;
+  bool superseded = false;    ///< --superseded
   RemoteOptions remote = {};  ///< For trials on S3.
 
   static std::span<const OptionSpec> table() noexcept;
+  /// --superseded, for commands that show what was saved.
+  static std::span<const OptionSpec> superseded_table() noexcept;
+  /// @throws UsageError.
   static ReadingOptions from(const CommandLine& line);
 
-  /// Options to open a trial with: one snapshot (no refresh on queries), the given range.
+  /// Options to open a trial with: one snapshot (no refresh on queries), the given range. The trial is taken as it
+  /// stands; `open_awaited`, which waits, takes that back.
   [[nodiscard]] TrialOptions trial_options(const StepRange& range = {}) const;
 };
 

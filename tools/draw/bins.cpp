@@ -39,6 +39,13 @@ std::string bar(std::uint64_t eighths, bool ascii) {
   return text += parts[eighths];
 }
 
+// Whole numbers in full.
+std::string count_text(double count, int precision) {
+  constexpr double exact = 9007199254740992;  // 2^53
+  return count == std::floor(count) && count <= exact ? std::to_string(static_cast<std::uint64_t>(count))
+                                                      : number_text(count, precision);
+}
+
 template <class Number>
 void write_numbers(OutputFile& out, const std::vector<Number>& numbers, int precision) {
   out.put('[');
@@ -78,8 +85,8 @@ void write_array(OutputFile& out, const std::vector<std::uint64_t>& numbers, int
   write_numbers(out, numbers, precision);
 }
 
-std::string bars(const std::vector<double>& edges, const std::vector<std::uint64_t>& counts, int precision,
-                 std::size_t width, bool ascii) {
+std::string bars(const std::vector<double>& edges, const std::vector<double>& counts, int precision, std::size_t width,
+                 bool ascii) {
   std::string text;
   std::vector<std::string> bounds;
   std::size_t bound_width = 0;
@@ -87,17 +94,22 @@ std::string bars(const std::vector<double>& edges, const std::vector<std::uint64
     bounds.push_back(number_text(edge, precision));
     bound_width = std::max(bound_width, bounds.back().size());
   }
-  const std::uint64_t most = *std::max_element(counts.begin(), counts.end());
-  const std::size_t count_width = std::to_string(most).size();
+  const double most = *std::max_element(counts.begin(), counts.end());
+  std::vector<std::string> numbers;
+  std::size_t count_width = 0;
+  for (const double count : counts) {
+    numbers.push_back(count_text(count, precision));
+    count_width = std::max(count_width, numbers.back().size());
+  }
   const std::size_t beside = 2 * bound_width + count_width + 9;
   const std::uint64_t room = std::min<std::size_t>(60, width > beside + 10 ? width - beside : 10);
   for (std::size_t bin = 0; bin < counts.size(); ++bin) {
-    const std::string count = std::to_string(counts[bin]);
+    const std::string& count = numbers[bin];
     text += "  " + std::string(bound_width - bounds[bin].size(), ' ') + bounds[bin] + " .. " +
             std::string(bound_width - bounds[bin + 1].size(), ' ') + bounds[bin + 1] + "  " +
             std::string(count_width - count.size(), ' ') + count;
     if (counts[bin] != 0) {
-      const double share = static_cast<double>(counts[bin]) / static_cast<double>(most);
+      const double share = counts[bin] / most;
       // Whatever is there shows.
       const auto eighths = static_cast<std::uint64_t>(share * static_cast<double>(room) * 8);
       text += " " + bar(std::max<std::uint64_t>(eighths, ascii ? 4 : 1), ascii);

@@ -21,9 +21,10 @@ struct BinSpec {
   static BinSpec parse(std::string_view text);
 };
 
-/// Counts in bins as bars, one line each, with the bounds before them. `edges`: one more than counts.
-[[nodiscard]] std::string bars(const std::vector<double>& edges, const std::vector<std::uint64_t>& counts,
-                               int precision, std::size_t width, bool ascii);
+/// Counts in bins, or estimates of them, as bars, one line each, with the bounds before them. `edges`: one more than
+/// counts.
+[[nodiscard]] std::string bars(const std::vector<double>& edges, const std::vector<double>& counts, int precision,
+                               std::size_t width, bool ascii);
 
 /// `[1,2.5]`.
 void write_array(OutputFile& out, const std::vector<double>& numbers, int precision);

@@ -36,9 +36,10 @@ std::optional<Trial> open_now(const std::string& path, const TrialOptions& optio
 
 }  // namespace
 
-std::optional<Trial> open_awaited(const std::string& path, const TrialOptions& options,
-                                  const FollowingOptions& following, const WaitOptions& wait, Diagnostics& messages,
-                                  Level announced, std::string_view hint) {
+std::optional<Trial> open_awaited(const std::string& path, TrialOptions options, const FollowingOptions& following,
+                                  const WaitOptions& wait, Diagnostics& messages, Level announced,
+                                  std::string_view hint) {
+  options.as_it_stands = false;
   const bool asks_once = following.timeout && following.timeout->count() == 0;
   std::string missing;
   if (!asks_once) {

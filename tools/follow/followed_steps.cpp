@@ -25,9 +25,12 @@ std::optional<std::int64_t> bound_of(const StepTerm& term) {
 }  // namespace
 
 FollowedSteps::FollowedSteps(Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs)
-    : trial_(trial), every_(static_cast<std::uint64_t>(options.every)) {
+    : trial_(trial), grow_(!trial.marks_steps()), every_(static_cast<std::uint64_t>(options.every)) {
   const StepSpec& spec = options.steps ? *options.steps : needs.fallback;
   const NoRefresh as_it_stands(trial);
+  if (grow_) {
+    there_ = trial.steps();
+  }
   if (needs.counts && counts_from_end(spec)) {
     known_ = trial.steps();
     SelectionOptions all_steps = options;
@@ -38,7 +41,7 @@ FollowedSteps::FollowedSteps(Trial& trial, const SelectionOptions& options, cons
     }
   }
   for (const Mode mode : options.modes) {
-    OfMode of{.mode = mode, .terms = spec.terms(), .from_end = {}, .seen = {}, .reached = {}};
+    OfMode of{.mode = mode, .terms = spec.terms(), .from_end = {}, .comes = {}, .seen = {}, .reached = {}};
     std::vector<std::int64_t> numbers;
     for (const ModeStep step : trial.steps(mode)) {
       numbers.push_back(step.value);
@@ -47,7 +50,9 @@ FollowedSteps::FollowedSteps(Trial& trial, const SelectionOptions& options, cons
     for (std::size_t i = 0; i < of.terms.size(); ++i) {
       of.from_end.push_back(by_tensor() && counts_from_end(of.terms[i]));
       of.seen[i] = of.from_end[i];
+      const bool from_end = counts_from_end(of.terms[i]);
       fix(of.terms[i], numbers);
+      of.comes.push_back(from_end && !of.terms[i].single && !of.terms[i].stop && of.terms[i].stride > 0);
     }
     modes_.push_back(std::move(of));
   }
@@ -86,6 +91,12 @@ void FollowedSteps::fix(StepTerm& term, const std::vector<std::int64_t>& numbers
 }
 
 std::optional<GlobalStep> FollowedSteps::after() const {
+  const auto all_that_comes = [](const OfMode& of) {
+    return std::find(of.comes.begin(), of.comes.end(), true) != of.comes.end();
+  };
+  if (grow_ && std::any_of(modes_.begin(), modes_.end(), all_that_comes)) {
+    return std::nullopt;  // also of a job that goes back
+  }
   if (modes_.size() != 1 || modes_.front().mode != Mode::global || modes_.front().terms.empty()) {
     return std::nullopt;
   }
@@ -103,27 +114,44 @@ std::optional<GlobalStep> FollowedSteps::after() const {
 }
 
 bool FollowedSteps::choose(const FollowEvent& step) {
-  const bool known = std::binary_search(known_.begin(), known_.end(), step.step);
+  // Where steps grow, what the first look finds was there, and everything else is new, whatever its step.
+  const bool first_look = step.arrivals.first == 0;
+  const bool known = first_look && std::binary_search(known_.begin(), known_.end(), step.step);
+  const bool new_since = grow_ && !(first_look && std::binary_search(there_.begin(), there_.end(), step.step));
   bool chosen = false;
   for (OfMode& of : modes_) {
     const std::optional<ModeStep> claimed = trial_.mode_step(step.step, of.mode);
     // A job restarted without its checkpoint counts its mode steps anew: the first global step answers.
     if (claimed && (of.mode == Mode::global || trial_.global_step(of.mode, *claimed) == step.step)) {
-      chosen = chooses(of, claimed->value, known) || chosen;
+      chosen = chooses(of, claimed->value, known, new_since) || chosen;
     }
   }
   reached_ = std::max(reached_, step.step);
   own_step_.reset();
-  if (!chosen && std::any_of(own_.steps.begin(), own_.steps.end(),
-                             [&](const SelectedStep& own) { return own.step == step.step; })) {
+  if (!chosen && !new_since && std::any_of(own_.steps.begin(), own_.steps.end(), [&](const SelectedStep& own) {
+        return own.step == step.step;
+      })) {
     own_step_ = step.step;
     chosen = true;
   }
-  return chosen && count_++ % every_ == 0;
+  return chosen && keeps(step.step);
+}
+
+/// What --every says of a step that is chosen otherwise.
+bool FollowedSteps::keeps(GlobalStep step) {
+  if (every_ == 1 || !grow_) {
+    return count_++ % every_ == 0;
+  }
+  const auto [known, is_new] = kept_.try_emplace(step, false);
+  if (is_new) {
+    known->second = count_++ % every_ == 0;
+  }
+  return known->second;
 }
 
 /// `known`: the step was there when the following began, so that tensors' own steps tell what counts from the end.
-bool FollowedSteps::chooses(OfMode& of, std::int64_t number, bool known) {
+/// `new_since`: what came of it was not, though its number may be low.
+bool FollowedSteps::chooses(OfMode& of, std::int64_t number, bool known, bool new_since) {
   of.reached = std::max(of.reached.value_or(number), number);
   bool chosen = of.terms.empty();
   for (std::size_t i = 0; i < of.terms.size(); ++i) {
@@ -135,8 +163,9 @@ bool FollowedSteps::chooses(OfMode& of, std::int64_t number, bool known) {
       term.oldest = false;
       term.number = number;
     }
-    const bool now = !(term.single && term.number < 0 && number >= 0) &&
-                     !StepSpec({term}).choose(std::array<std::int64_t, 1>{number}).indices.empty();
+    const bool now =
+        (new_since && of.comes[i]) || (!(term.single && term.number < 0 && number >= 0) &&
+                                       !StepSpec({term}).choose(std::array<std::int64_t, 1>{number}).indices.empty());
     of.seen[i] = of.seen[i] || now;
     chosen = chosen || now;
   }
@@ -146,11 +175,13 @@ bool FollowedSteps::chooses(OfMode& of, std::int64_t number, bool known) {
 bool FollowedSteps::wants(std::string_view tensor) const { return !own_step_ || own_.wants(tensor, *own_step_); }
 
 bool FollowedSteps::over() const noexcept {
-  const bool own_passed = own_.steps.empty() || reached_ >= own_.steps.back().step;
-  return own_passed && std::all_of(modes_.begin(), modes_.end(), [](const OfMode& of) {
+  // A step that grows is over once a later one came.
+  const auto passed = [this](auto reached, auto bound) { return grow_ ? reached > bound : reached >= bound; };
+  const bool own_passed = own_.steps.empty() || passed(reached_, own_.steps.back().step);
+  return own_passed && std::all_of(modes_.begin(), modes_.end(), [&](const OfMode& of) {
            return !of.terms.empty() && std::all_of(of.terms.begin(), of.terms.end(), [&](const StepTerm& term) {
              const std::optional<std::int64_t> bound = bound_of(term);
-             return bound && of.reached && *of.reached >= *bound;
+             return bound && of.reached && passed(*of.reached, *bound);
            });
          });
 }

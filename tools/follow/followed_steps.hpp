@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <smd/follow.hpp>
 #include <smd/trial.hpp>
@@ -22,7 +23,8 @@ class FollowedSteps {
 
   /// No step up to this one is chosen; none: cannot be told.
   [[nodiscard]] std::optional<GlobalStep> after() const;
-  /// Whether a step is chosen. Each step is asked for once, in the order of coming.
+  /// Whether a step is chosen. Steps are asked for in the order of coming; one that grows again each time, with the
+  /// same answer, unless it was there before and what counts from the end asks for all that comes.
   bool choose(const FollowEvent& step);
   /// Whether a selected tensor is wanted at the step that was chosen last.
   [[nodiscard]] bool wants(std::string_view tensor) const;
@@ -36,23 +38,28 @@ class FollowedSteps {
     Mode mode = Mode::global;
     std::vector<StepTerm> terms;          ///< Numbers absolute; none: all.
     std::vector<bool> from_end;           ///< By term: tensors' own steps tell, as far as steps were there.
+    std::vector<bool> comes;              ///< By term: counts from the end, and asks for all that comes.
     std::vector<bool> seen;               ///< By term.
     std::optional<std::int64_t> reached;  ///< The largest number that came.
   };
 
   void fix(StepTerm& term, const std::vector<std::int64_t>& numbers) const;
-  [[nodiscard]] bool chooses(OfMode& of, std::int64_t number, bool known);
+  [[nodiscard]] bool chooses(OfMode& of, std::int64_t number, bool known, bool new_since);
+  [[nodiscard]] bool keeps(GlobalStep step);
   [[nodiscard]] bool by_tensor() const noexcept { return !known_.empty(); }
 
   const Trial& trial_;
+  const bool grow_;  // steps can grow, and the job go back
   // The steps that were there, ascending; empty: tensors' own steps do not count, or there were none.
   std::vector<GlobalStep> known_;
+  std::vector<GlobalStep> there_;       // the same where steps grow, whatever counts
   TensorSteps own_;                     // of these, what counts from the end
   GlobalStep reached_{INT64_MIN};       // the largest step that came
   std::optional<GlobalStep> own_step_;  // the one chosen last, if only `own_` chose it
   std::vector<OfMode> modes_;
   std::uint64_t every_ = 1;
   std::uint64_t count_ = 0;
+  std::map<GlobalStep, bool> kept_;  // by --every, where steps grow
 };
 
 }  // namespace smd::tool

@@ -36,6 +36,32 @@ void note_not_seen(const Trial& trial, const SelectionOptions& options, Diagnost
   }
 }
 
+/// Tells when a job went back, so that values shown before no longer count. A trial whose files mark steps has none.
+class Restarts {
+ public:
+  explicit Restarts(const Trial& trial) : trial_(trial), superseded_(count()) {}
+
+  void note(const FollowEvent& event, Diagnostics& messages) {
+    const std::uint64_t before = std::exchange(superseded_, trial_.marks_steps() ? 0 : count());
+    if (superseded_ > before) {
+      messages.note(trial_.name() + " went back to step " + std::to_string(event.step.value) + ": " +
+                    counted(superseded_ - before, "value") + " superseded");
+    }
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t count() const {
+    std::uint64_t all = 0;
+    for (const auto& [tensor, count] : trial_.superseded()) {
+      all += count;
+    }
+    return all;
+  }
+
+  const Trial& trial_;
+  std::uint64_t superseded_;
+};
+
 class Following {
  public:
   Following(const FollowSetup& setup, FollowedTrials& trials, Diagnostics& messages, const FollowVisit& visit)
@@ -66,7 +92,11 @@ class Following {
       const std::lock_guard lock(trials_.mutex());
       setup_.opened(trial);
     }
+    if (!check_modes(trial, setup_.selection.modes, messages_)) {
+      return;
+    }
     FollowedSteps steps(trial, setup_.selection, setup_.needs);
+    Restarts restarts(trial);
     smd::FollowOptions options{.wait = trials_.wait(), .after = steps.after(), .records = setup_.records};
     StepFollower follower(trial, options);
     messages_.info(trial.name() + ": followed by " + follower.method());
@@ -87,10 +117,12 @@ class Following {
                        " came late, after later steps were shown");
       }
       report_missing_files(trial, event, messages_);
+      restarts.note(event, messages_);
       if (steps.choose(event)) {
         visited_ = true;
         Selection selection =
             select_at(trial, setup_.selection, setup_.needs, {event.step, event.mode, event.mode_step});
+        selection.arrivals = event.arrivals;
         std::erase_if(selection.tensors, [&](const std::string& name) { return !steps.wants(name); });
         visit_(operand, trial, std::move(selection));
       }

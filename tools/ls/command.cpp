@@ -36,7 +36,10 @@ constexpr std::array<Prose, 1> prose = {{
      "that its records have. A shape or dtype that is not the same in these, over steps or workers, is said as "
      "varies.\n\n"
      "Only steps that all workers have written count, unless --incomplete is given or the job has ended; --summary "
-     "counts all. Its age is that of a running job: the seconds since the newest file was written.\n\n"
+     "counts all. Its age is that of a job that has not ended: the seconds since the newest file was written. Where "
+     "nothing marks the end of a job, as in TensorBoard's log directories, its status is unknown. superseded counts "
+     "the values that later ones of a restarted job replaced (see --superseded), hparams the records of "
+     "hyperparameters; -v names the tensors and the hyperparameters.\n\n"
      "--check reads every file and record and lists what is wrong with them, with file and byte offset; -v adds how "
      "many records carry no checksum of their contents. Names that do not belong in a trial are listed too. The "
      "status is 4 if anything is listed, also while the job still runs."},
@@ -55,8 +58,8 @@ const CommandDefinition& LsCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {LsOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
-                        OutputOptions::table(), ReadingOptions::table(), FollowingOptions::table(),
-                        MessageOptions::table()},
+                        ReadingOptions::superseded_table(), OutputOptions::table(), ReadingOptions::table(),
+                        FollowingOptions::table(), MessageOptions::table()},
       .formats = row_format_names(),
       .exit_notes = exit_notes,
       .prose = prose,

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text_cells.hpp"
 
-#include <array>
-#include <cmath>
-#include <ctime>
-
-#include "cli/number_format.hpp"
 #include "select/selection.hpp"
 
 namespace smd::tool::ls {
@@ -25,20 +20,6 @@ std::string abridged(std::span<const std::string> items) {
   return text;
 }
 
-std::string date_text(double seconds_since_1970) {
-  const double whole = std::floor(seconds_since_1970);
-  // Years beyond four digits: a record may claim any time.
-  if (!(whole >= -62167219200.0 && whole < 253402300800.0)) {
-    return number_text(seconds_since_1970);
-  }
-  const auto seconds = static_cast<std::time_t>(whole);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  std::array<char, 32> text{};
-  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%SZ", &parts);
-  return {text.data(), size};
-}
-
 }  // namespace
 
 std::vector<std::string> mode_texts(std::span<const Mode> modes) {
@@ -52,14 +33,6 @@ std::vector<std::string> mode_texts(std::span<const Mode> modes) {
 void show_abridged(std::string& out, const Cell& cell, int precision) {
   if (const auto* list = std::get_if<ListCell>(&cell.value())) {
     out += abridged(list->items);
-  } else {
-    append_text(out, cell, precision);
-  }
-}
-
-void show_date(std::string& out, const Cell& cell, int precision) {
-  if (const auto* seconds = std::get_if<double>(&cell.value())) {
-    out += date_text(*seconds);
   } else {
     append_text(out, cell, precision);
   }

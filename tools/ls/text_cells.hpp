@@ -16,7 +16,4 @@ namespace smd::tool::ls {
 /// `Column::show` of lists: as many items as fit a column of sensible width, then how many more there are: `a,b,+7`.
 void show_abridged(std::string& out, const Cell& cell, int precision);
 
-/// `Column::show` of seconds since 1970: `2023-11-14 22:13:20Z`.
-void show_date(std::string& out, const Cell& cell, int precision);
-
 }  // namespace smd::tool::ls

@@ -4,6 +4,7 @@
 #include <optional>
 #include <tuple>
 
+#include "cli/text.hpp"
 #include "select/selection.hpp"
 #include "selected.hpp"
 #include "view.hpp"
@@ -61,8 +62,9 @@ class RecordPrinter {
 
   template <class StepLike>
   void print(std::string_view tensor, std::string_view worker, const StepLike& step, const TensorLocation& location) {
+    const bool ranged = !location.bare || !location.bare->number;  // a number has been read, with its record
     rows_.row({tensor, step.step.value, to_string(step.mode), step.mode_step.value, worker, location.file,
-               location.offset, location.length, PlaceCell{step.step.value, location.offset}});
+               ranged ? Cell(location.offset) : Cell(), location.length, PlaceCell{step.step.value, location.offset}});
   }
 
   void hold(std::string tensor, const TensorEntry& entry, const TensorLocation& location) {
@@ -82,6 +84,18 @@ class RecordPrinter {
   std::vector<Held> held_;  // all of one step
 };
 
+/// What is no tensor, for -v.
+void say_other_values(const Trial& trial, Diagnostics& messages) {
+  if (!messages.shows(Level::info)) {
+    return;
+  }
+  for (const OtherValue& value : trial.other_values()) {
+    messages.info(value.kind + (value.name.empty() ? "" : " " + quoted(value.name)) + " at step " +
+                  std::to_string(value.step) + " by " + value.worker + ": " + value.file + ", offset " +
+                  std::to_string(value.offset) + ", length " + std::to_string(value.length));
+  }
+}
+
 class LocationsView final : public OneTrialView {
  public:
   using OneTrialView::OneTrialView;
@@ -90,6 +104,7 @@ class LocationsView final : public OneTrialView {
 
  protected:
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
+    say_other_values(trial, messages);
     const Selection selection = select(trial, options().selection, {.lists = false}, messages);
     if (selection.empty()) {
       return false;

@@ -5,6 +5,7 @@
 
 #include "cli/operands.hpp"
 #include "follow/following.hpp"
+#include "rows/date.hpp"
 #include "select/selection.hpp"
 #include "selected.hpp"
 #include "text_cells.hpp"

@@ -8,13 +8,16 @@
 #include <smd/last_written.hpp>
 #include <string_view>
 
+#include "cli/operands.hpp"
+#include "cli/text.hpp"
 #include "text_cells.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::array<Column, 11> keys = {{{"status"},
+constexpr std::array<Column, 14> keys = {{{"layout"},
+                                          {"status"},
                                           {"age", Align::right},
                                           {"tensors", Align::right},
                                           {"collections"},
@@ -24,7 +27,9 @@ constexpr std::array<Column, 11> keys = {{{"status"},
                                           {"first_step", Align::right},
                                           {"last_step", Align::right},
                                           {"last_complete_step", Align::right},
-                                          {"bytes", Align::right}}};
+                                          {"bytes", Align::right},
+                                          {"superseded", Align::right},
+                                          {"hparams", Align::right}}};
 constexpr std::array<Column, 2> sheet_columns = {{{.name = "key", .asked = true}, {.name = "value", .asked = true}}};
 
 /// Whole seconds since the newest file was written. A file from the future (clocks differ) counts as new.
@@ -39,6 +44,7 @@ std::optional<std::int64_t> age_of(const Trial& trial) {
 
 /// What the summary says, of all steps, complete or not. Only what is wanted is worked out.
 struct Summary {
+  std::string_view layout;
   std::string_view status;
   std::optional<std::int64_t> age;
   std::size_t tensors = 0;
@@ -48,13 +54,18 @@ struct Summary {
   std::vector<GlobalStep> steps;
   std::optional<GlobalStep> last_complete;
   std::uint64_t bytes = 0;
+  std::uint64_t superseded = 0;
+  std::uint64_t hyperparameters = 0;
 
   template <class Wants>
   Summary(const Trial& trial, Wants&& wants)
-      : status(trial.ended() ? "ended" : "running"),
+      : layout(trial.layout()),
+        status(!trial.marks_end() ? "unknown"
+               : trial.ended()    ? "ended"
+                                  : "running"),
         steps(trial.steps(true)),
         last_complete(trial.last_complete_step()) {
-    if (wants("age") && !trial.ended()) {
+    if (wants("age") && status != "ended") {
       age = age_of(trial);
     }
     if (wants("tensors")) {
@@ -80,12 +91,21 @@ struct Summary {
       }
       modes = mode_texts(std::vector<Mode>(seen.begin(), seen.end()));
     }
+    if (wants("superseded")) {
+      for (const auto& [tensor, count] : trial.superseded()) {
+        superseded += count;
+      }
+    }
+    if (wants("hparams")) {
+      hyperparameters = trial.hyperparameters().records;
+    }
   }
 
   /// In the order of `keys`; borrowed from here.
   [[nodiscard]] std::array<Cell, keys.size()> cells() const {
     const auto number = [](const std::optional<GlobalStep>& step) { return step ? Cell(step->value) : Cell(); };
-    return {status,
+    return {layout,
+            status,
             age ? Cell(*age) : Cell(),
             tensors,
             ListCell{collections},
@@ -95,11 +115,35 @@ struct Summary {
             steps.empty() ? Cell() : Cell(steps.front().value),
             steps.empty() ? Cell() : Cell(steps.back().value),
             number(last_complete),
-            bytes};
+            bytes,
+            superseded,
+            hyperparameters};
   }
 };
 
-/// A row, or, for people who did not choose columns, a sheet with a line for each key.
+/// What the summary only counts, with -v: which tensors have superseded values, and the hyperparameters.
+void say_details(const Trial& trial, Diagnostics& messages) {
+  if (!messages.shows(Level::info)) {
+    return;
+  }
+  for (const auto& [tensor, count] : trial.superseded()) {
+    messages.info(quoted(tensor) + ": " + counted(count, "value") + " superseded");
+  }
+  for (const auto& [name, value] : trial.hyperparameters().values) {
+    messages.info("hyperparameter " + name + " = " + value);
+  }
+}
+
+/// Whether a line of the sheet says something of this trial.
+bool says_something(const Column& key, const Cell& cell) {
+  if (key.name == "age") {  // of a job that may be running
+    return !cell.missing();
+  }
+  const auto* const count = std::get_if<std::uint64_t>(&cell.value());
+  return (key.name != "superseded" && key.name != "hparams") || count == nullptr || *count != 0;
+}
+
+/// A row, or, for people who ask for one trial and did not choose columns, a sheet with a line for each key.
 class SummaryView final : public OneTrialView {
  public:
   using OneTrialView::OneTrialView;
@@ -125,13 +169,14 @@ class SummaryView final : public OneTrialView {
     return options().key == "last_step" || options().key == "age" ? StepRange::newest(1) : StepRange();
   }
 
-  bool show_trial(Trial& trial, RowWriter& rows, Diagnostics&) override {
+  bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
     if (options().output.quiet) {
       return true;
     }
     if (options().key == "last_step" && trial.steps(true).empty()) {
       trial.load_range(StepRange());
     }
+    say_details(trial, messages);
     const bool as_sheet = sheet();
     const Summary summary(trial, [&](std::string_view key) { return as_sheet || rows.wants(key); });
     const std::array<Cell, keys.size()> cells = summary.cells();
@@ -140,7 +185,7 @@ class SummaryView final : public OneTrialView {
       return true;
     }
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (keys[i].name != "age" || summary.age) {  // only a running job has one
+      if (says_something(keys[i], cells[i])) {
         rows.row({keys[i].name, cells[i]});
       }
     }
@@ -148,7 +193,9 @@ class SummaryView final : public OneTrialView {
   }
 
  private:
-  [[nodiscard]] bool sheet() const { return options().for_people() && !options().key; }
+  [[nodiscard]] bool sheet() const {
+    return options().for_people() && !options().key && !may_be_several(options().operands);
+  }
 };
 
 }  // namespace

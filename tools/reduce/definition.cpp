@@ -58,7 +58,8 @@ constexpr std::array<Prose, 5> prose = {{
     {.title = "HISTOGRAMS",
      .text = "Bins are those of numpy.histogram in double precision. Without bounds they reach from the least to the "
              "greatest finite element of all that is selected, in all trials, so that all histograms can be compared; "
-             "values are then read twice."},
+             "values are then read twice. A histogram that was saved in place of values counts too: each of its "
+             "buckets is shared out by width, as if its elements were spread evenly, and counts need not be whole."},
     {.title = "SHARDS",
      .text =
          "--shard I/N takes the I-th of N runs of neighbouring steps, after all other selection. auto takes I and N "
@@ -91,8 +92,8 @@ const CommandDefinition& ReduceCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {ReduceCommandOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
-                        OutputOptions::table(), MessageOptions::table(), ReadingOptions::table(),
-                        FollowingOptions::table()},
+                        ReadingOptions::superseded_table(), OutputOptions::table(), MessageOptions::table(),
+                        ReadingOptions::table(), FollowingOptions::table()},
       .formats = row_format_names(),
       .exit_notes = exit_notes,
       .prose = prose,

@@ -6,6 +6,7 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "columns.hpp"
+#include "rows/buckets.hpp"
 #include "rows/row_writer.hpp"
 #include "rows/written.hpp"
 #include "value_sink.hpp"
@@ -13,6 +14,7 @@
 #include <unistd.h>
 #include <smd/reduction.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -63,10 +65,15 @@ class CountingSink : public ViewSink {
   bool counted_ = false;
 };
 
+// A part of a value has no saved buckets.
+bool has_buckets(const TensorEntry& entry, const ReduceCommandOptions& options) {
+  return !options.slice && saved_buckets(entry) != nullptr;
+}
+
 std::uint64_t count_values(const Session& session, const ReduceCommandOptions& options) {
   std::uint64_t count = 0;
-  session.for_each_entry(options, [&count](const TensorEntry& entry) {
-    count += entry.value ? 1 : 0;
+  session.for_each_entry(options, [&](const TensorEntry& entry) {
+    count += entry.value || has_buckets(entry, options) ? 1 : 0;
     return true;
   });
   return count;
@@ -100,6 +107,26 @@ void read_values(const Session& session, const std::vector<TensorEntry>& entries
       {.jobs = options.reading.jobs});
 }
 
+// The same of saved buckets: take(entry, buckets, problem), where `buckets` is nullopt if they make no sense.
+template <class Take>
+void read_buckets(const Session& session, const std::vector<TensorEntry>& entries, const ReduceCommandOptions& options,
+                  Progress& progress, Take&& take) {
+  std::vector<TensorLocation> locations;
+  std::vector<std::string> names;
+  for (const TensorEntry& entry : entries) {
+    locations.push_back(saved_buckets(entry)->location);
+    names.push_back(reduction_tensor_name(buckets_name, entry.tensor));
+  }
+  session.trial.read(locations, names,
+                     [&](std::size_t i, ReadResult&& result) {
+                       progress.advance();
+                       take(entries[i], result.value ? counts_of_buckets(result.value->view()) : std::nullopt,
+                            result.problem);
+                       return true;
+                     },
+                     {.jobs = options.reading.jobs});
+}
+
 constexpr std::size_t histogram_chunk = 8192;
 
 }  // namespace
@@ -107,6 +134,7 @@ constexpr std::size_t histogram_chunk = 8192;
 void widen(Bounds& bounds, const Session& session, const ReduceCommandOptions& options, Diagnostics&) {
   std::vector<Reduction> wanted = {{ReductionKind::min}, {ReductionKind::max}};
   std::vector<TensorEntry> entries;
+  std::vector<TensorEntry> of_buckets;
   Progress progress("finding bounds", [&] { return count_values(session, options); });
   const auto work = [&] {
     read_values(
@@ -121,12 +149,23 @@ void widen(Bounds& bounds, const Session& session, const ReduceCommandOptions& o
           }
         });
     entries.clear();
+    read_buckets(session, of_buckets, options, progress,
+                 [&](const TensorEntry&, const std::optional<BucketCounts>& saved, const std::optional<Problem>&) {
+                   if (saved) {
+                     const BucketBounds of = bounds_of(*saved);
+                     bounds.low = std::min(bounds.low, of.low);
+                     bounds.high = std::max(bounds.high, of.high);
+                   }
+                 });
+    of_buckets.clear();
   };
   session.for_each_entry(options, [&](const TensorEntry& entry) {
     if (entry.value) {
       entries.push_back(entry);
+    } else if (has_buckets(entry, options)) {
+      of_buckets.push_back(entry);
     }
-    if (entries.size() == histogram_chunk) {
+    if (entries.size() == histogram_chunk || of_buckets.size() == histogram_chunk) {
       work();
     }
     return true;
@@ -142,6 +181,7 @@ struct HistView::Impl {
     PlaceCell written;  // of what is counted, the first
     Histogram histogram;
     bool counted = false;
+    std::optional<BucketCounts> estimated = {};  // what buckets add to the counts
   };
 
   OutputFile& out;
@@ -183,14 +223,17 @@ struct HistView::Impl {
     ReduceOutcome outcome = ReduceOutcome::nothing;
     std::map<Key, Group> groups;
     std::vector<TensorEntry> entries;
+    std::vector<TensorEntry> of_buckets;
     std::set<std::string, std::less<>> others;
     Progress progress("counting", [&] { return count_values(session, options); });
     const auto work = [&] {
-      for (const TensorEntry& entry : entries) {
+      const auto place_in_group = [&](const TensorEntry& entry) {
         const auto group =
-            groups.try_emplace(key_of(entry), Group{entry.mode, entry.mode_step, place_of(entry), empty, false}).first;
+            groups.try_emplace(key_of(entry), Group{entry.mode, entry.mode_step, place_of(entry), empty}).first;
         group->second.written = std::min(group->second.written, place_of(entry));
-      }
+      };
+      std::for_each(entries.begin(), entries.end(), place_in_group);
+      std::for_each(of_buckets.begin(), of_buckets.end(), place_in_group);
       read_values(
           session, entries, options, progress,
           [&] { return std::make_unique<CountingSink>(options.slice ? &*options.slice : nullptr, empty); },
@@ -208,6 +251,21 @@ struct HistView::Impl {
             }
           });
       entries.clear();
+      read_buckets(session, of_buckets, options, progress,
+                   [&](const TensorEntry& entry, const std::optional<BucketCounts>& saved,
+                       const std::optional<Problem>& problem) {
+                     if (problem) {
+                       report(*problem, entry.tensor, entry.step, session.trial, messages);
+                     } else if (!saved) {
+                       messages.fail("Damaged",
+                                     quoted(entry.tensor) + " step " + std::to_string(entry.step.value) +
+                                         ": the buckets of its saved histogram do not ascend",
+                                     ExitStatus::damaged);
+                     } else {
+                       add(groups.at(key_of(entry)), *saved);
+                     }
+                   });
+      of_buckets.clear();
     };
     const auto print_all = [&] {
       for (const auto& [key, group] : groups) {
@@ -218,18 +276,20 @@ struct HistView::Impl {
       }
       groups.clear();
     };
+    GlobalStep last_step;
     session.for_each_entry(options, [&](const TensorEntry& entry) {
-      if (!entry.value) {
+      if (!entry.value && !has_buckets(entry, options)) {
         return true;
       }
       outcome = std::max(outcome, ReduceOutcome::no_row);
-      if (entries.size() >= histogram_chunk && (!options.by.step || entries.back().step != entry.step)) {
+      if (entries.size() + of_buckets.size() >= histogram_chunk && (!options.by.step || last_step != entry.step)) {
         work();
         if (options.by.step) {
           print_all();
         }
       }
-      entries.push_back(entry);
+      (entry.value ? entries : of_buckets).push_back(entry);
+      last_step = entry.step;
       return true;
     });
     work();
@@ -241,10 +301,33 @@ struct HistView::Impl {
     return outcome;
   }
 
+  void add(Group& group, const BucketCounts& saved) const {
+    if (!group.estimated) {
+      group.estimated = {empty.edges(), std::vector<double>(empty.counts().size())};
+    }
+    add_buckets(*group.estimated, saved);
+    group.counted = true;
+  }
+
+  // Of elements that were counted, and of buckets.
+  static std::vector<double> counts_of(const Group& group) {
+    const std::vector<std::uint64_t>& counted = group.histogram.counts();
+    std::vector<double> counts(counted.begin(), counted.end());
+    for (std::size_t bin = 0; group.estimated && bin < counts.size(); ++bin) {
+      counts[bin] += group.estimated->counts[bin];
+    }
+    return counts;
+  }
+
   void print(const Key& key, const Group& group) {
     const auto& [step, tensor, worker] = key;
     const Histogram& of = group.histogram;
     const std::uint64_t outside = of.below() + of.above();
+    if (group.estimated && group.estimated->outside != 0) {
+      messages.note((options.by.tensor ? quoted(tensor) : "pooled values") +
+                    (options.by.step ? " step " + std::to_string(step) : std::string()) + ": " +
+                    number_text(group.estimated->outside, 6) + " elements of saved histograms are in no bin");
+    }
     if (of.nan() + outside != 0) {
       messages.note("" + (options.by.tensor ? quoted(tensor) : "pooled values") +
                     (options.by.step ? " step " + std::to_string(step) : std::string()) + ": " +
@@ -257,7 +340,10 @@ struct HistView::Impl {
     }
     const int precision = options.output.precision;
     const std::function<void(OutputFile&)> edges = [&](OutputFile& to) { write_array(to, of.edges(), precision); };
-    const std::function<void(OutputFile&)> counts = [&](OutputFile& to) { write_array(to, of.counts(), precision); };
+    const std::vector<double> all_counts = counts_of(group);
+    const std::function<void(OutputFile&)> counts = [&](OutputFile& to) {
+      group.estimated ? write_array(to, all_counts, precision) : write_array(to, of.counts(), precision);
+    };
     const auto row = [&](Cell bin, Cell low, Cell high, Cell count) {
       const auto& [of_step, of_tensor, of_worker] = key;
       std::vector<Cell> cells;
@@ -280,7 +366,7 @@ struct HistView::Impl {
       return;
     }
     for (std::size_t bin = 0; bin < of.counts().size(); ++bin) {
-      row(bin, of.edges()[bin], of.edges()[bin + 1], of.counts()[bin]);
+      row(bin, of.edges()[bin], of.edges()[bin + 1], group.estimated ? Cell(all_counts[bin]) : Cell(of.counts()[bin]));
     }
   }
 
@@ -301,7 +387,7 @@ struct HistView::Impl {
       add(printable(worker, ascii));
     }
     text += (title.empty() ? "all" : title) + "\n" +
-            bars(group.histogram.edges(), group.histogram.counts(),
+            bars(group.histogram.edges(), counts_of(group),
                  options.output.precision != 0 ? options.output.precision : 4, terminal_width(STDOUT_FILENO), ascii);
     out.write(text);
   }

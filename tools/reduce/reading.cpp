@@ -6,6 +6,7 @@
 #include "record_sink.hpp"
 #include "row_plan.hpp"
 #include "row_source.hpp"
+#include "rows/buckets.hpp"
 #include "rows/written.hpp"
 #include "single_rows.hpp"
 #include "unavailable.hpp"
@@ -415,7 +416,9 @@ class TrialReducer {
 void collect_saved(const Session& session, const ReduceCommandOptions& options, std::set<std::string>& names) {
   session.for_each_entry(options, [&](const TensorEntry& entry) {
     for (const SavedReduction& reduction : entry.reductions) {
-      names.insert(reduction.name);
+      if (reduction.name != buckets_name) {
+        names.insert(reduction.name);
+      }
     }
     return true;
   });

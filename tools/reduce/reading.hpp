@@ -13,7 +13,7 @@
 
 namespace smd::tool::reduce {
 
-/// Names of the reductions that were saved of what is selected.
+/// Names of the reductions that were saved of what is selected. Buckets are for --hist: they are no number.
 void collect_saved(const Session& session, const ReduceCommandOptions& options, std::set<std::string>& names);
 
 /// Reduces what is selected of a trial, in parallel and chunk by chunk, and shows rows in the promised order. Records

@@ -3,6 +3,7 @@
 
 #include "cli/errors.hpp"
 #include "cli/text.hpp"
+#include "rows/buckets.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +18,9 @@ constexpr std::array<std::string_view, 11> further = {
     "count", "finite", "nan", "inf", "posinf", "neginf", "zero", "negative", "zero_fraction", "nan_fraction", "rms"};
 
 std::string unknown(const std::string& name) {
+  if (name == buckets_name) {
+    return "-r: a histogram is no number: --hist shows it";
+  }
   std::vector<std::string> all(plain.begin(), plain.end());
   for (const std::string_view known : plain) {
     all.push_back("abs_" + std::string(known));

@@ -2,6 +2,7 @@
 #include "session.hpp"
 
 #include "cli/text.hpp"
+#include "rows/buckets.hpp"
 #include "select/nothing_selected.hpp"
 
 #include <utility>
@@ -15,6 +16,9 @@ bool counts(const TensorEntry& entry) { return entry.value || !entry.reductions.
 }  // namespace
 
 SelectionNeeds selection_needs(const ReduceCommandOptions& options) {
+  if (options.view == ViewKind::hist && !options.slice) {
+    return {.counts = [](const TensorEntry& entry) { return entry.value || saved_buckets(entry) != nullptr; }};
+  }
   const bool values_only = options.view == ViewKind::hist || options.slice || options.source == SourceChoice::computed;
   return {.counts = [values_only](const TensorEntry& entry) {
     return values_only ? entry.value.has_value() : counts(entry);
@@ -31,7 +35,8 @@ void Session::for_each_entry(const ReduceCommandOptions& options,
 void Session::for_each_entry(const ReduceCommandOptions& options, std::span<const std::string> some_tensors,
                              std::span<const SelectedStep> some_steps,
                              const std::function<bool(const TensorEntry&)>& visit) const {
-  const EntryQuery query = entry_query(options.selection, {some_tensors.begin(), some_tensors.end()}, some_steps);
+  EntryQuery query = entry_query(options.selection, {some_tensors.begin(), some_tensors.end()}, some_steps);
+  query.arrivals = selection.arrivals;
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
     return !counts(entry) || !selection.steps.wants(entry.tensor, entry.step) || visit(entry);
   });
@@ -49,7 +54,9 @@ std::uint64_t Session::count_entries(const ReduceCommandOptions& options) const 
 Forms Session::forms(const ReduceCommandOptions& options) const {
   Forms forms;
   if (!empty()) {
-    trial.for_each_entry(entry_query(options.selection, tensors(), steps()), [&](const TensorEntry& entry) {
+    EntryQuery query = entry_query(options.selection, tensors(), steps());
+    query.arrivals = selection.arrivals;
+    trial.for_each_entry(query, [&](const TensorEntry& entry) {
       if (!selection.steps.wants(entry.tensor, entry.step)) {
         return true;
       }

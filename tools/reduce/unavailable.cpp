@@ -2,6 +2,7 @@
 #include "unavailable.hpp"
 
 #include "cli/text.hpp"
+#include "rows/buckets.hpp"
 
 namespace smd::tool::reduce {
 
@@ -80,6 +81,9 @@ void Unavailable::say(bool pooled, bool strict, Diagnostics& messages) const {
   if (!missing_tensors_.empty()) {
     std::string text = "no " + comma_list(missing_reductions_) + " of " + quoted_few(missing_tensors_) +
                        "; saved: " + (missing_saved_.empty() ? "nothing" : comma_list(missing_saved_));
+    if (missing_saved_.contains(buckets_name)) {
+      text += " (elements were not saved, and buckets give only bounds of it)";
+    }
     if (pooled) {
       text += " (to pool a statistic, all that is pooled must have it, or its values)";
     }

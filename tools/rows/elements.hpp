@@ -87,7 +87,13 @@ template <class Type>
 /// byte that is not part of it becomes U+FFFD: nothing that is printed is ever invalid.
 class Elements {
  public:
-  explicit Elements(const TensorView& view);
+  /// What becomes of bytes that are not text.
+  enum class NotText : std::uint8_t {
+    repaired,
+    sized,  ///< The whole string is told by its length: `(4096 bytes)`.
+  };
+
+  explicit Elements(const TensorView& view, NotText not_text = NotText::repaired);
   Elements(const Elements&) = delete;
   Elements& operator=(const Elements&) = delete;
 

@@ -96,6 +96,7 @@ Selection select_at(const Trial& trial, const SelectionOptions& options, const S
 EntryQuery query_for(const Selection& selection, const SelectionOptions& options) {
   EntryQuery query = entry_query(options, selection.tensors, selection.steps.steps);
   query.first_worker_only = false;
+  query.arrivals = selection.arrivals;
   if (selection.every_step) {
     query.steps.reset();
   }

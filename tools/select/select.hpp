@@ -26,6 +26,7 @@ struct SelectionNeeds {
 struct Selection {
   std::vector<std::string> tensors;  ///< In byte order. Not all of them need have been saved at the steps.
   TensorSteps steps;
+  Arrivals arrivals = {};     ///< Of a followed trial whose steps grow: only what came since the step was last shown.
   bool every_tensor = false;  ///< Nothing narrows the tensors; `tensors` is empty.
   bool every_step = false;    ///< No known step is left out; `steps` is empty.
   bool every_worker = true;   ///< No worker was named.
@@ -35,7 +36,9 @@ struct Selection {
     return (tensors.empty() && !every_tensor) || (steps.steps.empty() && !every_step);
   }
   /// Whether some entries of the selected steps are left out.
-  [[nodiscard]] bool narrows_entries() const noexcept { return !every_tensor || !every_worker || !every_claim; }
+  [[nodiscard]] bool narrows_entries() const noexcept {
+    return !every_tensor || !every_worker || !every_claim || arrivals != Arrivals();
+  }
   [[nodiscard]] bool everything() const noexcept { return every_step && !narrows_entries(); }
 };
 

@@ -158,6 +158,10 @@ class StepSelector {
 
   // Everything was read.
   void tell_nothing_there(Mode mode) {
+    if (mode != Mode::global && !trial_.has_modes()) {
+      messages_.fail("StepUnavailable", without_modes(trial_, mode), ExitStatus::no);
+      return;
+    }
     const std::vector<Mode> saved = trial_.modes();
     if (mode != Mode::global && std::find(saved.begin(), saved.end(), mode) == saved.end()) {
       std::string names;

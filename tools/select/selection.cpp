@@ -156,6 +156,28 @@ void say_no_step_selected(std::string_view trial, Diagnostics& messages, std::st
                                           "smd-ls --steps lists them");
 }
 
+std::string without_modes(const Trial& trial, Mode asked) {
+  const std::string words = asked == Mode::train  ? "train|training|trn"
+                            : asked == Mode::eval ? "eval|evaluation|val|valid|validation|test|holdout|dev"
+                                                  : std::string(mode_text(asked));
+  std::vector<std::string> names = trial.tensor_names({.regex = {"(?i)(?<![a-z])(?:" + words + ")(?![a-z])"}});
+  const bool of_side = !names.empty();
+  if (!of_side) {
+    names = trial.tensor_names();
+  }
+  return "steps have no modes here, names tell what a value belongs to" +
+         (names.empty() ? std::string() : (of_side ? ", such as " : "; there is ") + tool::quoted(names.front())) +
+         "; -n and -e select by name";
+}
+
+bool check_modes(const Trial& trial, std::span<const Mode> modes, Diagnostics& messages) {
+  if (trial.has_modes() || std::find(modes.begin(), modes.end(), Mode::global) != modes.end()) {
+    return true;
+  }
+  messages.fail("StepUnavailable", trial.name() + ": " + without_modes(trial, modes.front()), ExitStatus::no);
+  return false;
+}
+
 std::optional<Mode> only_mode(const SelectionOptions& options) noexcept {
   const bool one = options.modes.size() == 1 && options.modes.front() != Mode::global;
   return one ? std::optional(options.modes.front()) : std::nullopt;

@@ -51,6 +51,13 @@ struct SelectionOptions {
 /// one step, and each one's tensors are filed under its own claim.
 [[nodiscard]] std::optional<Mode> only_mode(const SelectionOptions& options) noexcept;
 
+/// What to say of a mode asked of a trial whose steps have none: that names tell, with one of that side.
+/// @pre !trial.has_modes()
+[[nodiscard]] std::string without_modes(const Trial& trial, Mode asked);
+/// Whether steps of one of the modes can come; if the trial's layout has no modes and none is `global`, says so:
+/// StepUnavailable, status 1. For trials that are waited for; `select_steps` says it of others.
+[[nodiscard]] bool check_modes(const Trial& trial, std::span<const Mode> modes, Diagnostics& messages);
+
 /// What to read at first so that a SPEC can be resolved: `-s last` needs the newest index files only, `-s 5000:8000`
 /// those between. Mode steps do not tell where they lie, except from the end. `spec` none: everything.
 [[nodiscard]] StepRange range_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes);

@@ -58,15 +58,18 @@ constexpr std::array<Prose, 5> prose = {{
          "point or space before a slash; the colon of C: at the beginning; the first letter of a part that is a device "
          "to Windows (CON, NUL, COM1). Where two keys differ in case alone, letters of the later one are written so."
          "\n\n"
-         "raw writes the elements' bytes, little-endian, in C order; several values follow one another. A string "
-         "is its length in 4 bytes, then its UTF-8 bytes. pgm is an 8-bit grey image of a value with two axes, "
+         "raw writes the elements' bytes, little-endian, in C order; several values follow one another. Of a "
+         "string it is the bytes as they are, so a picture is its file; of a value of several strings --slice chooses "
+         "one. pgm is an 8-bit grey image of a value with two axes, "
          "from its least to its greatest finite value; NaN is black.\n\n"
          "npy and raw pass large values on while they are read: if a checksum then turns out wrong, the status "
          "is 4 and what was written must not be used."},
     {.title = "HISTOGRAMS",
      .text = "Bins are those of numpy.histogram in double precision: of equal width, each without its upper bound but "
              "the last. Without bounds they reach from the least to the greatest finite value of each tensor value. "
-             "NaN and infinities are in no bin; how many there are is said."},
+             "NaN and infinities are in no bin; how many there are is said. Of a tensor whose histogram was saved in "
+             "place of its values, rows are the saved buckets as they are, and so are bars, up to 30; --bins shares "
+             "each bucket out by width, as if its elements were spread evenly."},
     {.title = "STATISTICS",
      .text = "--stat computes in double precision over all elements; std divides by their number. min and max are in "
              "the value's own type; complex numbers have none. With NaN among the elements, min, max, mean and std are "
@@ -94,8 +97,8 @@ const CommandDefinition& TensorCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {TensorOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
-                        OutputOptions::table(), ReadingOptions::table(), FollowingOptions::table(),
-                        MessageOptions::table()},
+                        ReadingOptions::superseded_table(), OutputOptions::table(), ReadingOptions::table(),
+                        FollowingOptions::table(), MessageOptions::table()},
       .formats = tensor_format_names(),
       .exit_notes = exit_notes,
       .prose = prose,

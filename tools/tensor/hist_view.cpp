@@ -3,10 +3,12 @@
 #include "cli/text.hpp"
 #include "draw/bins.hpp"
 #include "histogram.hpp"
+#include "rows/buckets.hpp"
 #include "rows/row_writer.hpp"
 #include "value_view.hpp"
 
 #include <unistd.h>
+#include <smd/reduction.hpp>
 
 #include <array>
 #include <optional>
@@ -28,6 +30,8 @@ constexpr std::array<Column, 12> columns = {{{"tensor"},
                                              {"counts", Align::left, false, true},
                                              written_column}};
 
+constexpr std::size_t most_bars = 30;  // of saved buckets
+
 class HistView : public ValueView {
  public:
   explicit HistView(ViewContext context) : context_(context) {
@@ -39,6 +43,10 @@ class HistView : public ValueView {
   }
 
   void show(const ValueKey& key, const TensorValue& value) override {
+    if (key.buckets) {
+      show_buckets(key, value);
+      return;
+    }
     if (!is_real(value.dtype())) {
       context_.messages.warning(value_name(key) + ": no histogram of type " + std::string(to_string(value.dtype())));
       return;
@@ -48,7 +56,9 @@ class HistView : public ValueView {
       context_.messages.warning(value_name(key) + ": " + std::to_string(of.nan) + " NaN and " + std::to_string(of.inf) +
                                 " infinite elements are in no bin");
     }
-    rows_ ? print_rows(key, of) : draw(key, value, of);
+    const std::vector<double> counts(of.counts.begin(), of.counts.end());
+    rows_ ? print_rows(key, of.edges, of.counts)
+          : draw(heading(key, value, context_.options.output.terminal.ascii), of.edges, counts);
   }
 
   [[nodiscard]] std::optional<std::size_t> room() const override { return rows_ ? rows_->room() : std::nullopt; }
@@ -61,10 +71,45 @@ class HistView : public ValueView {
   }
 
  private:
-  void print_rows(const ValueKey& key, const Histogram& of) {
+  // The buckets as they were saved, unless --bins asks for others, or as bars there would be too many.
+  void show_buckets(const ValueKey& key, const TensorValue& value) {
+    const std::optional<BucketCounts> saved = counts_of_buckets(value.view());
+    if (!saved) {
+      context_.messages.fail("Damaged", value_name(key) + ": the buckets of its saved histogram do not ascend",
+                             ExitStatus::damaged);
+      return;
+    }
+    const std::size_t buckets = saved->counts.size();
+    const bool as_saved = !context_.options.bins_given && (rows_ || (buckets != 0 && buckets <= most_bars));
+    const BucketCounts of = as_saved ? *saved : rebinned(*saved);
+    if (of.outside != 0) {
+      context_.messages.warning(value_name(key) + ": " + number_text(of.outside, 6) +
+                                " elements of its saved histogram are in no bin");
+    }
+    if (rows_) {
+      print_rows(key, of.edges, of.counts);
+      return;
+    }
+    const bool ascii = context_.options.output.terminal.ascii;
+    draw(value_heading(key, ascii) + "  " + std::to_string(buckets) + " saved buckets", of.edges, of.counts);
+  }
+
+  [[nodiscard]] BucketCounts rebinned(const BucketCounts& saved) const {
+    const BinSpec& bins = context_.options.bins;
+    const BucketBounds bounds = bounds_of(saved);
+    const bool some = bounds.low <= bounds.high;
+    const smd::Histogram empty(bins.count, bins.low.value_or(some ? bounds.low : 0),
+                               bins.high.value_or(some ? bounds.high : 1));
+    BucketCounts result{empty.edges(), std::vector<double>(bins.count)};
+    add_buckets(result, saved);
+    return result;
+  }
+
+  template <class Count>
+  void print_rows(const ValueKey& key, const std::vector<double>& all_edges, const std::vector<Count>& all_counts) {
     const int precision = context_.options.output.precision;
-    const std::function<void(OutputFile&)> edges = [&](OutputFile& out) { write_array(out, of.edges, precision); };
-    const std::function<void(OutputFile&)> counts = [&](OutputFile& out) { write_array(out, of.counts, precision); };
+    const std::function<void(OutputFile&)> edges = [&](OutputFile& out) { write_array(out, all_edges, precision); };
+    const std::function<void(OutputFile&)> counts = [&](OutputFile& out) { write_array(out, all_counts, precision); };
     const auto row = [&](Cell bin, Cell low, Cell high, Cell count) {
       rows_->row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker, bin, low, high,
                   count, JsonCell{&edges}, JsonCell{&counts}, key.written});
@@ -73,17 +118,17 @@ class HistView : public ValueView {
       row({}, {}, {}, {});
       return;
     }
-    for (std::size_t bin = 0; bin < of.counts.size(); ++bin) {
-      row(bin, of.edges[bin], of.edges[bin + 1], of.counts[bin]);
+    for (std::size_t bin = 0; bin < all_counts.size(); ++bin) {
+      row(bin, all_edges[bin], all_edges[bin + 1], all_counts[bin]);
     }
   }
 
-  void draw(const ValueKey& key, const TensorValue& value, const Histogram& of) {
-    const bool ascii = context_.options.output.terminal.ascii;
+  void draw(const std::string& title, const std::vector<double>& edges, const std::vector<double>& counts) {
     std::string text = first_ ? "" : "\n";
     first_ = false;
-    text += heading(key, value, ascii) + "\n";
-    text += bars(of.edges, of.counts, context_.options.table_precision(4), terminal_width(STDOUT_FILENO), ascii);
+    text += title + "\n";
+    text += bars(edges, counts, context_.options.table_precision(4), terminal_width(STDOUT_FILENO),
+                 context_.options.output.terminal.ascii);
     context_.out.write(text);
   }
 

@@ -36,6 +36,9 @@ class NpyView : public ValueView, private BlockSink {
 
   bool block(std::span<const std::byte> bytes) override {
     if (dtype_ == Dtype::string) {
+      if (!Elements(TensorView(dtype_, shape_, bytes)).utf8()) {
+        throw UsageError("-f npy: " + name_ + " holds bytes that are not text, as pictures are: use -f raw");
+      }
       type_ = npy_type(TensorView(dtype_, shape_, bytes));
       if (const std::string why = too_much_padding(type_, dtype_, shape_, {bytes}); !why.empty()) {
         throw UsageError("-f npy: " + name_ + ": " + why);
@@ -43,9 +46,7 @@ class NpyView : public ValueView, private BlockSink {
       context_.out.write(npy_header(type_, shape_));
     }
     const ByteWriter write = [this](std::span<const std::byte> part) { context_.out.write(part); };
-    if (!write_npy_elements(dtype_, type_, bytes, write)) {
-      context_.messages.warning(name_ + ": not all text is UTF-8; U+FFFD stands for other bytes");
-    }
+    write_npy_elements(dtype_, type_, bytes, write);
     return true;
   }
 

@@ -136,6 +136,7 @@ TensorOptions TensorOptions::from(const CommandLine& line) {
   options.view = view_from(line);
   options.slice = line.convert("slice", [](const std::string& text) { return SliceSpec::parse(text); });
   options.bins = line.convert("bins", [](const std::string& text) { return BinSpec::parse(text); }).value_or(BinSpec());
+  options.bins_given = line.has("bins");
   options.full = line.has("full");
   options.stack = line.has("stack");
   if (line.operands().empty()) {

@@ -34,6 +34,7 @@ struct TensorOptions {
   ViewKind view = ViewKind::values;
   std::optional<SliceSpec> slice;
   BinSpec bins;
+  bool bins_given = false;
   bool full = false;
   bool stack = false;
 

@@ -18,6 +18,7 @@ class PartSink final : public BlockSink {
  public:
   explicit PartSink(const SliceSpec& slice) : slice_(slice) {}
 
+  void written(double wall_time) override { wall_time_ = wall_time; }
   bool begin(Dtype dtype, const Shape& shape) override;
   bool block(std::span<const std::byte> bytes) override;
 
@@ -25,11 +26,13 @@ class PartSink final : public BlockSink {
   [[nodiscard]] bool has_strings() const noexcept { return dtype_ == Dtype::string; }
   /// Why the slice does not fit the value; then nothing was read.
   [[nodiscard]] const std::optional<std::string>& misfit() const noexcept { return misfit_; }
+  [[nodiscard]] double wall_time() const noexcept { return wall_time_; }
   /// The part, once all blocks have come.
   [[nodiscard]] TensorValue value() const { return {dtype_, shape_, part_, size_}; }
 
  private:
   const SliceSpec& slice_;
+  double wall_time_ = 0;
   std::optional<std::string> misfit_;
   Dtype dtype_ = Dtype::float32;
   Shape shape_;

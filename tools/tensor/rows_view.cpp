@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tsv, csv: one row per element. json, jsonl: one object per value, with nested arrays.
 #include "cli/text.hpp"
+#include "rows/date.hpp"
 #include "rows/row_writer.hpp"
 #include "value_json.hpp"
 #include "value_view.hpp"
@@ -12,22 +13,29 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array<Column, 10> row_columns = {{{"tensor"},
-                                                 {"step", Align::right},
-                                                 {"mode"},
-                                                 {"mode_step", Align::right},
-                                                 {"worker"},
-                                                 {"dtype", Align::left, false, true},
-                                                 {"shape", Align::left, false, true},
-                                                 {"index", Align::right, true, false},
-                                                 {"value", Align::right},
-                                                 written_column}};
+using RowColumns = std::array<Column, 11>;
+
+/// `times`: the time of each value is shown without --columns too.
+constexpr RowColumns row_columns(bool times) {
+  return {{{"tensor"},
+           {"step", Align::right},
+           {"mode"},
+           {"mode_step", Align::right},
+           {"worker"},
+           {"dtype", Align::left, false, true},
+           {"shape", Align::left, false, true},
+           {"index", Align::right, true, false},
+           {"value", Align::right},
+           {"wall_time", Align::right, times, times, false, show_date},
+           written_column}};
+}
 
 class RowsView : public ValueView {
  public:
   explicit RowsView(ViewContext context)
       : context_(context),
-        rows_(context.out, context.options.output, row_columns, false, context.messages),
+        columns_(row_columns(context.options.reading.superseded)),
+        rows_(context.out, context.options.output, columns_, false, context.messages),
         by_element_(!context.options.output.json() && (rows_.wants("index") || rows_.wants("value"))) {
     rows_.set_trial(context.trial.name());
   }
@@ -38,7 +46,7 @@ class RowsView : public ValueView {
     const ShapeCell shape{value.shape()};
     const auto row = [&](Cell index, Cell element) {
       rows_.row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker,
-                 to_string(value.dtype()), shape, index, element, key.written});
+                 to_string(value.dtype()), shape, index, element, key.wall_time, key.written});
     };
     if (value.shape().empty()) {
       row(Cell(), elements.cell(0));
@@ -88,6 +96,7 @@ class RowsView : public ValueView {
   }
 
   ViewContext context_;
+  RowColumns columns_;
   RowWriter rows_;
   bool by_element_;  // else one row per value
   std::string index_text_;
@@ -95,7 +104,10 @@ class RowsView : public ValueView {
 
 }  // namespace
 
-std::span<const Column> rows_view_columns() noexcept { return row_columns; }
+std::span<const Column> rows_view_columns() noexcept {
+  static constexpr RowColumns columns = row_columns(false);
+  return columns;
+}
 
 std::unique_ptr<ValueView> make_rows_view(ViewContext context) { return std::make_unique<RowsView>(context); }
 

@@ -79,8 +79,7 @@ class TableView : public ValueView {
       rows_->set_trial(context_.trial.name());
     }
     for (const Held& held : held_) {
-      const Elements elements(held.value.view());
-      warn_unless_utf8(elements, held.key, context_.messages);
+      const Elements elements(held.value.view(), Elements::NotText::sized);
       rows_->row({held.key.tensor, held.key.step.value, to_string(held.key.mode), held.key.mode_step.value,
                   held.key.worker, elements.cell(0)});
     }
@@ -88,8 +87,7 @@ class TableView : public ValueView {
   }
 
   void print(const ValueKey& key, const TensorValue& value) {
-    const Elements elements(value.view());
-    warn_unless_utf8(elements, key, context_.messages);
+    const Elements elements(value.view(), Elements::NotText::sized);
     const int precision = context_.options.table_precision();
     const Printed now = value.view().size() == 1 ? Printed::number : Printed::array;
     if (last_ == Printed::array || (last_ == Printed::number && now == Printed::array)) {

@@ -2,6 +2,7 @@
 #include "value_selection.hpp"
 
 #include "cli/text.hpp"
+#include "rows/buckets.hpp"
 #include "select/select.hpp"
 
 #include <algorithm>
@@ -37,8 +38,9 @@ void for_each_own_step(const Trial& trial, const TensorOptions& options, const s
   if (options.selection.worker) {
     query.workers = {*options.selection.worker};
   }
-  trial.for_each_entry(
-      query, [&](const TensorEntry& entry) { return (having == Having::value && !entry.value) || visit(entry); });
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    return (having == Having::value && shown_of(options, entry) == nullptr) || visit(entry);
+  });
 }
 
 // Global steps at which a tensor was saved.
@@ -77,10 +79,14 @@ bool has_reductions(const Trial& trial, const std::string& name) {
   return any;
 }
 
+std::string instead_of_values(bool buckets) {
+  return std::string("smd-reduce -r saved") + (buckets ? ", or --hist for the histogram" : "");
+}
+
 // What a named tensor has in place of values, or by whom; all of the trial was read.
 void report_without_values(const Trial& trial, const TensorOptions& options, const std::string& name,
                            Diagnostics& messages) {
-  std::set<std::string> saved;
+  std::set<std::string, std::less<>> saved;
   std::set<std::string> workers;
   EntryQuery query;
   query.tensors = {name};
@@ -110,7 +116,7 @@ void report_without_values(const Trial& trial, const TensorOptions& options, con
     for (const std::string& reduction : saved) {
       list += (list.empty() ? "" : ", ") + reduction;
     }
-    text += ", only reductions (" + list + "); try smd-reduce -r saved";
+    text += ", only reductions (" + list + "); try " + instead_of_values(saved.contains(buckets_name));
   } else if (shape) {
     text += ", only its shape; see smd-ls -l";
   }
@@ -188,6 +194,7 @@ void report_missing_at(const Trial& trial, const TensorOptions& options, const s
                        const SelectedStep& step, Diagnostics& messages) {
   std::vector<std::string> workers;
   std::string reductions;
+  bool buckets = false;
   bool shape = false;
   EntryQuery query;
   query.tensors = {name};
@@ -199,6 +206,7 @@ void report_missing_at(const Trial& trial, const TensorOptions& options, const s
     if (reductions.empty()) {
       for (const SavedReduction& reduction : entry.reductions) {
         reductions += (reductions.empty() ? "" : ", ") + reduction.name;
+        buckets = buckets || reduction.name == buckets_name;
       }
     }
     return true;
@@ -213,7 +221,7 @@ void report_missing_at(const Trial& trial, const TensorOptions& options, const s
   } else {
     messages.fail("TensorUnavailableForStep",
                   place + ": no value was saved" +
-                      (!reductions.empty() ? ", only reductions (" + reductions + "); try smd-reduce -r saved"
+                      (!reductions.empty() ? ", only reductions (" + reductions + "); try " + instead_of_values(buckets)
                        : shape             ? std::string(", only its shape; see smd-ls -l")
                                            : std::string()),
                   ExitStatus::no);
@@ -226,9 +234,17 @@ StepSpec default_steps(const TensorOptions& options) {
   return options.view == ViewKind::spark ? StepSpec() : StepSpec::parse("last");
 }
 
+const TensorLocation* shown_of(const TensorOptions& options, const TensorEntry& entry) noexcept {
+  if (entry.value) {
+    return &*entry.value;
+  }
+  const SavedReduction* const buckets = options.view == ViewKind::hist ? saved_buckets(entry) : nullptr;
+  return buckets != nullptr ? &buckets->location : nullptr;
+}
+
 SelectionNeeds selection_needs(const TensorOptions& options) {
   return {.fallback = default_steps(options),
-          .counts = [](const TensorEntry& entry) { return entry.value.has_value(); }};
+          .counts = [&options](const TensorEntry& entry) { return shown_of(options, entry) != nullptr; }};
 }
 
 namespace {

@@ -23,6 +23,7 @@ struct NamedTensor {
 struct ValueSelection {
   std::vector<std::string> tensors;  ///< In byte order.
   TensorSteps steps;
+  Arrivals arrivals = {};  ///< As `Selection::arrivals`.
   std::map<std::string, NamedTensor, std::less<>> named;
   /// Selected by patterns, but saved without values: true if there are reductions, false if only shapes.
   std::map<std::string, bool, std::less<>> without_values;
@@ -31,7 +32,10 @@ struct ValueSelection {
 /// The default of `--step`: `last`, but all for `--spark`.
 [[nodiscard]] StepSpec default_steps(const TensorOptions& options);
 
-/// `first`, `last` and negative numbers count the steps at which a tensor has a value.
+/// What the view shows of an entry: its value; with --hist, where it has none, its saved buckets. nullptr: nothing.
+[[nodiscard]] const TensorLocation* shown_of(const TensorOptions& options, const TensorEntry& entry) noexcept;
+
+/// `first`, `last` and negative numbers count the steps at which a tensor has what is shown of it. Borrows `options`.
 [[nodiscard]] SelectionNeeds selection_needs(const TensorOptions& options);
 
 /// Resolves names, patterns and steps. Reports what is not there, with status 1.

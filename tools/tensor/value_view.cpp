@@ -48,8 +48,9 @@ std::unique_ptr<ValueView> make_view(ViewContext context) {
   if (context.options.stack) {
     return make_stack_view(context);
   }
-  // Where rows are asked for, they are of elements, in a table too.
-  if (context.options.output.format == "table" && context.options.output.asks_for_rows()) {
+  // Where rows are asked for, or are what tells equal steps apart, they are of elements, in a table too.
+  if (context.options.output.format == "table" &&
+      (context.options.output.asks_for_rows() || context.options.reading.superseded)) {
     return make_rows_view(context);
   }
   for (const FormatRow& row : formats) {
@@ -60,7 +61,7 @@ std::unique_ptr<ValueView> make_view(ViewContext context) {
   throw UsageError("unknown format " + quoted(context.options.output.format));
 }
 
-std::string heading(const ValueKey& key, const TensorValue& value, bool ascii) {
+std::string value_heading(const ValueKey& key, bool ascii) {
   std::string text;
   append_printable(text, key.tensor, ascii);
   text += "  step " + std::to_string(key.step.value);
@@ -69,7 +70,11 @@ std::string heading(const ValueKey& key, const TensorValue& value, bool ascii) {
   }
   text += "  ";
   append_printable(text, key.worker, ascii);
-  return text + "  " + std::string(to_string(value.dtype())) + " " + to_string(value.shape());
+  return text;
+}
+
+std::string heading(const ValueKey& key, const TensorValue& value, bool ascii) {
+  return value_heading(key, ascii) + "  " + std::string(to_string(value.dtype())) + " " + to_string(value.shape());
 }
 
 std::string value_name(const ValueKey& key) {

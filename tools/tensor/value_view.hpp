@@ -26,6 +26,8 @@ struct ValueKey {
   Mode mode = Mode::global;
   ModeStep mode_step;
   PlaceCell written;
+  double wall_time = 0;  ///< Seconds since 1970; set when the value was read.
+  bool buckets = false;  ///< Not the value but its saved buckets: for --hist.
 };
 
 /// One way to show values. A new one is a file that makes one, and a line in `make_view`.
@@ -77,7 +79,10 @@ std::unique_ptr<ValueView> make_npz_view(ViewContext context);
 std::unique_ptr<ValueView> make_stack_view(ViewContext context);
 std::unique_ptr<ValueView> make_pgm_view(ViewContext context);
 
-/// `fc.weight  step 38 (train 30)  worker_0  float32 10x32`, safe to show.
+/// `fc.weight  step 38 (train 30)  worker_0`, safe to show.
+[[nodiscard]] std::string value_heading(const ValueKey& key, bool ascii);
+
+/// The same with type and shape: `fc.weight  step 38 (train 30)  worker_0  float32 10x32`.
 [[nodiscard]] std::string heading(const ValueKey& key, const TensorValue& value, bool ascii);
 
 /// `'fc.weight' step 38`, for messages.

@@ -5,6 +5,7 @@
 #include "cli/text.hpp"
 #include "follow/following.hpp"
 #include "part_sink.hpp"
+#include "rows/buckets.hpp"
 #include "rows/written.hpp"
 #include "select/nothing_selected.hpp"
 #include "value_selection.hpp"
@@ -81,18 +82,19 @@ class ValueReader {
 
  private:
   static ValueKey key_of(const TensorEntry& entry) {
-    return {entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, place_of(entry)};
+    return {entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, place_of(entry), 0, !entry.value};
   }
 
   template <class Visit>
   void for_each_value(Visit&& visit) {
     // Steps chosen from several modes hold whatever each mode saved, so the mode itself no longer matters.
-    const EntryQuery query = entry_query(options_.selection, selection_.tensors, selection_.steps.steps);
+    EntryQuery query = entry_query(options_.selection, selection_.tensors, selection_.steps.steps);
+    query.arrivals = selection_.arrivals;
     trial_.for_each_entry(query, [&](const TensorEntry& entry) {
       if (!selection_.steps.wants(entry.tensor, entry.step)) {
         return true;
       }
-      if (!entry.value) {
+      if (shown_of(options_, entry) == nullptr) {
         if (!selection_.named.contains(entry.tensor)) {
           bool& has_reductions = selection_.without_values.try_emplace(std::string(entry.tensor), false).first->second;
           has_reductions = has_reductions || !entry.reductions.empty();
@@ -113,15 +115,17 @@ class ValueReader {
   }
 
   void take(const TensorEntry& entry) {
-    if (entry.value->length > checked_bytes && options_.slice) {
+    const TensorLocation& location = *shown_of(options_, entry);
+    const bool large = entry.value && location.length > checked_bytes;
+    if (large && options_.slice) {
       if (take_part(entry)) {
         return;
       }
-    } else if (entry.value->length > checked_bytes) {
+    } else if (large) {
       if (BlockSink* sink = view_.stream(key_of(entry)); sink != nullptr) {
         read_batch();
         ShowingProgress showing(*sink, progress_);
-        if (const std::optional<Problem> problem = trial_.read_blocks(*entry.value, entry.tensor, showing)) {
+        if (const std::optional<Problem> problem = trial_.read_blocks(location, entry.tensor, showing)) {
           messages_.report_record(*problem, trial_.path(), value_name(key_of(entry)));
         } else {
           shown_ = true;
@@ -131,8 +135,8 @@ class ValueReader {
       }
     }
     keys_.push_back(key_of(entry));
-    locations_.push_back(*entry.value);
-    tensors_.emplace_back(entry.tensor);
+    locations_.push_back(location);
+    tensors_.push_back(entry.value ? std::string(entry.tensor) : reduction_tensor_name(buckets_name, entry.tensor));
     if (keys_.size() >= std::min(batch_size, view_.room().value_or(batch_size))) {
       read_batch();
     }
@@ -148,7 +152,8 @@ class ValueReader {
     }
     read_batch();
     progress_.advance();
-    const ValueKey key = key_of(entry);
+    ValueKey key = key_of(entry);
+    key.wall_time = part.wall_time();
     if (problem) {
       messages_.report_record(*problem, trial_.path(), value_name(key));
     } else if (part.misfit()) {
@@ -168,6 +173,7 @@ class ValueReader {
     trial_.read(locations_, tensors_,
                 [&](std::size_t i, ReadResult&& result) {
                   progress_.advance();
+                  keys_[i].wall_time = result.wall_time;
                   if (result.value) {
                     show(keys_[i], *result.value);
                   } else {
@@ -182,6 +188,10 @@ class ValueReader {
   }
 
   void show(const ValueKey& key, const TensorValue& value) {
+    if (options_.slice && key.buckets) {
+      say_misfit(key, "only the histogram of the whole was saved");
+      return;
+    }
     if (!options_.slice) {
       view_.show(key, value);
       shown_ = true;
@@ -286,6 +296,7 @@ bool follow_values(const TensorOptions& options, OutputFile& out, Diagnostics& m
       follow_trials({options.trial}, setup, messages, [&](std::size_t, Trial& trial, Selection&& at_step) {
         selection.tensors = std::move(at_step.tensors);
         selection.steps = std::move(at_step.steps);
+        selection.arrivals = at_step.arrivals;
         if (!selection.tensors.empty()) {
           ValueReader reader(trial, options, selection, *view, messages);
           shown = reader.run() || shown;

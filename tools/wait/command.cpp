@@ -40,6 +40,10 @@ class Waiting {
         show(path, nullptr, std::vector<Standing>(conditions_.size()));
         return;
       }
+      if (!check_modes(*trial, options_.selection.modes, messages_)) {
+        show(path, nullptr, std::vector<Standing>(conditions_.size()));
+        return;
+      }
       wait_for(path, *trial);
       for (const Problem& problem : trial->problems()) {
         messages_.report_once(problem, trial->path());

@@ -208,6 +208,8 @@ class Layout {
   [[nodiscard]] virtual std::string_view collections_place() const noexcept { return {}; }
   /// Folders that hold all files that a job writes before its end, relative to the trial.
   [[nodiscard]] virtual std::span<const std::string_view> folders() const noexcept = 0;
+  /// Where a change means that there may be something new.
+  [[nodiscard]] virtual storage::WatchScope watched() const = 0;
   /// The name that a record in a file bears, given the stored name in the catalog. Borrowed from that or the layout.
   [[nodiscard]] virtual std::string_view record_name(std::string_view file, std::string_view stored) const noexcept {
     (void)file;

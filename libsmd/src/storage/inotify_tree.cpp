@@ -6,6 +6,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -73,15 +74,21 @@ std::string why_refused(int error) {
   }
 }
 
-/// The folders whose content tells of steps and workers.
-bool matters(std::string_view folder) noexcept {
-  const std::string_view top = folder.substr(0, folder.find('/'));
-  return top == "index" || top == "collections";
-}
-
 }  // namespace
 
-InotifyTree::InotifyTree(std::shared_ptr<LocalRoot> root) : root_(std::move(root)) { rebuild(); }
+InotifyTree::InotifyTree(std::shared_ptr<LocalRoot> root, const WatchScope& scope)
+    : root_(std::move(root)),
+      scope_(scope.folders.begin(), scope.folders.end()),
+      events_(scope.growing ? wanted | IN_MODIFY : wanted) {
+  rebuild();
+}
+
+/// Whether a folder is in the scope.
+bool InotifyTree::matters(std::string_view folder) const noexcept {
+  return std::any_of(scope_.begin(), scope_.end(), [&](const std::string& top) {
+    return top.empty() || folder == top || (folder.starts_with(top) && folder[top.size()] == '/');
+  });
+}
 
 void InotifyTree::give_up(std::string why) {
   inotify_ = Descriptor();
@@ -100,8 +107,8 @@ void InotifyTree::rebuild() {
     give_up(why_refused(errno));
     return;
   }
-  if (add("") && add("index")) {
-    add("collections");
+  if (add("")) {
+    (void)std::all_of(scope_.begin(), scope_.end(), [&](const std::string& top) { return top.empty() || add(top); });
   }
 }
 
@@ -121,14 +128,14 @@ bool InotifyTree::add(const std::string& folder) {
     }
     // By descriptor, so that the folder watched is the one beneath the root, whatever its path means by now.
     const std::string path = "/proc/self/fd/" + std::to_string(fd.get());
-    const int watch = ::inotify_add_watch(inotify_.get(), path.c_str(), wanted);
+    const int watch = ::inotify_add_watch(inotify_.get(), path.c_str(), events_);
     if (watch < 0) {
       give_up(errno == ENOENT ? "inotify needs /proc" : why_refused(errno));
       return false;
     }
     folders_.insert_or_assign(watch, folder);
   }
-  if (folder.empty()) {
+  if (!matters(folder)) {
     return true;
   }
   const auto entries = root_->list(folder);
@@ -136,7 +143,7 @@ bool InotifyTree::add(const std::string& folder) {
     return true;  // Gone again, or reported when it is read.
   }
   for (const auto& entry : *entries) {
-    if (entry.kind == EntryKind::folder && !add(folder + '/' + entry.name)) {
+    if (entry.kind == EntryKind::folder && !add(folder.empty() ? entry.name : folder + '/' + entry.name)) {
       return false;
     }
   }

@@ -4,18 +4,20 @@
 #include "storage/descriptor.hpp"
 #include "storage/local_storage.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace smd::detail::storage {
 
-/// inotify watches on a trial's root, its `index`, its `collections` and every folder beneath these. Follows folders
-/// that come and go.
+/// inotify watches on a trial's root, the folders of a scope and every folder beneath these. Follows folders that come
+/// and go.
 class InotifyTree {
  public:
-  explicit InotifyTree(std::shared_ptr<LocalRoot> root);
+  InotifyTree(std::shared_ptr<LocalRoot> root, const WatchScope& scope);
 
   /// Readable when something happened; -1 when there is no watching here.
   [[nodiscard]] int fd() const noexcept { return inotify_.get(); }
@@ -29,9 +31,12 @@ class InotifyTree {
 
  private:
   bool add(const std::string& folder);
+  [[nodiscard]] bool matters(std::string_view folder) const noexcept;
   void give_up(std::string why);
 
   std::shared_ptr<LocalRoot> root_;
+  std::vector<std::string> scope_;
+  std::uint32_t events_;
   Descriptor inotify_;
   std::unordered_map<int, std::string> folders_;  // By watch descriptor.
   std::string why_not_;

@@ -63,8 +63,8 @@ class LocalStorage final : public Storage {
     return open_local_folder(root_->anchor(), name);
   }
 
-  std::unique_ptr<Watch> watch(std::chrono::milliseconds poll_interval) override {
-    return watch_local(root_, inotify_, poll_interval);
+  std::unique_ptr<Watch> watch(std::chrono::milliseconds poll_interval, const WatchScope& scope) override {
+    return watch_local(root_, inotify_, poll_interval, scope);
   }
 
   Status revisit() override { return root_->revisit(); }

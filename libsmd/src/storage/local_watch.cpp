@@ -22,10 +22,11 @@ namespace {
 /// Looks each `poll_interval` at the latest: no event tells of what another machine wrote, and events get lost.
 class LocalWatch final : public PolledWatch {
  public:
-  LocalWatch(std::shared_ptr<LocalRoot> root, bool inotify, std::chrono::milliseconds poll_interval)
+  LocalWatch(std::shared_ptr<LocalRoot> root, bool inotify, std::chrono::milliseconds poll_interval,
+             const WatchScope& scope)
       : PolledWatch(poll_interval, "polling (inotify not asked for)"), root_(std::move(root)) {
     if (inotify) {
-      tree_.emplace(root_);
+      tree_.emplace(root_, scope);
     }
   }
 
@@ -131,8 +132,8 @@ class PathWatch final : public PolledWatch {
 }  // namespace
 
 std::unique_ptr<Watch> watch_local(std::shared_ptr<LocalRoot> root, bool inotify,
-                                   std::chrono::milliseconds poll_interval) {
-  return std::make_unique<LocalWatch>(std::move(root), inotify, poll_interval);
+                                   std::chrono::milliseconds poll_interval, const WatchScope& scope) {
+  return std::make_unique<LocalWatch>(std::move(root), inotify, poll_interval, scope);
 }
 
 std::unique_ptr<Watch> watch_for_path(const std::string& path, std::chrono::milliseconds poll_interval) {

@@ -9,6 +9,6 @@
 namespace smd::detail::storage {
 
 [[nodiscard]] std::unique_ptr<Watch> watch_local(std::shared_ptr<LocalRoot> root, bool inotify,
-                                                 std::chrono::milliseconds poll_interval);
+                                                 std::chrono::milliseconds poll_interval, const WatchScope& scope);
 
 }  // namespace smd::detail::storage

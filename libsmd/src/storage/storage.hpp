@@ -67,6 +67,13 @@ class Watch {
   [[nodiscard]] virtual std::string method() const = 0;
 };
 
+/// Where changes matter.
+struct WatchScope {
+  /// Folders that are watched with all below them, also those made later; `""`: the root.
+  std::vector<std::string_view> folders;
+  bool growing = false;  ///< Files that are written to matter before they are closed.
+};
+
 /// Changes whenever a name is added to a folder or taken from it, within the tick of the file system's clock.
 using FolderStamp = std::array<std::uint64_t, 5>;
 
@@ -104,9 +111,8 @@ class Storage {
   /// did not work out, for whatever reason: `open` says which. Here nothing is said of what kind of file it was.
   virtual bool read_once(std::string_view name, std::uint64_t offset, std::span<std::byte> into) = 0;
   virtual Outcome<std::unique_ptr<Folder>> open_folder(std::string_view name) = 0;
-  /// Watches the folders that matter for `index` and `collections` (the root, these, their subfolders, also those made
-  /// later). Null: this storage does not announce changes, and waiting polls.
-  virtual std::unique_ptr<Watch> watch(std::chrono::milliseconds poll_interval) = 0;
+  /// Watches the root and what `scope` says. Null: this storage does not announce changes, and waiting polls.
+  virtual std::unique_ptr<Watch> watch(std::chrono::milliseconds poll_interval, const WatchScope& scope) = 0;
   /// How often to look by default.
   [[nodiscard]] virtual std::chrono::milliseconds default_interval() const noexcept { return std::chrono::seconds(2); }
   /// For waiting: whether the root is still where it was. Removed, moved away, no longer to be searched: a

@@ -126,4 +126,6 @@ std::unique_ptr<storage::Storage> open_to_watch(const std::string& path) {
   return *std::move(outer);
 }
 
+storage::WatchScope watched_before_birth() { return layout::debugger_layout()->watched(); }
+
 }  // namespace smd::detail::trial

@@ -37,6 +37,8 @@ struct OpenedTrial {
 
 /// The storage that a trial at `path` would be read from, to be watched until there is one; null if there is none.
 [[nodiscard]] std::unique_ptr<storage::Storage> open_to_watch(const std::string& path);
+/// What to watch there.
+[[nodiscard]] storage::WatchScope watched_before_birth();
 
 /// The last part of a path, `job` of `s3://bucket/job/`; the path itself if it has no parts.
 [[nodiscard]] std::string last_part(std::string_view path);

@@ -359,7 +359,10 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
         return false;
       }
       if (query.first_worker_only) {
-        while (i + 1 < found.size() && found[i + 1].tensor == found[i].tensor) {
+        const auto more_of_worker = [&] {
+          return snapshot->shows_superseded && rows[found[i + 1].row].file.worker == row.file.worker;
+        };
+        while (i + 1 < found.size() && found[i + 1].tensor == found[i].tensor && !more_of_worker()) {
           ++i;
         }
       }

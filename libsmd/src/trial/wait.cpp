@@ -93,7 +93,7 @@ WaitOutcome Trial::wait_until(const std::function<bool()>& condition, const Wait
 }
 
 std::string Trial::watch_method() const {
-  return watch_of(impl_->storage(), impl_->storage().default_interval())->method();
+  return watch_of(impl_->storage(), impl_->storage().default_interval(), impl_->layout().watched())->method();
 }
 
 namespace {
@@ -114,7 +114,8 @@ struct BirthWatch {
     if (remote) {
       watch = std::make_unique<detail::storage::PolledWatch>(interval, "polling");
     } else {
-      watch = storage ? watch_of(*storage, interval) : detail::storage::watch_for_path(path, interval);
+      watch = storage ? watch_of(*storage, interval, detail::trial::watched_before_birth())
+                      : detail::storage::watch_for_path(path, interval);
     }
     waiter.emplace(detail::system_clock(), std::move(watch), options, remote);
     of_folder = folder_there;

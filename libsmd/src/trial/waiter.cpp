@@ -14,8 +14,9 @@ std::chrono::milliseconds interval_of(const WaitOptions& options, const storage:
   return std::max(options.interval.value_or(storage.default_interval()), std::chrono::milliseconds(1));
 }
 
-std::unique_ptr<storage::Watch> watch_of(storage::Storage& storage, std::chrono::milliseconds interval) {
-  if (std::unique_ptr<storage::Watch> watch = storage.watch(interval)) {
+std::unique_ptr<storage::Watch> watch_of(storage::Storage& storage, std::chrono::milliseconds interval,
+                                         const storage::WatchScope& scope) {
+  if (std::unique_ptr<storage::Watch> watch = storage.watch(interval, scope)) {
     return watch;
   }
   return std::make_unique<storage::PolledWatch>(interval, "polling");
@@ -26,7 +27,7 @@ Waiter::Waiter(TrialState& state, const WaitOptions& options)
       options_(options),
       interval_(interval_of(options, state.storage())),
       quiet_since_(clock_.now()),
-      watch_(watch_of(state.storage(), interval_)),
+      watch_(watch_of(state.storage(), interval_, state.layout().watched())),
       wake_(options.stop, Wake{watch_.get()}) {
   plan_looks(state.storage().remote());
 }

@@ -64,6 +64,7 @@ class Waiter {
 [[nodiscard]] std::chrono::milliseconds interval_of(const WaitOptions& options, const storage::Storage& storage);
 
 /// A storage's watch; one that polls if it has none.
-[[nodiscard]] std::unique_ptr<storage::Watch> watch_of(storage::Storage& storage, std::chrono::milliseconds interval);
+[[nodiscard]] std::unique_ptr<storage::Watch> watch_of(storage::Storage& storage, std::chrono::milliseconds interval,
+                                                       const storage::WatchScope& scope);
 
 }  // namespace smd::detail::trial

@@ -129,19 +129,27 @@ Outcome<HistogramBuckets> scan_histogram(std::span<const std::byte> histogram_pr
 std::vector<Bucket> edges_of(const HistogramBuckets& histogram) {
   std::vector<Bucket> buckets;
   std::size_t filled = 0;  // without the empty ones at the end
-  double left = histogram.sums.min;
+  std::size_t filled_limit = 0;
+  const HistogramSums& sums = histogram.sums;
+  double left = sums.min;
   for (std::size_t at = 0; at < histogram.counts.size(); ++at) {
     const bool empty = !(histogram.counts[at] > 0);
     if (empty && buckets.empty()) {
+      if (std::isinf(sums.min)) {
+        left = histogram.limits[at];  // an infinity lies in no bucket
+      }
       continue;
     }
     buckets.push_back({left, histogram.limits[at], histogram.counts[at]});
     left = histogram.limits[at];
-    filled = empty ? filled : buckets.size();
+    if (!empty) {
+      filled = buckets.size();
+      filled_limit = at;
+    }
   }
   buckets.resize(filled);
   if (!buckets.empty()) {
-    buckets.back().right = histogram.sums.max;
+    buckets.back().right = std::isinf(sums.max) ? histogram.limits[filled_limit] : sums.max;
   }
   return buckets;
 }

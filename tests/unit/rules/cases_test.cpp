@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -64,8 +65,8 @@ void check_result(const smd::RuleResult& result, const Json& expected) {
   CHECK(result.status == (!triggered.empty()            ? smd::RuleStatus::issues_found
                           : result.steps_evaluated == 0 ? smd::RuleStatus::not_evaluated
                                                         : smd::RuleStatus::no_issues_found));
-  REQUIRE(result.findings.size() == triggered.size());
-  for (std::size_t i = 0; i < triggered.size(); ++i) {
+  CHECK(result.findings.size() == triggered.size());
+  for (std::size_t i = 0; i < std::min(result.findings.size(), triggered.size()); ++i) {
     INFO("finding ", i, ": ", result.findings[i].message);
     check_finding(result.findings[i], triggered[i]);
   }

@@ -68,7 +68,7 @@ TEST_CASE("s3: the content of a folder") {
   const auto storage = open(server);
   CHECK(storage->root() == "s3://bucket/trial");
   CHECK(storage->remote());
-  CHECK(storage->watch(std::chrono::milliseconds(1)) == nullptr);
+  CHECK(storage->watch(std::chrono::milliseconds(1), {}) == nullptr);
   CHECK(storage->default_interval() == std::chrono::seconds(5));
   const auto top = storage->list("");
   REQUIRE(top);

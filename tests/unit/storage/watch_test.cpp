@@ -38,8 +38,11 @@ void save(const TempDir& dir, const std::string& name) {
   REQUIRE(std::rename((dir / name + ".tmp").c_str(), (dir / name).c_str()) == 0);
 }
 
-std::unique_ptr<Watch> inotify_watch(Storage& storage) {
-  auto watch = storage.watch(never);
+/// A debugger trial's.
+const detail::storage::WatchScope indexed{{"index", "collections"}, false};
+
+std::unique_ptr<Watch> inotify_watch(Storage& storage, const detail::storage::WatchScope& scope = indexed) {
+  auto watch = storage.watch(never, scope);
   if (watch->method() != "inotify") {
     MESSAGE("no inotify here, not tested: " << watch->method());
     return nullptr;
@@ -48,6 +51,30 @@ std::unique_ptr<Watch> inotify_watch(Storage& storage) {
 }
 
 }  // namespace
+
+TEST_CASE("watch: files that grow, at any depth") {
+  const TempDir dir;
+  dir.make_dir("runs/train");
+  const auto storage = open_storage(dir.path());
+  const auto watch = inotify_watch(*storage, {{""}, true});
+  if (!watch) {
+    return;
+  }
+  std::FILE* const file = std::fopen((dir / "runs/train/log").c_str(), "w");
+  REQUIRE(file != nullptr);
+  drain(*watch);
+  CHECK_FALSE(changed(*watch));
+  REQUIRE(std::fputs("more", file) >= 0);
+  REQUIRE(std::fflush(file) == 0);
+  CHECK(changed(*watch));
+  drain(*watch);
+  dir.make_dir("runs/later");
+  CHECK(changed(*watch));
+  drain(*watch);
+  dir.write("runs/later/log", "x");
+  CHECK(changed(*watch));
+  std::fclose(file);
+}
 
 TEST_CASE("watch: files that appear") {
   const TempDir dir;
@@ -158,7 +185,7 @@ TEST_CASE("watch: the root removed and made anew") {
   dir.write("trial/index/old.json", "{}");
   for (const bool inotify : {true, false}) {
     const auto storage = open_storage(dir / "trial", {{}, inotify});
-    const auto watch = storage->watch(std::chrono::milliseconds(1));
+    const auto watch = storage->watch(std::chrono::milliseconds(1), indexed);
     std::filesystem::remove_all(dir / "trial");
     dir.write("trial/index/new.json", "{}");
     const auto deadline = soon_enough();
@@ -172,11 +199,11 @@ TEST_CASE("watch: the root removed and made anew") {
 TEST_CASE("watch: polling") {
   const TempDir dir;
   const auto storage = open_storage(dir.path(), {{}, false});
-  const auto often = storage->watch(std::chrono::milliseconds(1));
+  const auto often = storage->watch(std::chrono::milliseconds(1), indexed);
   CHECK(often->method().starts_with("polling"));
   CHECK(often->wait_until(soon_enough()));
   CHECK(often->wait_until(soon_enough()));
-  const auto seldom = storage->watch(never);
+  const auto seldom = storage->watch(never, indexed);
   save(dir, "index/a.json");
   CHECK_FALSE(changed(*seldom));
 }
@@ -197,13 +224,13 @@ TEST_CASE("watch: quiet only while nothing happens, and where that can be told")
     std::filesystem::remove_all(dir / "index");
     CHECK_FALSE(watch->quiet());
   }
-  const auto polling = open_storage(dir.path(), {{}, false})->watch(never);
+  const auto polling = open_storage(dir.path(), {{}, false})->watch(never, indexed);
   CHECK_FALSE(polling->quiet());
 }
 
 TEST_CASE("watch: with inotify too it looks at the interval") {
   const TempDir dir;
-  const auto watch = open_storage(dir.path())->watch(std::chrono::milliseconds(1));
+  const auto watch = open_storage(dir.path())->watch(std::chrono::milliseconds(1), indexed);
   CHECK(watch->wait_until(soon_enough()));
 }
 
@@ -215,8 +242,8 @@ TEST_CASE("watch: no descriptor left for inotify") {
   rlimit none = before;
   none.rlim_cur = 0;
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
-  const auto watch = storage->watch(never);
-  const auto often = storage->watch(std::chrono::milliseconds(1));
+  const auto watch = storage->watch(never, indexed);
+  const auto often = storage->watch(std::chrono::milliseconds(1), indexed);
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
   CHECK(watch->method().starts_with("polling (no inotify"));
   CHECK(often->wait_until(soon_enough()));
@@ -229,7 +256,7 @@ TEST_CASE("watch: waking") {
   const TempDir dir;
   for (const bool inotify : {true, false}) {
     const auto storage = open_storage(dir.path(), {{}, inotify});
-    const auto watch = storage->watch(never);
+    const auto watch = storage->watch(never, indexed);
     watch->wake();
     CHECK_FALSE(watch->wait_until(Clock::now() + never));
     for (int i = 0; i < 100; ++i) {
@@ -238,7 +265,7 @@ TEST_CASE("watch: waking") {
       waker.join();
     }
     // A wake-up ends one wait, not those after it.
-    const auto often = storage->watch(std::chrono::milliseconds(1));
+    const auto often = storage->watch(std::chrono::milliseconds(1), indexed);
     often->wake();
     CHECK_FALSE(often->wait_until(Clock::now() + never));
     CHECK(often->wait_until(soon_enough()));
@@ -260,7 +287,7 @@ extern "C" void on_tick(int /*signal*/) {
 
 TEST_CASE("watch: signals do not end a wait, waking from their handler does") {
   const TempDir dir;
-  const auto watch = open_storage(dir.path())->watch(never);
+  const auto watch = open_storage(dir.path())->watch(never, indexed);
   to_wake = watch.get();
   ticks = 0;
   struct sigaction tick {};

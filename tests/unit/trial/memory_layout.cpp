@@ -65,7 +65,7 @@ class MemoryStorage final : public storage::Storage {
   Outcome<std::unique_ptr<storage::Folder>> open_folder(std::string_view name) override {
     return Problem{ProblemKind::not_found, std::string(name), {}, "there are no folders"};
   }
-  std::unique_ptr<storage::Watch> watch(std::chrono::milliseconds) override {
+  std::unique_ptr<storage::Watch> watch(std::chrono::milliseconds, const storage::WatchScope&) override {
     return std::make_unique<ScriptedWatch>(script_);
   }
   [[nodiscard]] unsigned parallelism() const noexcept override { return 2; }
@@ -143,6 +143,7 @@ class MemoryLayout final : public layout::Layout {
   [[nodiscard]] std::string_view name() const noexcept override { return "memory"; }
   [[nodiscard]] bool has_modes() const noexcept override { return false; }
   bool ended(storage::Storage&) const override { return false; }
+  storage::WatchScope watched() const override { return {}; }
   std::span<const std::string_view> folders() const noexcept override {
     static constexpr std::array<std::string_view, 1> all = {""};
     return all;

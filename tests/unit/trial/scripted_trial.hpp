@@ -118,7 +118,8 @@ class ScriptedStorage final : public detail::storage::Storage {
   Outcome<std::unique_ptr<detail::storage::Folder>> open_folder(std::string_view name) override {
     return local_->open_folder(name);
   }
-  std::unique_ptr<detail::storage::Watch> watch(std::chrono::milliseconds) override {
+  std::unique_ptr<detail::storage::Watch> watch(std::chrono::milliseconds,
+                                                const detail::storage::WatchScope&) override {
     return std::make_unique<ScriptedWatch>(script_);
   }
   detail::Status revisit() override { return local_->revisit(); }

@@ -185,7 +185,9 @@ TEST_CASE("a histogram has the edges that TensorBoard gives it") {
   CHECK(buckets(histogram(2.5, 2.5, {2.4, 2.6}, {0, 50})) == rows(1, {2.5, 2.5, 50}));
   CHECK(buckets(histogram(1.7e308, -1.7e308, {0, 1}, {0, 0})) == "float64 0x3: ");
   CHECK(buckets(Message()) == "float64 0x3: ");
-  CHECK(buckets(histogram(-infinity, infinity, {0, 1}, {2, 3})) == rows(2, {-infinity, 0, 2, /**/ 0, infinity, 3}));
+  // Infinities lie in no bucket: the edges are the limits, as far as they are known.
+  CHECK(buckets(histogram(-infinity, infinity, {0, 1}, {2, 3})) == rows(2, {-infinity, 0, 2, /**/ 0, 1, 3}));
+  CHECK(buckets(histogram(-infinity, infinity, {-2, 0, 1}, {0, 2, 3})) == rows(2, {-2, 0, 2, /**/ 0, 1, 3}));
   CHECK(buckets(histogram(not_a_number, not_a_number, {0, 1}, {2, 3})) ==
         rows(2, {not_a_number, 0, 2, /**/ 0, not_a_number, 3}));
   // Numbers one by one, and in two parts.

@@ -18,6 +18,8 @@ namespace {
 
 /// Each is NaN if an element is.
 constexpr std::array<std::string_view, 4> of_all_elements = {"min", "max", "mean", "l2"};
+/// How many elements there are, those outside all buckets too.
+constexpr std::string_view number_of_elements = "num";
 
 }  // namespace
 
@@ -30,6 +32,7 @@ void need_buckets(StepNeeds& step, const Unit& unit) {
   for (const std::string_view name : of_all_elements) {
     step.saved(unit, name);
   }
+  step.saved(unit, number_of_elements);
 }
 
 std::optional<AbsMeanBounds> abs_mean_bounds(StepView& step, const Unit& unit) {
@@ -59,6 +62,7 @@ std::optional<AbsMeanBounds> abs_mean_bounds(StepView& step, const Unit& unit) {
     sums.least += left < 0 && right > 0 ? 0 : count * std::min(std::abs(left), std::abs(right));
     sums.most += count * std::max(std::abs(left), std::abs(right));
   }
+  elements = std::max(elements, step.saved(unit, number_of_elements).value_or(0));
   return elements > 0 ? std::optional(AbsMeanBounds{sums.least / elements, sums.most / elements}) : std::nullopt;
 }
 

@@ -61,9 +61,42 @@ class ToList {
   std::set<storage::FolderIdentity> taken_;
 };
 
+/// Where the collections of a debugger trial stand. What lies in one is no run, its `tensorboard` folder neither.
+constexpr std::string_view debugger_collections = "/collections/000000000";
+
+/// Leaves out what lies in debugger trials below; of a store without folders, names tell.
+void leave_out_debugger_trials(std::vector<std::string>& paths, const std::set<std::string>& trials) {
+  std::erase_if(paths, [&](const std::string& path) {
+    for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      if (trials.contains(path.substr(0, slash))) {
+        return true;
+      }
+    }
+    return false;
+  });
+}
+
+Status list_objects(storage::Storage& storage, EventFiles& files) {
+  std::set<std::string> trials;
+  Status listed = storage.list_below({}, {}, [&](std::span<const std::string> names) {
+    for (const std::string& name : names) {
+      if (is_event_file(name)) {
+        files.paths.push_back(name);
+      } else if (const std::size_t end = name.find(std::string(debugger_collections) + "/"); end != std::string::npos) {
+        trials.insert(name.substr(0, end));
+      }
+    }
+  });
+  leave_out_debugger_trials(files.paths, trials);
+  return listed;
+}
+
 Status list_folders(storage::Storage& storage, EventFiles& files) {
   ToList left(storage);
   for (std::string folder; left.next(folder);) {
+    if (!folder.empty() && storage.exists(folder + std::string(debugger_collections))) {
+      continue;
+    }
     auto entries = storage.list(folder);
     if (!entries) {
       Problem problem = std::move(entries.problem());
@@ -132,13 +165,7 @@ std::string_view writer_of(std::string_view path) noexcept {
 
 Outcome<EventFiles> find_event_files(storage::Storage& storage) {
   EventFiles files;
-  const Status listed = storage.remote()
-                            ? storage.list_below({}, {},
-                                                 [&](std::span<const std::string> names) {
-                                                   std::copy_if(names.begin(), names.end(),
-                                                                std::back_inserter(files.paths), is_event_file);
-                                                 })
-                            : list_folders(storage, files);
+  const Status listed = storage.remote() ? list_objects(storage, files) : list_folders(storage, files);
   if (!listed) {
     return listed.problem();
   }

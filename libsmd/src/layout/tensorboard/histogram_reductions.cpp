@@ -35,7 +35,8 @@ HistogramReductions reductions_of(const wire::HistogramSums& sums) noexcept {
           sums.sum / sums.num,
           std::sqrt(sums.sum_squares),
           variance,
-          variance ? std::optional(std::sqrt(*variance)) : std::nullopt};
+          variance ? std::optional(std::sqrt(*variance)) : std::nullopt,
+          sums.num};
 }
 
 }  // namespace smd::detail::layout

@@ -11,12 +11,13 @@
 
 namespace smd::detail::layout {
 
-/// How the stored names of a histogram's reductions begin, as those of a debugger trial; the last one is that of the
-/// record, whose buckets are read from it.
-inline constexpr std::array<std::string_view, 8> reduction_prefixes = {
-    "smdebug/reductions/min/",  "smdebug/reductions/max/",      "smdebug/reductions/sum/",
-    "smdebug/reductions/mean/", "smdebug/reductions/l2/",       "smdebug/reductions/variance/",
-    "smdebug/reductions/std/",  "smdebug/reductions/histogram/"};
+/// How the stored names of a histogram's reductions begin, as those of a debugger trial. `num` is the number of
+/// elements, those outside all buckets too (infinities). The last one is that of the record, whose buckets are read
+/// from it.
+inline constexpr std::array<std::string_view, 9> reduction_prefixes = {
+    "smdebug/reductions/min/",  "smdebug/reductions/max/", "smdebug/reductions/sum/",
+    "smdebug/reductions/mean/", "smdebug/reductions/l2/",  "smdebug/reductions/variance/",
+    "smdebug/reductions/std/",  "smdebug/reductions/num/", "smdebug/reductions/histogram/"};
 
 /// By `reduction_prefixes`, without the last; nullopt if the sums do not tell.
 using HistogramReductions = std::array<std::optional<double>, reduction_prefixes.size() - 1>;

@@ -24,6 +24,7 @@ class TensorboardLayout final : public Layout {
   }
   /// Only reading tells.
   [[nodiscard]] bool ended(storage::Storage& /*storage*/) const override { return false; }
+  [[nodiscard]] storage::WatchScope watched() const override { return {{""}, true}; }
   [[nodiscard]] std::span<const std::string_view> folders() const noexcept override {
     static constexpr std::array<std::string_view, 1> all = {""};
     return all;

@@ -62,6 +62,14 @@ TEST_CASE("event files are listed by run and name") {
         Paths{"tfevents.9", "a.b/tfevents.4", "a/deep/er/tfevents.3", "b/tfevents.1", "b/tfevents.2"});
 }
 
+TEST_CASE("debugger trials below have no runs") {
+  const TempDir dir;
+  dir.write("job/collections/000000000/worker_0_collections.json", "");
+  dir.write("job/tensorboard/tfevents.1", "");
+  dir.write("run/collections/tfevents.2", "");
+  CHECK(event_files_in(dir) == Paths{"run/collections/tfevents.2"});
+}
+
 TEST_CASE("links are followed, each folder is taken once and by its own name") {
   const TempDir dir;
   dir.write("log/z/tfevents.1", "");

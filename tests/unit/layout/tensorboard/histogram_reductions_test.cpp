@@ -12,7 +12,7 @@ using smd::detail::layout::reductions_of;
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-enum Place { min, max, sum, mean, l2, variance, deviation };
+enum Place { min, max, sum, mean, l2, variance, deviation, num };
 
 }  // namespace
 
@@ -26,6 +26,7 @@ TEST_CASE("reductions of a histogram's sums") {
   CHECK(all[l2] == std::sqrt(50.0));
   CHECK(all[variance] == 3.5);
   CHECK(all[deviation] == std::sqrt(3.5));
+  CHECK(all[num] == 4);
 }
 
 TEST_CASE("equal elements have no variance, however large they are") {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rows/buckets.hpp"
+
+#include "rows/elements.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace smd::tool {
+
+const SavedReduction* saved_buckets(const TensorEntry& entry) noexcept {
+  const auto found = std::find_if(entry.reductions.begin(), entry.reductions.end(),
+                                  [](const SavedReduction& one) { return one.name == buckets_name; });
+  return entry.value || found == entry.reductions.end() ? nullptr : &*found;
+}
+
+std::optional<BucketCounts> counts_of_buckets(const TensorView& buckets) {
+  if (buckets.shape().size() != 2 || buckets.shape()[1] != 3 || buckets.dtype() != Dtype::float64) {
+    return std::nullopt;
+  }
+  const Elements elements(buckets);
+  BucketCounts result;
+  for (std::uint64_t at = 0; at < buckets.size(); at += 3) {
+    const double left = elements.number(at);
+    const double right = elements.number(at + 1);
+    const double count = elements.number(at + 2);
+    if (!std::isfinite(left) || !std::isfinite(right)) {
+      result.outside += count;
+      continue;
+    }
+    if (!(left <= right) || !(count >= 0) || (!result.edges.empty() && left < result.edges.back())) {
+      return std::nullopt;
+    }
+    if (result.edges.empty()) {
+      result.edges.push_back(left);
+    } else if (left != result.edges.back()) {
+      result.edges.push_back(left);
+      result.counts.push_back(0);
+    }
+    result.edges.push_back(right);
+    result.counts.push_back(count);
+  }
+  return result;
+}
+
+BucketBounds bounds_of(const BucketCounts& buckets) noexcept {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  BucketBounds bounds{infinity, -infinity};
+  for (std::size_t at = 0; at < buckets.counts.size(); ++at) {
+    if (buckets.counts[at] > 0) {
+      bounds.low = std::min(bounds.low, buckets.edges[at]);
+      bounds.high = std::max(bounds.high, buckets.edges[at + 1]);
+    }
+  }
+  return bounds;
+}
+
+void add_buckets(BucketCounts& to, const BucketCounts& buckets) {
+  to.outside += buckets.outside;
+  for (std::size_t at = 0; at < buckets.counts.size(); ++at) {
+    const double left = buckets.edges[at];
+    const double right = buckets.edges[at + 1];
+    const double count = buckets.counts[at];
+    if (count == 0) {
+      continue;
+    }
+    const auto after = std::upper_bound(to.edges.begin(), to.edges.end(), left);
+    std::size_t bin = after == to.edges.begin() ? 0 : static_cast<std::size_t>(after - to.edges.begin()) - 1;
+    if (left == right) {
+      if (left < to.edges.front() || left > to.edges.back()) {
+        to.outside += count;
+      } else {
+        to.counts[std::min(bin, to.counts.size() - 1)] += count;
+      }
+      continue;
+    }
+    double inside = 0;
+    for (; bin < to.counts.size() && to.edges[bin] < right; ++bin) {
+      const double part = std::min(right, to.edges[bin + 1]) - std::max(left, to.edges[bin]);
+      const double share = std::min(part / (right - left), 1.0);
+      to.counts[bin] += count * share;
+      inside += share;
+    }
+    // Of buckets that lie within the bounds nothing is outside but rounding.
+    if (left < to.edges.front() || right > to.edges.back()) {
+      to.outside += count * std::max(0.0, 1 - inside);
+    }
+  }
+}
+
+}  // namespace smd::tool
