@@ -149,7 +149,8 @@ def log_steps(tools, logs, steps=300):
         run = os.path.join(folder, 'run')
         shutil.copytree(logs, run)
         path, = glob.glob(run + '/*tfevents*')
-        command = [os.path.join(tools, 'smd-tensor'), run, 'train/loss', '-F', '-s', 'last', '-H', '--columns', 'step']
+        command = [os.path.join(tools, 'smd-tensor'), run, 'train/loss', '-F', '-s', 'last', '-H', '--columns', 'step',
+                   '--interval', '0.05']
         follower = subprocess.Popen(command, stdout=subprocess.PIPE)
         last = int(follower.stdout.readline())
         times = []
