@@ -106,8 +106,8 @@ Outcome<std::unique_ptr<Storage>> open_local(const std::string& path, const Loca
 Outcome<std::unique_ptr<Storage>> open_local(const std::string& path) { return open_local(path, LocalOptions{}); }
 
 Outcome<std::unique_ptr<Storage>> open_local_with_links(const std::string& path) {
-  // What such files are written to, and where, no inotify watch of a trial's folders would notice.
-  return open_local(path, LocalOptions{.resolve = Resolve::anywhere, .inotify = false});
+  // Where a file is a link, no watch notices that it grows: the poll interval does.
+  return open_local(path, LocalOptions{.resolve = Resolve::anywhere});
 }
 
 }  // namespace smd::detail::storage

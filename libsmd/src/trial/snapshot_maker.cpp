@@ -56,6 +56,17 @@ std::shared_ptr<Snapshot> continued(const Snapshot& before) {
   return next;
 }
 
+/// Makes a range that counts steps, all of which are given, mean certain ones.
+void fix_range(StepRange& range, const std::vector<std::int64_t>& steps) {
+  if (const std::optional<std::size_t> newest = range.newest(); newest && *newest > 0) {
+    range = *newest >= steps.size() ? StepRange()
+                                    : StepRange::between(GlobalStep(steps[steps.size() - *newest]), std::nullopt);
+  } else if (const std::optional<std::size_t> oldest = range.oldest();
+             oldest && *oldest > 0 && *oldest <= steps.size() && steps[*oldest - 1] < INT64_MAX) {
+    range = StepRange::between(GlobalStep(INT64_MIN), GlobalStep(steps[*oldest - 1] + 1));
+  }
+}
+
 }  // namespace
 
 SnapshotMaker::SnapshotMaker(storage::Storage& storage, const layout::Layout& layout, const TrialOptions& options,
@@ -118,24 +129,19 @@ layout::Found SnapshotMaker::look(Time now, const Snapshot* before, bool everyth
 /// For a layout that gives all rows, whatever was asked for. Ranges that count steps mean certain ones as soon as there
 /// are as many: the newest, and all that come after them.
 void SnapshotMaker::keep_rows_in_range(std::vector<layout::StepRow>& rows, const Snapshot& before) {
-  std::vector<std::int64_t> steps;
-  std::transform(before.steps.begin(), before.steps.end(), std::back_inserter(steps),
-                 [](const Step& step) { return step.number; });
-  std::transform(rows.begin(), rows.end(), std::back_inserter(steps),
-                 [](const layout::StepRow& row) { return row.file.step; });
-  std::sort(steps.begin(), steps.end());
-  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  const auto counts_steps = [](const StepRange& range) { return range.newest() || range.oldest(); };
   layout::StepCounts counts;
-  std::transform(steps.begin(), steps.end(), std::back_inserter(counts),
-                 [](std::int64_t step) { return std::pair(step, std::size_t{1}); });
-  for (StepRange& range : ranges_) {
-    if (const std::optional<std::size_t> newest = range.newest(); newest && *newest > 0) {
-      range = *newest >= steps.size() ? StepRange()
-                                      : StepRange::between(GlobalStep(steps[steps.size() - *newest]), std::nullopt);
-    } else if (const std::optional<std::size_t> oldest = range.oldest();
-               oldest && *oldest > 0 && *oldest <= steps.size() && steps[*oldest - 1] < INT64_MAX) {
-      range = StepRange::between(GlobalStep(INT64_MIN), GlobalStep(steps[*oldest - 1] + 1));
-    }
+  if (std::any_of(ranges_.begin(), ranges_.end(), counts_steps)) {
+    std::vector<std::int64_t> steps;
+    std::transform(before.steps.begin(), before.steps.end(), std::back_inserter(steps),
+                   [](const Step& step) { return step.number; });
+    std::transform(rows.begin(), rows.end(), std::back_inserter(steps),
+                   [](const layout::StepRow& row) { return row.file.step; });
+    std::sort(steps.begin(), steps.end());
+    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    std::transform(steps.begin(), steps.end(), std::back_inserter(counts),
+                   [](std::int64_t step) { return std::pair(step, std::size_t{1}); });
+    std::for_each(ranges_.begin(), ranges_.end(), [&](StepRange& range) { fix_range(range, steps); });
   }
   const layout::RangeFilter filter(ranges_, counts);
   std::erase_if(rows, [&](const layout::StepRow& row) { return !filter.holds(row.file.step); });
