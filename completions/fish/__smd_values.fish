@@ -113,9 +113,9 @@ function __smd_parameters
         case LossNotDecreasing loss_not_decreasing
             printf '%s\n' collection_names tensor_regex use_losses_collection num_steps diff_percent increase_threshold_percent mode start_step end_step
         case Overfit overfit
-            printf '%s\n' tensor_regex start_step patience ratio_threshold end_step
+            printf '%s\n' tensor_regex pairs start_step patience ratio_threshold end_step
         case Overtraining overtraining
-            printf '%s\n' patience_train patience_validation delta start_step end_step
+            printf '%s\n' patience_train patience_validation delta pairs start_step end_step
         case SimilarAcrossRuns similar_across_runs
             printf '%s\n' other_trial collection_names tensor_regex start_step end_step
         case StalledTrainingRule stalled_training_rule

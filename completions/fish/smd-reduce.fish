@@ -23,6 +23,7 @@ complete -c smd-reduce -s s -l step -d 'steps, counted in the mode: N, A:B, A:B:
 complete -c smd-reduce -l every -d 'of these steps keep each Nth' -x
 complete -c smd-reduce -s w -l worker -d 'what this worker saved; all: every worker (default for values: the first by name)' -x -a '(__smd_values worker)'
 complete -c smd-reduce -l incomplete -d 'also steps that not all workers have written'
+complete -c smd-reduce -l superseded -d 'in place of what counts, the values that later ones of a restarted job replaced'
 complete -c smd-reduce -s f -l format -d 'how to print results (default: table on a terminal, else tsv)' -x -a '(__smd_values choice table tsv csv json jsonl)'
 complete -c smd-reduce -l json -d 'short for --format=json'
 complete -c smd-reduce -l jsonl -d 'short for --format=jsonl'

@@ -18,14 +18,15 @@ complete -c smd-tensor -s s -l step -d 'steps, counted in the mode: N, A:B, A:B:
 complete -c smd-tensor -l every -d 'of these steps keep each Nth' -x
 complete -c smd-tensor -s w -l worker -d 'what this worker saved; all: every worker (default for values: the first by name)' -x -a '(__smd_values worker)'
 complete -c smd-tensor -l incomplete -d 'also steps that not all workers have written'
+complete -c smd-tensor -l superseded -d 'in place of what counts, the values that later ones of a restarted job replaced'
 complete -c smd-tensor -s f -l format -d 'how to print results (default: table on a terminal, else tsv)' -x -a '(__smd_values choice table tsv csv json jsonl npy npz raw pgm)'
 complete -c smd-tensor -l json -d 'short for --format=json'
 complete -c smd-tensor -l jsonl -d 'short for --format=jsonl'
 complete -c smd-tensor -l csv -d 'short for --format=csv'
 complete -c smd-tensor -l tsv -d 'short for --format=tsv'
 complete -c smd-tensor -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
-complete -c smd-tensor -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value size min max mean std nan inf zero bin lo hi count edges counts reduction curve last steps)'
-complete -c smd-tensor -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value written size min max mean std nan inf zero bin lo hi count edges counts reduction curve last steps)'
+complete -c smd-tensor -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value wall_time size min max mean std nan inf zero bin lo hi count edges counts reduction curve last steps)'
+complete -c smd-tensor -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value wall_time written size min max mean std nan inf zero bin lo hi count edges counts reduction curve last steps)'
 complete -c smd-tensor -l limit -d 'print the first N rows only' -x
 complete -c smd-tensor -s H -l no-header -d 'print no header line'
 complete -c smd-tensor -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'

@@ -24,6 +24,7 @@ class SummaryLayout final : public layout::Layout {
   }
   bool ended(storage::Storage&) const override { return true; }
   std::span<const std::string_view> folders() const noexcept override { return {}; }
+  storage::WatchScope watched() const override { return {}; }
   std::string_view record_name(std::string_view, std::string_view stored) const noexcept override {
     return stored.substr(stored.find('/') + 1);  // without the run
   }
