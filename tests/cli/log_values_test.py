@@ -235,7 +235,7 @@ class Histograms(unittest.TestCase):
         out, errors = run("smd-reduce", log("pt_histograms"), "-n", "fc1.bias", "-s", "0", "-r", "saved", "--tsv")
         self.assertEqual(errors, [])
         self.assertEqual(out.decode().split("\n")[0].split("\t")[6:],
-                         ["min", "max", "mean", "std", "variance", "sum", "l2"])
+                         ["min", "max", "mean", "std", "variance", "sum", "l2", "num"])
 
     def test_rows_are_the_saved_buckets(self):
         for name, tensor in (("pt_histograms", "fc1.bias"), ("keras_gradients", "train/dense/gradients")):

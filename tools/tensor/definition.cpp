@@ -59,8 +59,9 @@ constexpr std::array<Prose, 5> prose = {{
          "to Windows (CON, NUL, COM1). Where two keys differ in case alone, letters of the later one are written so."
          "\n\n"
          "raw writes the elements' bytes, little-endian, in C order; several values follow one another. Of a "
-         "string it is the bytes as they are, so a picture is its file; of a value of several strings --slice chooses "
-         "one. pgm is an 8-bit grey image of a value with two axes, "
+         "string it is the bytes as they are, so a picture is its file; of a value of several strings, each follows "
+         "its "
+         "length in 4 bytes, and --slice chooses one. pgm is an 8-bit grey image of a value with two axes, "
          "from its least to its greatest finite value; NaN is black.\n\n"
          "npy and raw pass large values on while they are read: if a checksum then turns out wrong, the status "
          "is 4 and what was written must not be used."},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// raw: the elements' bytes and nothing else; several values follow one another. Of a string, what it holds: a picture
-// is the file it was.
+// raw: the elements' bytes and nothing else; several values follow one another. Of one string, what it holds: a picture
+// is the file it was. Of several strings each after its length in 4 bytes.
 #include "value_view.hpp"
 
 namespace smd::tool::tensor {
@@ -11,12 +11,9 @@ class RawView : public ValueView, private BlockSink {
  public:
   explicit RawView(ViewContext context) : out_(context.out) {}
 
-  void show(const ValueKey& key, const TensorValue& value) override { write(key, value.view()); }
+  void show(const ValueKey&, const TensorValue& value) override { write(value.view()); }
   void end_step() override { out_.flush(); }
-  BlockSink* stream(const ValueKey& key) override {
-    key_ = key;
-    return this;
-  }
+  BlockSink* stream(const ValueKey&) override { return this; }
 
  private:
   bool begin(Dtype dtype, const Shape& shape) override {
@@ -26,28 +23,27 @@ class RawView : public ValueView, private BlockSink {
   }
   bool block(std::span<const std::byte> bytes) override {
     if (dtype_ == Dtype::string) {
-      write(key_, {dtype_, shape_, bytes});
+      write({dtype_, shape_, bytes});
     } else {
       out_.write(bytes);
     }
     return true;
   }
 
-  void write(const ValueKey& key, const TensorView& value) {
+  void write(const TensorView& value) {
     if (value.dtype() != Dtype::string) {
       out_.write(value.bytes());
       return;
     }
     const std::vector<std::string_view> texts = strings(value);
-    if (texts.size() != 1) {
-      throw UsageError("-f raw: " + value_name(key) + " holds " + std::to_string(texts.size()) +
-                       " strings, whose bounds would be lost: choose one, as --slice 0");
+    if (texts.size() == 1) {
+      out_.write(texts.front());
+    } else {
+      out_.write(value.bytes());  // each after its length
     }
-    out_.write(texts.front());
   }
 
   OutputFile& out_;
-  ValueKey key_;
   Dtype dtype_ = Dtype::float32;
   Shape shape_;
 };

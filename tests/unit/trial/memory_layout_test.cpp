@@ -72,7 +72,7 @@ TEST_CASE("memory layout: the views of smd-ls") {
   const std::vector<StepInfo> steps = trial.step_infos();
   REQUIRE(steps.size() == 10);
   CHECK(steps[1].tensors == 1);
-  CHECK(steps[1].bytes == 8);  // a number
+  CHECK(steps[1].bytes == 4);  // a float32
   CHECK(steps[1].complete);
   CHECK(steps[5].tensors == 3);
   CHECK(steps[5].workers == Texts{"worker_0"});

@@ -215,7 +215,9 @@ void check_histogram(const std::string& payload, const std::string& tag, const V
   CHECK(nearest(std::sqrt(sums->sum_squares), number_in(wanted["l2"]), 50, 0));
   REQUIRE(count > 0);
   CHECK(same(element(value, 0, 0), sums->min));
-  CHECK(same(element(value, count - 1, 1), sums->max));
+  if (std::isfinite(sums->max)) {  // an infinity lies in no bucket
+    CHECK(same(element(value, count - 1, 1), sums->max));
+  }
   CHECK(element(value, 0, 2) > 0);
   CHECK(element(value, count - 1, 2) > 0);
   double elements = element(value, 0, 2);
