@@ -10,7 +10,9 @@ import csv
 import hashlib
 import io
 import json
+import math
 import os
+import struct
 import subprocess
 import sys
 import urllib.parse
@@ -82,6 +84,12 @@ def unescape(text):
     return result
 
 
+def recorded_form(raw, value):
+    """The digests of strings are of each after its length; -f raw writes a single one without."""
+    single = value["dtype"] == "string" and math.prod(value["shape"]) == 1
+    return struct.pack("<I", len(raw)) + raw if single else raw
+
+
 class Check:
     def __init__(self, options):
         self.environment = {"PATH": os.pathsep.join([*map(os.path.abspath, options.tools), os.environ["PATH"]]),
@@ -124,7 +132,7 @@ class Check:
         what = f"{os.path.basename(trial)}: {name!r} step {record['global_step']} {record['worker']}"
         select = ["-s", str(record["global_step"]), "-w", record.get("worker_correct", record["worker"]), "--incomplete",
                   "--", trial, name]
-        raw = self.run("-f", "raw", *select)
+        raw = recorded_form(self.run("-f", "raw", *select), value)
         if hashlib.sha256(raw).hexdigest() != value["sha256"]:
             self.check(f"{what}: raw", False)
             return
@@ -195,7 +203,8 @@ class Check:
                              and all("sha256" in record["value"] for record in tensor["records"]))
         expected = {}
         for record in records:
-            raw = self.run("-f", "raw", "-s", str(record["global_step"]), "-w", record["worker"], trial, name)
+            raw = recorded_form(self.run("-f", "raw", "-s", str(record["global_step"]), "-w", record["worker"], trial,
+                                         name), record["value"])
             expected[record["global_step"], record["worker"]] = self.truth(record["value"], raw)
         steps = sorted({step for step, _ in expected})
         with np.load(io.BytesIO(self.run("-f", "npz", "-s", ":", "-w", "all", trial, name))) as npz:
