@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <fmt/format.h>
 #include <set>
 #include <smd/last_written.hpp>
 #include <string_view>
@@ -130,7 +131,7 @@ void say_details(const Trial& trial, Diagnostics& messages) {
     messages.info(quoted(tensor) + ": " + counted(count, "value") + " superseded");
   }
   for (const auto& [name, value] : trial.hyperparameters().values) {
-    messages.info("hyperparameter " + name + " = " + value);
+    messages.info(fmt::format("hyperparameter {} = {}", name, value));
   }
 }
 

@@ -285,7 +285,7 @@ std::vector<std::string> find_remote(const std::string& place, std::vector<Probl
   const std::vector<std::string> logs = detail::layout::trials_of_runs(runs, trials);
   trials.insert(trials.end(), logs.begin(), logs.end());
   for (std::string& trial : trials) {
-    trial = trial.empty() ? base : base + "/" + trial;
+    trial = trial.empty() ? base : fmt::format("{}/{}", base, trial);
   }
   std::sort(trials.begin(), trials.end());
   return trials;
