@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <fmt/format.h>
 #include <set>
 #include <smd/last_written.hpp>
 #include <string_view>

@@ -36,7 +36,8 @@ std::vector<std::string_view> Unit::reductions() const {
     if (item.is_value()) {
       continue;
     }
-    if (const std::string_view name = trial_->snapshot().reduction(item.reduction); name != detail::rules::saved_histogram) {
+    if (const std::string_view name = trial_->snapshot().reduction(item.reduction);
+        name != detail::rules::saved_histogram) {
       names.push_back(name);
     }
   }
