@@ -54,6 +54,7 @@ struct StepRow {
   std::uint32_t payload = no_id;     ///< `no_id`: lists nothing, so makes no step.
   std::uint32_t event_file = no_id;  ///< Where its entries lie: id in `Tables::paths`; `no_id`: `Layout::event_path`.
   Mode mode = Mode::global;
+  std::uint32_t index = 0;  ///< Which of the rows that share the payload.
 };
 
 /// A later value took the place of earlier ones: what the worker's rows with a lower id hold under that name at that

@@ -33,7 +33,7 @@ struct RowReport {
 /// Reads every record that a row names, repeated ones too.
 RowReport check_row(const Records& records, const Snapshot& snapshot, const StepRow& row, RecordReader& reader) {
   RowReport report;
-  const detail::layout::Payload& payload = snapshot.catalog.payload(row);
+  const detail::layout::Payload payload = snapshot.catalog.payload(row);
   const detail::trial::ItemList& list = snapshot.catalog.items(row);
   for (std::uint32_t position = 0; position < payload.count; ++position) {
     const TensorLocation place = records.location(snapshot, row, position);

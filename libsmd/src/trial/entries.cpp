@@ -31,7 +31,7 @@ std::string Records::event_path(const Snapshot& snapshot, const layout::StepRow&
 }
 
 TensorLocation Records::location(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t position) const {
-  const layout::Payload& payload = snapshot.catalog.payload(row);
+  const layout::Payload payload = snapshot.catalog.payload(row);
   TensorLocation location;
   location.file = event_path(snapshot, row);
   place(snapshot, payload, position, location);
@@ -53,7 +53,7 @@ bool Records::fill(const Snapshot& snapshot, const layout::StepRow& row, std::ui
   if (items.empty() && shape == nullptr) {
     return false;
   }
-  const layout::Payload& payload = catalog.payload(row);
+  const layout::Payload payload = catalog.payload(row);
   entry.reductions.clear();
   entry.shape.reset();
   entry.original_name.reset();
