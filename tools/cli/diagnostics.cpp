@@ -180,6 +180,9 @@ void Diagnostics::report(const Problem& problem, std::string_view trial) {
     case ProblemKind::not_yet:
       info(text);
       return;
+    case ProblemKind::remark:
+      note(text);
+      return;
     case ProblemKind::stopped:
       info(text);
       fail(ReadError(problem), trial);
