@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view read_whole = ".json";  ///< How the names of index and collections files end.
 /// How the names of files end that are written once: what a listing says of them tells whether they changed.
 constexpr std::string_view whole_from_the_start = ".safetensors";
+constexpr std::string_view rewritten_whole = "trainer_state.json";
 constexpr unsigned most_empty_pages = 100;        ///< In a row: what was deleted may take up pages.
 constexpr std::chrono::seconds failed_for{4};     ///< Less than the time between two looks of who follows a trial.
 constexpr std::size_t most_failed = 10'000;       ///< Objects of which a failure is remembered.
@@ -206,7 +207,7 @@ std::string Bucket::cache_name(const std::string& name, std::string_view part) c
 }
 
 std::optional<ListedObjectFacts> Bucket::listed_facts(std::string_view name) const {
-  return name.ends_with(whole_from_the_start) ? listed_.find(name) : std::nullopt;
+  return name.ends_with(whole_from_the_start) || name.ends_with(rewritten_whole) ? listed_.find(name) : std::nullopt;
 }
 
 void Bucket::forget(const std::string& name) { listed_.forget(name); }

@@ -109,10 +109,11 @@ std::optional<std::int64_t> global_step_of(std::string_view json) {
     text::JsonNumber number;
     if (key != "global_step") {
       scanner.skip();
-    } else if (scanner.peek() == text::JsonKind::number && scanner.number(number)) {
-      return whole_number(number);
     } else {
-      return std::nullopt;
+      // Where the text ends with it, digits may be missing.
+      const bool read = scanner.peek() == text::JsonKind::number && scanner.number(number) &&
+                        scanner.offset() < json.size();
+      return read ? whole_number(number) : std::nullopt;
     }
   }
   return std::nullopt;

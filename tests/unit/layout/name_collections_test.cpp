@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/tensorboard/name_collections.hpp"
+#include "layout/name_collections.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/tensorboard/name_collections.hpp"
+#include "layout/name_collections.hpp"
 
 #include "text/pattern.hpp"
 #include "text/words.hpp"
@@ -38,9 +38,14 @@ class Sorter {
       put(is_loss(values.tensor) ? "losses" : "scalars", values.tensor);
       return;
     }
+    if (values.kind == ValueKind::further) {
+      return;
+    }
     const std::vector<std::string> words = text::split_words(values.tensor);
     if (has_word_of(words, gradient_words)) {
-      put("gradients", values.tensor);
+      if (values.kind != ValueKind::parameter) {
+        put("gradients", values.tensor);
+      }
     } else {
       if (has_word_of(words, weight_words)) {
         put("weights", values.tensor);
@@ -60,6 +65,8 @@ class Sorter {
         return put("text", values.tensor);
       case ValueKind::number:
       case ValueKind::tensor:
+      case ValueKind::parameter:
+      case ValueKind::further:
         return;
     }
   }
