@@ -203,6 +203,10 @@ void Diagnostics::report_once(const Problem& problem, std::string_view trial) {
 
 void Diagnostics::report_record(const Problem& problem, std::string_view trial, std::string_view record, Level level) {
   const bool absent = problem.kind == ProblemKind::absent;
+  if (problem.kind == ProblemKind::warning) {
+    warning(std::string(record) + ": " + place_of(trial, problem.file) + to_string(problem));
+    return;
+  }
   if (!absent && problem.kind != ProblemKind::not_yet) {
     report(problem, trial);
     return;

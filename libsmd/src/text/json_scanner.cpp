@@ -13,9 +13,9 @@ namespace smd::text {
 
 namespace {
 
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+constexpr bool is_json_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-void append_utf8(std::string& out, std::uint32_t code) {
+void append_code_point(std::string& out, std::uint32_t code) {
   const auto byte = [&](std::uint32_t value) { out += static_cast<char>(value); };
   if (code < 0x80) {
     byte(code);
@@ -40,7 +40,7 @@ std::size_t end_of_number(std::string_view text, std::size_t begin, bool& whole)
   const auto peek = [&] { return at < text.size() ? text[at] : '\0'; };
   const auto digits = [&] {
     const std::size_t first = at;
-    while (is_digit(peek())) {
+    while (is_json_digit(peek())) {
       ++at;
     }
     return at > first;
@@ -128,7 +128,7 @@ JsonKind JsonScanner::peek() noexcept {
     case 'I':
       return non_finite_ ? JsonKind::number : JsonKind::nothing;
     default:
-      return c == '-' || is_digit(c) ? JsonKind::number : JsonKind::nothing;
+      return c == '-' || is_json_digit(c) ? JsonKind::number : JsonKind::nothing;
   }
 }
 
@@ -262,7 +262,7 @@ bool JsonScanner::unescape_character() {
     }
     code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
   }
-  append_utf8(unescaped_, code);
+  append_code_point(unescaped_, code);
   return true;
 }
 

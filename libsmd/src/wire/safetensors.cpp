@@ -65,9 +65,9 @@ std::optional<std::uint64_t> bytes_of(const Shape& shape, unsigned bits) noexcep
   return *count * bits / bits_of_byte;
 }
 
-class Parser {
+class SafetensorsParser {
  public:
-  Parser(std::string_view json, std::uint64_t file_bytes)
+  SafetensorsParser(std::string_view json, std::uint64_t file_bytes)
       : json_(json), scanner_(json), data_(safetensors_length_bytes + json.size()), file_bytes_(file_bytes) {}
 
   SafetensorsHeader parse() && {
@@ -95,7 +95,8 @@ class Parser {
     if (read_all()) {
       return true;
     }
-    return scanner_.failed() && fail(scanner_.offset(), std::string("the header is no JSON object: ") + scanner_.error());
+    return scanner_.failed() &&
+           fail(scanner_.offset(), std::string("the header is no JSON object: ") + scanner_.error());
   }
 
   /// False: the problem is told, or the scanner has it.
@@ -307,9 +308,9 @@ class Parser {
         header_.problems.add(damaged("tensor " + quote(*raw) + " overlaps another", data_ + raw->begin));
         raw->entry.sound = raw->entry.sound && raw->begin == raw->end;
       } else if (raw->begin > reached && all_known) {
-        header_.problems.add(damaged("hole of " + std::to_string(raw->begin - reached) + " bytes before tensor " +
-                                         quote(*raw),
-                                     data_ + reached));
+        header_.problems.add(
+            damaged("hole of " + std::to_string(raw->begin - reached) + " bytes before tensor " + quote(*raw),
+                    data_ + reached));
       }
       reached = std::max(reached, raw->end);
     }
@@ -327,8 +328,8 @@ class Parser {
                                 std::to_string(data_ + reached),
                             file_bytes_);
     } else if (reached < data_bytes() && all_known) {
-      header_.problems.add(damaged(std::to_string(data_bytes() - reached) + " bytes too many after the last tensor",
-                                   data_ + reached));
+      header_.problems.add(
+          damaged(std::to_string(data_bytes() - reached) + " bytes too many after the last tensor", data_ + reached));
     }
   }
 
@@ -345,16 +346,17 @@ class Parser {
 
 bool check_safetensors_length(std::uint64_t length, std::uint64_t file_bytes, SafetensorsHeader& header) {
   if (file_bytes < safetensors_length_bytes) {
-    header.cut = damaged("the file has " + std::to_string(file_bytes) + " bytes, too few for the length of a header", 0);
+    header.cut =
+        damaged("the file has " + std::to_string(file_bytes) + " bytes, too few for the length of a header", 0);
   } else if (length > limits::safetensors_header_bytes) {
-    header.problems.add(damaged("the header's length " + std::to_string(length) +
-                                    " is above the limit of " + std::to_string(limits::safetensors_header_bytes) +
+    header.problems.add(damaged("the header's length " + std::to_string(length) + " is above the limit of " +
+                                    std::to_string(limits::safetensors_header_bytes) +
                                     ": no safetensors file, or a damaged one",
                                 0));
   } else if (length > file_bytes - safetensors_length_bytes) {
-    header.cut = damaged("the header's " + std::to_string(length) + " bytes do not end within the file's " +
-                             std::to_string(file_bytes),
-                         0);
+    header.cut = damaged(
+        "the header's " + std::to_string(length) + " bytes do not end within the file's " + std::to_string(file_bytes),
+        0);
   } else {
     return true;
   }
@@ -362,7 +364,7 @@ bool check_safetensors_length(std::uint64_t length, std::uint64_t file_bytes, Sa
 }
 
 SafetensorsHeader parse_safetensors(std::string_view json, std::uint64_t file_bytes) {
-  return Parser(json, file_bytes).parse();
+  return SafetensorsParser(json, file_bytes).parse();
 }
 
 }  // namespace smd::detail::wire

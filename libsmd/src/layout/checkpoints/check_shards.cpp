@@ -15,8 +15,6 @@ namespace smd::detail::layout {
 
 namespace {
 
-std::string_view leaf_of(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
-
 std::string beside(const TensorSet& set, std::string_view leaf) {
   return set.folder.empty() ? std::string(leaf) : set.folder + "/" + std::string(leaf);
 }
@@ -55,8 +53,10 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const ReadOn
     said[file].emplace_back(tensor);
   }
   const auto disagree = [&](std::string_view tensor, std::string_view leaf, const char* how) {
-    problems.add({ProblemKind::damaged, set.index, {}, "index and '" + printable(leaf) + "' disagree about tensor '" +
-                                                           printable(tensor) + "': " + how});
+    problems.add({ProblemKind::damaged,
+                  set.index,
+                  {},
+                  "index and '" + printable(leaf) + "' disagree about tensor '" + printable(tensor) + "': " + how});
   };
   std::set<std::string> files;
   for (const TensorFile& file : set.files) {
@@ -66,7 +66,7 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const ReadOn
     files.insert(beside(set, file));
   }
   for (const std::string& file : files) {
-    const std::string_view leaf = leaf_of(file);
+    const std::string_view leaf = last_part_of(file);
     const auto names = names_in(file, headers);
     if (!names) {
       continue;
@@ -102,12 +102,17 @@ void check_index(const TensorSet& set, const ShardIndex& index, const ReadOnce<T
     }
   }
   if (!absent.empty() && absent.size() == index.files.size()) {
-    problems.add({ProblemKind::damaged, set.index, {},
-                  "the index is stale: none of the " + std::to_string(absent.size()) + " files that it names is there"});
+    problems.add(
+        {ProblemKind::damaged,
+         set.index,
+         {},
+         "the index is stale: none of the " + std::to_string(absent.size()) + " files that it names is there"});
     return;
   }
   for (const std::string_view file : absent) {
-    problems.add({ProblemKind::damaged, beside(set, file), {},
+    problems.add({ProblemKind::damaged,
+                  beside(set, file),
+                  {},
                   "is not there, and the index names it: the checkpoint is partial"});
   }
   compare_tensors(set, index, headers, problems);
@@ -133,7 +138,9 @@ void check_count(const TensorSet& set, ProblemList& problems) {
     std::string name = set.stem + "-" + padded(shard);
     name += "-of-" + padded(set.of) + std::string(safetensors_ending);
     ++told;
-    problems.add({ProblemKind::damaged, beside(set, name), {},
+    problems.add({ProblemKind::damaged,
+                  beside(set, name),
+                  {},
                   "is not there: the checkpoint is partial" +
                       (told == most_told && missing > told
                            ? ", and " + std::to_string(missing - told) + " more of its shards are not there either"
@@ -146,9 +153,8 @@ void check_count(const TensorSet& set, ProblemList& problems) {
 bool has_whole_index(const TensorSet& set, const ReadOnce<Outcome<ShardIndex>>& indexes,
                      const ReadOnce<TensorFileHeader>& headers) {
   const ShardIndex* const index = index_of(set, indexes);
-  return index != nullptr && std::any_of(index->files.begin(), index->files.end(), [&](const std::string& file) {
-           return is_there(set, file, headers);
-         });
+  return index != nullptr && std::any_of(index->files.begin(), index->files.end(),
+                                         [&](const std::string& file) { return is_there(set, file, headers); });
 }
 
 void check_shards(const TensorSet& set, const ReadOnce<Outcome<ShardIndex>>& indexes,

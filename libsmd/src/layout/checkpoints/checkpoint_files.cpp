@@ -47,7 +47,8 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path)
   std::array<std::byte, wire::safetensors_length_bytes> first{};
   if (size >= first.size()) {
     if (const auto got = (*file)->read_at(0, first); !got || *got < first.size()) {
-      result.unreadable = got ? Problem{ProblemKind::io, {}, 0, "the file became shorter while it was read"} : got.problem();
+      result.unreadable =
+          got ? Problem{ProblemKind::io, {}, 0, "the file became shorter while it was read"} : got.problem();
       return result;
     }
   }

@@ -17,7 +17,7 @@ namespace smd::detail::layout {
 /// A safetensors file as it was when it was read.
 struct TensorFileHeader {
   wire::SafetensorsHeader header;
-  std::optional<Problem> unreadable;  ///< It could not be opened, or not be read.
+  std::optional<Problem> unreadable;              ///< It could not be opened, or not be read.
   std::chrono::system_clock::time_point written;  ///< The epoch if that is unknown.
 };
 

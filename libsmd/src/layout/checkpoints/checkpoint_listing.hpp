@@ -21,11 +21,11 @@ namespace smd::detail::layout {
 struct CheckpointRow {
   std::int64_t step = 0;
   std::string path;
-  std::string prefix;                                    ///< Before each tensor's name.
-  bool main = false;                                     ///< The tensors are the model's own.
-  std::shared_ptr<const TensorFileHeader> header = {};   ///< Null: the numbers of a log.
-  std::uint64_t numbers = 0;                             ///< Hash of the numbers.
-  std::uint64_t id = 0;                                  ///< `StepPart::id`.
+  std::string prefix;                                   ///< Before each tensor's name.
+  bool main = false;                                    ///< The tensors are the model's own.
+  std::shared_ptr<const TensorFileHeader> header = {};  ///< Null: the numbers of a log.
+  std::uint64_t numbers = 0;                            ///< Hash of the numbers.
+  std::uint64_t id = 0;                                 ///< `StepPart::id`.
 
   [[nodiscard]] bool same(const CheckpointRow& other) const {
     return step == other.step && path == other.path && prefix == other.prefix && main == other.main &&

@@ -11,13 +11,14 @@ namespace smd::detail::layout {
 
 namespace {
 
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+constexpr bool is_ascii_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 template <class Number>
 std::optional<Number> number_of(std::string_view digits) noexcept {
   Number number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return !digits.empty() && is_digit(digits.front()) && error == std::errc() && end == digits.data() + digits.size()
+  return !digits.empty() && is_ascii_digit(digits.front()) && error == std::errc() &&
+                 end == digits.data() + digits.size()
              ? std::optional(number)
              : std::nullopt;
 }
@@ -25,7 +26,7 @@ std::optional<Number> number_of(std::string_view digits) noexcept {
 /// The digits at the end of a text.
 std::string_view last_digits(std::string_view text) noexcept {
   std::size_t begin = text.size();
-  while (begin > 0 && is_digit(text[begin - 1])) {
+  while (begin > 0 && is_ascii_digit(text[begin - 1])) {
     --begin;
   }
   return text.substr(begin);
@@ -33,8 +34,8 @@ std::string_view last_digits(std::string_view text) noexcept {
 
 /// Whether a text ends with `word` that begins it or follows one of `-_.`.
 bool ends_with_word(std::string_view text, std::string_view word) noexcept {
-  return text.ends_with(word) && (text.size() == word.size() ||
-                                  std::string_view("-_.").find(text[text.size() - word.size() - 1]) != text.npos);
+  return text.ends_with(word) &&
+         (text.size() == word.size() || std::string_view("-_.").find(text[text.size() - word.size() - 1]) != text.npos);
 }
 
 /// The number after `key` anywhere in a name, which no letter precedes: `epoch=3-step=800`.
@@ -69,9 +70,9 @@ std::optional<std::int64_t> step_in(std::string_view name) noexcept {
   }
   const std::string_view digits = last_digits(name);
   const std::string_view before = name.substr(0, name.size() - digits.size());
-  const bool told = before.empty() || before.ends_with("-step") ||
-                    std::any_of(words.begin(), words.end(),
-                                [&](std::string_view word) { return ends_with_word(before, word); });
+  const bool told =
+      before.empty() || before.ends_with("-step") ||
+      std::any_of(words.begin(), words.end(), [&](std::string_view word) { return ends_with_word(before, word); });
   if (const auto number = number_of<std::int64_t>(digits); number && told) {
     return number;
   }

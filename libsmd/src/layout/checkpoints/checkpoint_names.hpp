@@ -17,6 +17,11 @@ inline constexpr std::string_view trainer_state_name = "trainer_state.json";
   return name.ends_with(safetensors_ending) && name.size() > safetensors_ending.size();
 }
 
+/// The last part of a path.
+[[nodiscard]] constexpr std::string_view last_part_of(std::string_view path) noexcept {
+  return path.substr(path.rfind('/') + 1);
+}
+
 /// A file's name taken apart: `model-00001-of-00003.safetensors`.
 struct SafetensorsName {
   std::string_view stem;    ///< `model`

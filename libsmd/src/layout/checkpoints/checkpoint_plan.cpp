@@ -18,11 +18,11 @@ namespace {
 /// A folder or a file that may be a checkpoint.
 struct Candidate {
   Checkpoint checkpoint;
-  std::string name;                  ///< Without what belongs to shards and endings.
-  std::optional<NamedStep> number;   ///< None: nothing tells one, or it has a label.
-  std::optional<unsigned> label;     ///< As `label_of_name`.
-  std::optional<NamedStep> told;     ///< Of one with a label: the number that it tells all the same.
-  bool by_name = false;              ///< Its name tells its number.
+  std::string name;                 ///< Without what belongs to shards and endings.
+  std::optional<NamedStep> number;  ///< None: nothing tells one, or it has a label.
+  std::optional<unsigned> label;    ///< As `label_of_name`.
+  std::optional<NamedStep> told;    ///< Of one with a label: the number that it tells all the same.
+  bool by_name = false;             ///< Its name tells its number.
 };
 
 std::string joined(std::string_view folder, std::string_view name) {
@@ -33,7 +33,8 @@ std::string joined(std::string_view folder, std::string_view name) {
 }
 
 /// The sets of a folder's files, by stem.
-std::vector<TensorSet> sets_of(const std::string& folder, std::string_view component, const CheckpointFolder& contents) {
+std::vector<TensorSet> sets_of(const std::string& folder, std::string_view component,
+                               const CheckpointFolder& contents) {
   std::map<std::pair<std::string, std::uint32_t>, TensorSet> sets;
   const auto set_of = [&](std::string_view stem, std::uint32_t of) -> TensorSet& {
     TensorSet& set = sets[{std::string(stem), of}];
@@ -59,7 +60,8 @@ std::vector<TensorSet> sets_of(const std::string& folder, std::string_view compo
     }
   }
   std::vector<TensorSet> all;
-  std::transform(sets.begin(), sets.end(), std::back_inserter(all), [](auto& entry) { return std::move(entry.second); });
+  std::transform(sets.begin(), sets.end(), std::back_inserter(all),
+                 [](auto& entry) { return std::move(entry.second); });
   return all;
 }
 
@@ -287,7 +289,8 @@ std::optional<std::size_t> main_set(const std::vector<const TensorSet*>& sets,
       candidates.push_back(i);
     }
   }
-  if (candidates.size() > 1 && std::any_of(has_whole_index.begin(), has_whole_index.end(), [](bool has) { return has; })) {
+  if (candidates.size() > 1 &&
+      std::any_of(has_whole_index.begin(), has_whole_index.end(), [](bool has) { return has; })) {
     std::erase_if(candidates, [&](std::size_t i) { return !has_whole_index[i]; });
   }
   if (candidates.size() <= 1) {

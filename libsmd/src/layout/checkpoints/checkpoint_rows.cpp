@@ -70,7 +70,7 @@ class SharedLists {
 };
 
 /// Entries of one row, as they are collected.
-class Row {
+class RowEntries {
  public:
   void add(std::uint32_t name, EntryType type, std::uint64_t start, std::uint64_t length) {
     name_hash_.add(name);
@@ -122,7 +122,7 @@ class RowFiller {
 
   /// `fresh`: an earlier look has not given it.
   void add_file(const CheckpointRow& place, bool fresh) {
-    Row row;
+    RowEntries row;
     std::string name = place.prefix;
     for (const wire::SafetensorsEntry& entry : place.header->header.entries) {
       if (!entry.sound) {
@@ -147,7 +147,7 @@ class RowFiller {
 
   void add_numbers(const CheckpointRow& place, std::span<const LoggedNumber> numbers, const TrainerLog& log,
                    double wall_time) {
-    Row row;
+    RowEntries row;
     for (const LoggedNumber& number : numbers) {
       row.add(id_of(log.names[number.name], ValueKind::number, true), {PlaceKind::number, Dtype::float64, {}},
               std::bit_cast<std::uint64_t>(number.value), std::bit_cast<std::uint64_t>(wall_time));
@@ -174,7 +174,7 @@ class RowFiller {
     return id;
   }
 
-  void finish(const CheckpointRow& place, Row&& row, double wall_time) {
+  void finish(const CheckpointRow& place, RowEntries&& row, double wall_time) {
     if (row.empty()) {
       return;
     }

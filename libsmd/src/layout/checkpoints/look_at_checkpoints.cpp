@@ -23,10 +23,10 @@ using WallClock = std::chrono::system_clock;
 /// A file that ends too soon may still be written, so long.
 constexpr std::chrono::seconds young = std::chrono::minutes(1);
 
-class Look {
+class CheckpointLook {
  public:
-  Look(storage::Storage& storage, const LookRequest& request, const CheckpointPlace& place,
-       const CheckpointListing* before)
+  CheckpointLook(storage::Storage& storage, const LookRequest& request, const CheckpointPlace& place,
+                 const CheckpointListing* before)
       : storage_(storage),
         request_(request),
         place_(place),
@@ -178,7 +178,9 @@ class Look {
       Problem problem = *header->unreadable;
       if (problem.kind == ProblemKind::not_found) {
         problem = file.link ? damaged("is a symbolic link that leads nowhere: the file is absent")
-                            : Problem{place_.file.empty() ? ProblemKind::absent : ProblemKind::not_found, {}, {},
+                            : Problem{place_.file.empty() ? ProblemKind::absent : ProblemKind::not_found,
+                                      {},
+                                      {},
                                       "is no longer there: it was removed while the trial was read"};
       }
       add(std::move(problem));
@@ -229,9 +231,9 @@ class Look {
     if (before && names.empty()) {
       return before;
     }
-    const bool numbers = (before && before->collections.contains("losses")) ||
-                         std::any_of(names.begin(), names.end(),
-                                     [](const NamedValues& one) { return one.kind == ValueKind::number; });
+    const bool numbers =
+        (before && before->collections.contains("losses")) ||
+        std::any_of(names.begin(), names.end(), [](const NamedValues& one) { return one.kind == ValueKind::number; });
     auto info = std::make_shared<CollectionsInfo>(*add_to_collections(std::move(before), names));
     if (!numbers) {
       info->collections.erase("losses");  // no log, so nothing is known of losses
@@ -260,7 +262,7 @@ std::string CheckpointListing::path(const StepPart& file) const {
 Outcome<Found> look_at_checkpoints(storage::Storage& storage, const LookRequest& request, const CheckpointPlace& place,
                                    const CheckpointListing* before,
                                    std::shared_ptr<const CollectionsInfo> collections) {
-  return Look(storage, request, place, before).look(std::move(collections));
+  return CheckpointLook(storage, request, place, before).look(std::move(collections));
 }
 
 }  // namespace smd::detail::layout

@@ -18,7 +18,6 @@ struct CheckpointPlace {
 
 /// `Layout::look` of a checkpoint folder: lists it, and reads the headers of files that are new or have changed.
 Outcome<Found> look_at_checkpoints(storage::Storage& storage, const LookRequest& request, const CheckpointPlace& place,
-                                   const CheckpointListing* before,
-                                   std::shared_ptr<const CollectionsInfo> collections);
+                                   const CheckpointListing* before, std::shared_ptr<const CollectionsInfo> collections);
 
 }  // namespace smd::detail::layout

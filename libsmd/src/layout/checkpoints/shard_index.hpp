@@ -16,7 +16,7 @@
 namespace smd::detail::layout {
 
 struct ShardIndex {
-  std::vector<std::string> files;  ///< Each once; plain names of the index's own folder.
+  std::vector<std::string> files;                              ///< Each once; plain names of the index's own folder.
   std::vector<std::pair<std::string, std::uint32_t>> tensors;  ///< With the file, by name.
   ProblemList problems{limits::problems_per_file};             ///< Entries that are refused; offsets in the index.
 };

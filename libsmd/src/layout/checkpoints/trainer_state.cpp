@@ -111,8 +111,8 @@ std::optional<std::int64_t> global_step_of(std::string_view json) {
       scanner.skip();
     } else {
       // Where the text ends with it, digits may be missing.
-      const bool read = scanner.peek() == text::JsonKind::number && scanner.number(number) &&
-                        scanner.offset() < json.size();
+      const bool read =
+          scanner.peek() == text::JsonKind::number && scanner.number(number) && scanner.offset() < json.size();
       return read ? whole_number(number) : std::nullopt;
     }
   }
