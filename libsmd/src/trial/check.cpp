@@ -45,7 +45,7 @@ void check_elements(const Records& records, const Snapshot& snapshot, const Tens
   if (!place.bare->unread_type.empty()) {
     return;
   }
-  if (Status read = reader.stream(place, {}, sink); !read) {
+  if (detail::Status read = reader.stream(place, {}, sink); !read) {
     report.problems.push_back(records.explain(std::move(read.problem()), place, snapshot));
   }
 }
