@@ -56,7 +56,7 @@ struct RawEntry {
 };
 
 /// The number of bytes that elements take; nullopt if that is no whole number of 63 bits.
-std::optional<std::uint64_t> bytes_of(const Shape& shape, unsigned bits) noexcept {
+std::optional<std::uint64_t> element_bytes(const Shape& shape, unsigned bits) noexcept {
   constexpr unsigned bits_of_byte = 8;
   const std::optional<std::uint64_t> count = element_count(shape);
   if (!count || *count > (std::uint64_t{1} << 63) / bits || *count * bits % bits_of_byte != 0) {
@@ -273,7 +273,7 @@ class SafetensorsParser {
       const auto* const type = std::find_if(std::begin(safetensors_types), std::end(safetensors_types),
                                             [&](const SafetensorsType& one) { return one.name == entry.unread_type; });
       if (type != std::end(safetensors_types)) {
-        set(raw, bytes_of(entry.shape, type->bits) != raw.end - raw.begin, "dtype, shape and data_offsets disagree");
+        set(raw, element_bytes(entry.shape, type->bits) != raw.end - raw.begin, "dtype, shape and data_offsets disagree");
         if (type->dtype) {
           entry.dtype = *type->dtype;
           entry.unread_type.clear();

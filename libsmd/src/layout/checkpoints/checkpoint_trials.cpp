@@ -39,26 +39,31 @@ std::vector<std::string> trials_of_checkpoints(const FoundCheckpoints& found, co
   const auto is_log_directory = [&](std::string_view folder) {
     return std::any_of(runs.begin(), runs.end(), [&](std::string_view run) { return lies_below(run, folder); });
   };
-  const auto belongs_to = [&](std::string_view folder, std::string_view outer) {
-    return is_checkpoint_among_others(last_part_of(folder)) || found.folders.contains(outer) ||
-           found.pipelines.contains(outer) || (!outer.empty() && is_checkpoint_among_others(last_part_of(outer)));
+  /// The folder around that a folder is a part of.
+  const auto whole = [&](std::string_view folder, bool component) -> std::optional<std::string_view> {
+    const auto outer = around(folder);
+    const bool belongs = outer && !is_log_directory(*outer) &&
+                         (component ? found.folders.contains(*outer) || found.pipelines.contains(*outer) ||
+                                          is_checkpoint_among_others(last_part_of(*outer))
+                                    : is_checkpoint_among_others(last_part_of(folder)));
+    return belongs ? outer : std::nullopt;
   };
-  constexpr int deepest = 2;  // STEP/COMPONENT
-  std::set<std::string> trials;
+  std::set<std::string, std::less<>> trials;
   for (const std::string& folder : found.folders) {
     if (is_log_directory(folder)) {
       continue;
     }
     std::string_view trial = folder;
-    for (int depth = 0; depth < deepest; ++depth) {
-      const auto outer = around(trial);
-      if (!outer || is_log_directory(*outer) || !belongs_to(trial, *outer)) {
-        break;
-      }
-      trial = *outer;
+    if (!is_checkpoint_among_others(last_part_of(trial))) {
+      trial = whole(trial, true).value_or(trial);
     }
-    trials.emplace(trial);
+    trials.emplace(whole(trial, false).value_or(trial));
   }
+  // What lies in a trial is a part of it, or left out by it.
+  std::erase_if(trials, [&](const std::string& trial) {
+    const auto outer = around(trial);
+    return outer && trials.contains(*outer);
+  });
   return {trials.begin(), trials.end()};
 }
 

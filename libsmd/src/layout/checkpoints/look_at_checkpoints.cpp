@@ -158,7 +158,7 @@ class CheckpointLook {
         const std::string prefix = main == i ? set.component : set.component + set.stem + "/";
         for (const TensorFile& file : set.files) {
           growing = tell_problems(file) || growing;
-          rows.push_back({checkpoint.step, file.path, prefix, main == i, listing_->headers.find(file.path)});
+          rows.push_back({checkpoint.step, file.path, prefix, !main || main == i, listing_->headers.find(file.path)});
         }
       }
     }
