@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 /// Catalog entries as a layout hands them over, in compact columns. Most steps of a job save the same tensors, often at
@@ -52,6 +53,7 @@ struct EntryType {
   PlaceKind kind = PlaceKind::record;
   Dtype dtype = Dtype::float32;  ///< Of elements and numbers.
   Shape shape;                   ///< Of elements.
+  std::string unread_type = {};  ///< Of elements of a type that is listed and not read: its name; then no `dtype`.
 
   bool operator==(const EntryType&) const = default;
 };

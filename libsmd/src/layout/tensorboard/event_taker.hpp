@@ -3,7 +3,7 @@
 
 #include "layout/tensorboard/histogram_reductions.hpp"
 #include "layout/tensorboard/log_cursor.hpp"
-#include "layout/tensorboard/name_collections.hpp"
+#include "layout/name_collections.hpp"
 #include "layout/tensorboard/row_writer.hpp"
 #include "wire/summary.hpp"
 

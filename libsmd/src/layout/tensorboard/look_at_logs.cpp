@@ -4,7 +4,7 @@
 #include "layout/tensorboard/event_files.hpp"
 #include "layout/tensorboard/event_taker.hpp"
 #include "layout/tensorboard/log_reader.hpp"
-#include "layout/tensorboard/name_collections.hpp"
+#include "layout/name_collections.hpp"
 
 #include <algorithm>
 #include <utility>
