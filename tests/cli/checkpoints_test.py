@@ -250,27 +250,25 @@ class Recorded(unittest.TestCase):
             cases = json.load(text)["cases"]
         for case in cases:
             with self.subTest(case["id"]):
-                command = ["smd-rule", case["rule"], place(case["trial"]), "--jsonl"]
-                if case.get("other_trial"):
-                    command += ["--other", place(case["other_trial"])]
-                for name, value in case["params"].items():
-                    command += ["-p", f"{name}={value}"]
+                command = ["smd-rule", place(case["trial"]), "-r", case["rule"], "-k"]
+                command += [f"-p{name}={text}" for name, text in case["params"].items()]
+                command += ["--other", place(case["other_trial"])] if "other_trial" in case else []
                 right = case["expected"]
+                status = 2 if "error" in right else 1 if right["fired"] else 0 if right["evaluated_steps"] else 5
+                *findings, result = rows(*command, status=status)
+                self.assertEqual(result["record"], "result")
                 if "error" in right:
-                    _, errors = run(*command, status=2)
-                    self.assertIn(right["error"]["parameter"], "".join(errors))
+                    self.assertEqual((result["kind"], result["parameter"]),
+                                     (right["error"]["kind"], right["error"]["parameter"]))
                     continue
-                out, errors = run(*command, status=(0, 1, 5))
-                told = [json.loads(line) for line in out.splitlines()]
-                found = [row for row in told if row["record"] == "finding"]
-                keys = ("step", "mode", "tensor", "worker", "check")
-                self.assertEqual([[row[key] for key in keys] for row in found],
-                                 [[row[key] for key in keys] for row in right["fired"]], errors)
-                for row, expected in zip(found, right["fired"]):
+                self.assertEqual(len(findings), len(right["fired"]))
+                for row, expected in zip(findings, right["fired"]):
+                    for key in ("step", "mode", "tensor", "worker", "check"):
+                        self.assertEqual(row[key], expected[key], (row, expected))
                     for key in ("value", "threshold"):
-                        self.assertTrue(math.isclose(number(row[key]), number(expected[key]), rel_tol=1e-6), (row, expected))
-                result, = [row for row in told if row["record"] == "result"]
-                self.assertEqual(result["steps_evaluated"], right["evaluated_steps"])
+                        self.assertTrue(math.isclose(number(row[key]), number(expected[key]), rel_tol=1e-6),
+                                        (row, expected))
+                self.assertEqual((result["step"], result["steps_evaluated"]), (right["first"], right["evaluated_steps"]))
 
 
 def safetensors(tensors, size=None):

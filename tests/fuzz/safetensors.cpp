@@ -60,9 +60,9 @@ void check_problems(const SafetensorsHeader& header, std::uint64_t size) {
   SMD_REQUIRE(!header.cut || *header.cut->offset <= size);
 }
 
-/// Both parsers agree on what is JSON.
+/// Both parsers agree on what is JSON; the other one reads past a byte order mark, and ends at NUL.
 void check_json(std::string_view text) {
-  if (text::first_bad_utf8(text) != text.size() || text.starts_with("\xEF\xBB\xBF")) {
+  if (text::first_bad_utf8(text) != text.size() || text.starts_with("\xEF\xBB\xBF") || text.find('\0') != text.npos) {
     return;
   }
   text::JsonScanner scanner(text);
