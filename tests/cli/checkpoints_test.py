@@ -333,6 +333,47 @@ class Made(unittest.TestCase):
         told, = rows("smd-ls", "--check", os.path.join(self.folder, "run"), status=4)
         self.assertEqual(told["file"], "model-00002-of-00002.safetensors")
 
+    def test_a_tensor_behind_three_gigabytes(self):
+        sizes = {"large": 3 << 30, "small": 8}
+        offsets = {"large": [0, sizes["large"]], "small": [sizes["large"], sum(sizes.values())]}
+        header = json.dumps({"large": {"dtype": "U8", "shape": [sizes["large"]], "data_offsets": offsets["large"]},
+                             "small": {"dtype": "F32", "shape": [2], "data_offsets": offsets["small"]}}).encode()
+        path = self.write("run/model.safetensors", struct.pack("<Q", len(header)) + header)
+        with open(path, "r+b") as file:  # a hole: takes no room on the disk
+            file.truncate(8 + len(header) + sum(sizes.values()))
+            file.seek(8 + len(header) + sizes["large"])
+            file.write(np.array([1.5, -2], "<f4").tobytes())
+        folder = os.path.dirname(path)
+        self.assertEqual([row["bytes"] for row in rows("smd-ls", "-l", folder)], [3 << 30, 8])
+        row, = rows("smd-tensor", folder, "small")
+        self.assertEqual(row["value"], [1.5, -2])
+        row, = rows("smd-tensor", folder, "large", "--slice", str((3 << 30) - 1))
+        self.assertEqual(row["value"], 0)
+
+    def test_checkpoints_come_while_they_are_followed(self):
+        content = safetensors({"a": [1]})
+        self.write("run/checkpoint-5/model.safetensors", content)
+        folder = os.path.join(self.folder, "run")
+        with subprocess.Popen(("smd-ls", "--steps", "-F", "--idle", "60", "--columns", "step", folder), text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as follower:
+            self.assertEqual(follower.stdout.readline(), "5\n")
+            half = self.write("run/checkpoint-10/model.safetensors", content[:-1], age=0)
+            self.write("new/model.safetensors", content)
+            os.rename(os.path.join(self.folder, "new"), os.path.join(folder, "checkpoint-15"))
+            self.assertEqual(follower.stdout.readline(), "15\n")
+            with open(half, "ab") as file:
+                file.write(content[-1:])
+            self.assertEqual(follower.stdout.readline(), "10\n")
+            shutil.rmtree(os.path.join(folder, "checkpoint-5"))  # rotated away
+            self.write("run/checkpoint-20/model.safetensors", content)
+            self.assertEqual(follower.stdout.readline(), "20\n")
+            follower.terminate()
+            self.assertNotIn("Damaged", follower.stderr.read())
+
+    def test_rules_pass_over_what_is_not_read(self):
+        _, errors = run("smd-rule", place("small_floats"), "-r", "AllZero", "-ptensor_regex=packed|plain")
+        self.assertEqual(len([line for line in errors if "are listed, and not read" in line]), 4, errors)
+
     def test_hostile_headers(self):
         deep = b"[" * 10_000_000
         many = json.dumps({f"t{at}": {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}
