@@ -250,27 +250,25 @@ class Recorded(unittest.TestCase):
             cases = json.load(text)["cases"]
         for case in cases:
             with self.subTest(case["id"]):
-                command = ["smd-rule", case["rule"], place(case["trial"]), "--jsonl"]
-                if case.get("other_trial"):
-                    command += ["--other", place(case["other_trial"])]
-                for name, value in case["params"].items():
-                    command += ["-p", f"{name}={value}"]
+                command = ["smd-rule", place(case["trial"]), "-r", case["rule"], "-k"]
+                command += [f"-p{name}={text}" for name, text in case["params"].items()]
+                command += ["--other", place(case["other_trial"])] if "other_trial" in case else []
                 right = case["expected"]
+                status = 2 if "error" in right else 1 if right["fired"] else 0 if right["evaluated_steps"] else 5
+                *findings, result = rows(*command, status=status)
+                self.assertEqual(result["record"], "result")
                 if "error" in right:
-                    _, errors = run(*command, status=2)
-                    self.assertIn(right["error"]["parameter"], "".join(errors))
+                    self.assertEqual((result["kind"], result["parameter"]),
+                                     (right["error"]["kind"], right["error"]["parameter"]))
                     continue
-                out, errors = run(*command, status=(0, 1, 5))
-                told = [json.loads(line) for line in out.splitlines()]
-                found = [row for row in told if row["record"] == "finding"]
-                keys = ("step", "mode", "tensor", "worker", "check")
-                self.assertEqual([[row[key] for key in keys] for row in found],
-                                 [[row[key] for key in keys] for row in right["fired"]], errors)
-                for row, expected in zip(found, right["fired"]):
+                self.assertEqual(len(findings), len(right["fired"]))
+                for row, expected in zip(findings, right["fired"]):
+                    for key in ("step", "mode", "tensor", "worker", "check"):
+                        self.assertEqual(row[key], expected[key], (row, expected))
                     for key in ("value", "threshold"):
-                        self.assertTrue(math.isclose(number(row[key]), number(expected[key]), rel_tol=1e-6), (row, expected))
-                result, = [row for row in told if row["record"] == "result"]
-                self.assertEqual(result["steps_evaluated"], right["evaluated_steps"])
+                        self.assertTrue(math.isclose(number(row[key]), number(expected[key]), rel_tol=1e-6),
+                                        (row, expected))
+                self.assertEqual((result["step"], result["steps_evaluated"]), (right["first"], right["evaluated_steps"]))
 
 
 def safetensors(tensors, size=None):
@@ -334,6 +332,47 @@ class Made(unittest.TestCase):
             self.write(f"run/model-0000{shard}-of-00002.safetensors", safetensors({"a": [shard]}))
         told, = rows("smd-ls", "--check", os.path.join(self.folder, "run"), status=4)
         self.assertEqual(told["file"], "model-00002-of-00002.safetensors")
+
+    def test_a_tensor_behind_three_gigabytes(self):
+        sizes = {"large": 3 << 30, "small": 8}
+        offsets = {"large": [0, sizes["large"]], "small": [sizes["large"], sum(sizes.values())]}
+        header = json.dumps({"large": {"dtype": "U8", "shape": [sizes["large"]], "data_offsets": offsets["large"]},
+                             "small": {"dtype": "F32", "shape": [2], "data_offsets": offsets["small"]}}).encode()
+        path = self.write("run/model.safetensors", struct.pack("<Q", len(header)) + header)
+        with open(path, "r+b") as file:  # a hole: takes no room on the disk
+            file.truncate(8 + len(header) + sum(sizes.values()))
+            file.seek(8 + len(header) + sizes["large"])
+            file.write(np.array([1.5, -2], "<f4").tobytes())
+        folder = os.path.dirname(path)
+        self.assertEqual([row["bytes"] for row in rows("smd-ls", "-l", folder)], [3 << 30, 8])
+        row, = rows("smd-tensor", folder, "small")
+        self.assertEqual(row["value"], [1.5, -2])
+        row, = rows("smd-tensor", folder, "large", "--slice", str((3 << 30) - 1))
+        self.assertEqual(row["value"], 0)
+
+    def test_checkpoints_come_while_they_are_followed(self):
+        content = safetensors({"a": [1]})
+        self.write("run/checkpoint-5/model.safetensors", content)
+        folder = os.path.join(self.folder, "run")
+        with subprocess.Popen(("smd-ls", "--steps", "-F", "--idle", "60", "--columns", "step", folder), text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as follower:
+            self.assertEqual(follower.stdout.readline(), "5\n")
+            half = self.write("run/checkpoint-10/model.safetensors", content[:-1], age=0)
+            self.write("new/model.safetensors", content)
+            os.rename(os.path.join(self.folder, "new"), os.path.join(folder, "checkpoint-15"))
+            self.assertEqual(follower.stdout.readline(), "15\n")
+            with open(half, "ab") as file:
+                file.write(content[-1:])
+            self.assertEqual(follower.stdout.readline(), "10\n")
+            shutil.rmtree(os.path.join(folder, "checkpoint-5"))  # rotated away
+            self.write("run/checkpoint-20/model.safetensors", content)
+            self.assertEqual(follower.stdout.readline(), "20\n")
+            follower.terminate()
+            self.assertNotIn("Damaged", follower.stderr.read())
+
+    def test_rules_pass_over_what_is_not_read(self):
+        _, errors = run("smd-rule", place("small_floats"), "-r", "AllZero", "-ptensor_regex=packed|plain")
+        self.assertEqual(len([line for line in errors if "are listed, and not read" in line]), 4, errors)
 
     def test_hostile_headers(self):
         deep = b"[" * 10_000_000

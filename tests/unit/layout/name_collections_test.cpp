@@ -68,3 +68,12 @@ TEST_CASE("collections grow, and stay as they are if nothing is new") {
   CHECK(three->collections.at("histograms").tensor_names == std::vector<std::string>{"a"});
   CHECK(three->collections.at("all").tensor_names == std::vector<std::string>{"a", "aa", "b"});
 }
+
+TEST_CASE("a model's own tensors are weights, biases or neither, and what is beside it is in all only") {
+  CHECK(collections_of("fc.weight", ValueKind::parameter) == "all weights");
+  CHECK(collections_of("camelCaseWeight", ValueKind::parameter) == "all weights");
+  CHECK(collections_of("fc.bias", ValueKind::parameter) == "all biases");
+  CHECK(collections_of("fc.weight.grad", ValueKind::parameter) == "all");
+  CHECK(collections_of("lora_A", ValueKind::parameter) == "all");
+  CHECK(collections_of("ema/fc.weight", ValueKind::further) == "all");
+}
