@@ -16,8 +16,8 @@ struct DifferenceOptions {
   double rtol = 0;        ///< Finite and not negative.
   double atol = 0;        ///< Finite and not negative.
   bool equal_nan = true;  ///< NaN equals NaN.
-  /// Whether runs of equal bytes count in `l2_a`, `l2_b` and `cosine`. False: such runs cost no more than comparing
-  /// bytes, and `Comparer::complete` tells whether there were any.
+  /// Whether runs of equal bytes count in the sums at once. False: until a run differs they cost no more than comparing
+  /// bytes, and are left out (see `Comparer::complete`).
   bool sums_of_equal = true;
 };
 
@@ -62,10 +62,8 @@ class SMD_EXPORT Comparer {
   /// The next elements of both. Shapes need not be the same, but the number of elements.
   /// @throws InvalidArgument if one has more elements than the other.
   void add(const TensorView& a, const TensorView& b);
-  /// The next elements of both, known to be the same; `sums_of_equal` does not matter.
+  /// The next elements of both, known to be the same, counting in all sums.
   void add_equal(const TensorView& both);
-  /// For elements left out by `sums_of_equal`: adds what they contribute to the sums.
-  void add_sums_of_equal(const TensorView& both);
   /// Adds what another object, with the same options, found in the elements that follow.
   void merge(const Comparer& following);
   /// Forgets all elements.
@@ -73,6 +71,8 @@ class SMD_EXPORT Comparer {
 
   /// Whether a pair differed so far.
   [[nodiscard]] bool differs() const noexcept;
+  /// Whether all runs so far were of equal bytes (and, without `equal_nan`, of no floating point).
+  [[nodiscard]] bool equal_bytes() const noexcept;
   /// False if equal runs were left out of the sums: `l2_a`, `l2_b`, `rel_l2`, `cosine` and the means are then nullopt.
   [[nodiscard]] bool complete() const noexcept;
   [[nodiscard]] Difference result() const;

@@ -124,6 +124,7 @@ struct Comparer::Impl {
   std::uint64_t finite = 0;    // pairs in the sums
   std::uint64_t left_out = 0;  // pairs of equal runs
   std::optional<std::uint64_t> first;
+  bool equal_bytes = true;
   bool same_dtype = true;
   bool text = false;
   bool infinite = false;  // a pair that is not finite differs
@@ -399,7 +400,7 @@ void Comparer::add(const TensorView& a, const TensorView& b) {
   if (n > 0 && a.dtype() == b.dtype() && a.bytes().size() == b.bytes().size() &&
       (data.options.equal_nan || !may_be_nan(type_a)) &&
       std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0) {
-    if (data.options.sums_of_equal) {
+    if (data.options.sums_of_equal || !data.equal_bytes) {
       add_equal(a);
     } else {
       data.size += n;
@@ -408,6 +409,7 @@ void Comparer::add(const TensorView& a, const TensorView& b) {
     }
     return;
   }
+  data.equal_bytes = data.equal_bytes && n == 0;
   data.same_dtype = data.same_dtype && a.dtype() == b.dtype();
   data.text = data.text || type_a == Dtype::string || type_b == Dtype::string;
   if (type_a == Dtype::string || type_b == Dtype::string) {
@@ -431,14 +433,8 @@ void Comparer::add(const TensorView& a, const TensorView& b) {
 }
 
 void Comparer::add_equal(const TensorView& both) {
-  impl_->size += both.size();
-  impl_->left_out += both.size();
-  add_sums_of_equal(both);
-}
-
-void Comparer::add_sums_of_equal(const TensorView& both) {
   const Dtype type = storage_type(both.dtype());
-  impl_->left_out -= std::min(impl_->left_out, both.size());
+  impl_->size += both.size();
   if (type == Dtype::string) {
     impl_->text = true;
   } else {
@@ -456,6 +452,7 @@ void Comparer::merge(const Comparer& following) {
   data.differing += other.differing;
   data.finite += other.finite;
   data.left_out += other.left_out;
+  data.equal_bytes = data.equal_bytes && other.equal_bytes;
   data.same_dtype = data.same_dtype && other.same_dtype;
   data.text = data.text || other.text;
   data.infinite = data.infinite || other.infinite;
@@ -478,6 +475,7 @@ void Comparer::clear() {
 }
 
 bool Comparer::differs() const noexcept { return impl_->differing != 0; }
+bool Comparer::equal_bytes() const noexcept { return impl_->equal_bytes; }
 bool Comparer::complete() const noexcept { return impl_->left_out == 0; }
 
 Difference Comparer::result() const {
