@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace smd::tool::diff {
@@ -23,8 +24,16 @@ SelectionNeeds needs() {
   }};
 }
 
-StepRange range_of(const SelectionOptions& options) {
-  return options.steps ? range_to_read_of_tensors(options, *options.steps) : StepRange();
+/// What to read at first for some steps, and for others too if given.
+StepRange range_of(const SelectionOptions& options, const std::optional<StepSpec>& others = {}) {
+  if (!options.steps) {
+    return {};
+  }
+  std::vector<StepTerm> terms = options.steps->terms();
+  if (others) {
+    terms.insert(terms.end(), others->terms().begin(), others->terms().end());
+  }
+  return range_to_read_of_tensors(options, StepSpec(std::move(terms)));
 }
 
 }  // namespace
@@ -51,18 +60,15 @@ ExitStatus DiffCommand::run(Diagnostics& messages) {
     }
     compare_trials(a, b, options_, *view, messages);
   };
-  const auto open = [&](const std::string& operand, const SelectionOptions& selection,
-                        const std::function<void(Trial&)>& visit) {
-    with_trial(operand, options_.reading.trial_options(range_of(selection)), messages, visit,
-               hint_for(operand, options_.operands));
+  const auto open = [&](const std::string& operand, const StepRange& range, const std::function<void(Trial&)>& visit) {
+    with_trial(operand, options_.reading.trial_options(range), messages, visit, hint_for(operand, options_.operands));
   };
-  open(operands.front(), options_.selection, [&](Trial& a) {
-    if (operands.size() == 1) {
-      compare(a, a);
-    } else {
-      open(operands.back(), of_b, [&](Trial& b) { compare(a, b); });
-    }
-  });
+  if (operands.size() == 1) {
+    open(operands.front(), range_of(options_.selection, options_.steps_b), [&](Trial& both) { compare(both, both); });
+  } else {
+    open(operands.front(), range_of(options_.selection),
+         [&](Trial& a) { open(operands.back(), range_of(of_b), [&](Trial& b) { compare(a, b); }); });
+  }
   view->finish();
   out.close(messages);
   return ExitStatus::yes;
