@@ -11,7 +11,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace smd::tool::diff {
@@ -24,16 +23,8 @@ SelectionNeeds needs() {
   }};
 }
 
-/// What to read at first for some steps, and for others too if given.
-StepRange range_of(const SelectionOptions& options, const std::optional<StepSpec>& others = {}) {
-  if (!options.steps) {
-    return {};
-  }
-  std::vector<StepTerm> terms = options.steps->terms();
-  if (others) {
-    terms.insert(terms.end(), others->terms().begin(), others->terms().end());
-  }
-  return range_to_read_of_tensors(options, StepSpec(std::move(terms)));
+StepRange range_of(const SelectionOptions& options) {
+  return options.steps ? range_to_read_of_tensors(options, *options.steps) : StepRange();
 }
 
 }  // namespace
@@ -58,13 +49,17 @@ ExitStatus DiffCommand::run(Diagnostics& messages) {
       const AboutTrial about(side->name);
       side->selection = select(side->trial, side->options, needs(), messages);
     }
+    view->begin();
     compare_trials(a, b, options_, *view, messages);
   };
   const auto open = [&](const std::string& operand, const StepRange& range, const std::function<void(Trial&)>& visit) {
     with_trial(operand, options_.reading.trial_options(range), messages, visit, hint_for(operand, options_.operands));
   };
   if (operands.size() == 1) {
-    open(operands.front(), range_of(options_.selection, options_.steps_b), [&](Trial& both) { compare(both, both); });
+    open(operands.front(), range_of(options_.selection), [&](Trial& both) {
+      both.load_range(range_of(of_b));
+      compare(both, both);
+    });
   } else {
     open(operands.front(), range_of(options_.selection),
          [&](Trial& a) { open(operands.back(), range_of(of_b), [&](Trial& b) { compare(a, b); }); });

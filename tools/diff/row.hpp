@@ -44,6 +44,8 @@ struct DiffRow {
 class DiffView {
  public:
   virtual ~DiffView() = default;
+  /// Both trials are there.
+  virtual void begin() {}
   virtual void row(const DiffRow& row) = 0;
   virtual void finish() = 0;
 };

@@ -88,6 +88,8 @@ class SummaryView : public DiffView {
     rows_.set_trial(trial);
   }
 
+  void begin() override { compared_ = true; }
+
   void row(const DiffRow& row) override {
     auto known = tensors_.find(row.tensor);
     if (known == tensors_.end()) {
@@ -103,16 +105,22 @@ class SummaryView : public DiffView {
   }
 
   void finish() override {
+    if (compared_) {
+      print();
+    }
+    rows_.finish();
+  }
+
+ private:
+  void print() {
     std::array<std::uint64_t, 5> counts = {};
     for (const auto& [tensor, state] : tensors_) {
       ++counts[rank(state)];
     }
     rows_.row({tensors_.size(), counts[rank(State::equal)], counts[rank(State::differs)], counts[rank(State::only_a)],
                counts[rank(State::only_b)], cell_of(first_step_), cell_of(max_abs_)});
-    rows_.finish();
   }
 
- private:
   static std::size_t rank(State state) noexcept {
     switch (state) {
       case State::equal:
@@ -131,6 +139,7 @@ class SummaryView : public DiffView {
 
   std::vector<Column> columns_;
   RowWriter rows_;
+  bool compared_ = false;
   std::map<std::string, State, std::less<>> tensors_;
   std::optional<GlobalStep> first_step_;
   std::optional<double> max_abs_;

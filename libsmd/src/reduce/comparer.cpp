@@ -507,7 +507,10 @@ Difference Comparer::result() const {
   result.l2_b = static_cast<double>(l2_b);
   result.rel_l2 = diff == 0 ? 0 : static_cast<double>(diff / l2_b);
   if (l2_a > 0 && l2_b > 0) {
-    result.cosine = static_cast<double>(data.product.value() / l2_a / l2_b);
+    // Of norms beyond double's range it is 0, as all else that is computed of them is infinite.
+    const bool finite = std::isfinite(*result.l2_a) && std::isfinite(*result.l2_b);
+    result.cosine = finite ? static_cast<double>(data.product.value() / l2_a / l2_b)
+                           : std::copysign(0.0, static_cast<double>(data.product.value()));
   }
   return result;
 }
