@@ -25,20 +25,32 @@ struct WidenDoubles {
   }
 };
 
-// Calls step(a, b) for every two vectors of doubles. What remains is filled up with zeros, which no sum notices.
+// Calls step(a, b) for every two vectors of doubles. What remains is filled up with zeros, which no sum notices. There
+// is one call, so that the compiler inlines it and keeps the sums in registers.
 template <class T, class Step>
 HWY_INLINE void each_pair(const std::byte* a, const std::byte* b, std::size_t n, const Step& step) {
   const std::size_t width = 2 * hn::Lanes(Doubles());
-  std::size_t i = 0;
-  for (; i + width <= n; i += width) {
-    step(typed<T>(a) + i, typed<T>(b) + i);
-  }
-  if (i < n) {
-    HWY_ALIGN T rest_a[block_padding] = {};
-    HWY_ALIGN T rest_b[block_padding] = {};
-    std::memcpy(rest_a, a + i * sizeof(T), (n - i) * sizeof(T));
-    std::memcpy(rest_b, b + i * sizeof(T), (n - i) * sizeof(T));
-    step(rest_a, rest_b);
+  HWY_ALIGN T rest_a[block_padding];
+  HWY_ALIGN T rest_b[block_padding];
+  const T* from_a = typed<T>(a);
+  const T* from_b = typed<T>(b);
+  std::size_t rest = n % width;
+  std::size_t end = n - rest;
+  while (true) {
+    for (std::size_t i = 0; i < end; i += width) {
+      step(from_a + i, from_b + i);
+    }
+    if (rest == 0) {
+      return;
+    }
+    std::memset(rest_a, 0, sizeof rest_a);
+    std::memset(rest_b, 0, sizeof rest_b);
+    std::memcpy(rest_a, a + end * sizeof(T), rest * sizeof(T));
+    std::memcpy(rest_b, b + end * sizeof(T), rest * sizeof(T));
+    from_a = rest_a;
+    from_b = rest_b;
+    end = width;
+    rest = 0;
   }
 }
 
