@@ -49,6 +49,7 @@ ExitStatus DiffCommand::run(Diagnostics& messages) {
       const AboutTrial about(side->name);
       side->selection = select(side->trial, side->options, needs(), messages);
     }
+    const AboutTrial both({});
     view->begin();
     compare_trials(a, b, options_, *view, messages);
   };

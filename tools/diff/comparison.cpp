@@ -260,14 +260,17 @@ class Comparison {
     if (common_of(entry) == Common::statistics) {
       ++statistics_;
     }
-    finish(entry, state_of(whole.result()), &whole, first.shape);
+    const State state = first.alone > 0 ? State::differs : state_of(whole.result());
+    finish(entry, state, &whole, first.shape, first.alone);
   }
 
   static State state_of(const Difference& difference) {
     return difference.differing > 0 ? State::differs : difference.same_dtype ? State::equal : State::dtype;
   }
 
-  void finish(const PairedEntry& entry, State state, const Comparer* compared, const Shape& shape) {
+  /// `alone`: so many statistics were saved in one trial only.
+  void finish(const PairedEntry& entry, State state, const Comparer* compared, const Shape& shape,
+              std::uint64_t alone = 0) {
     if (state == State::unread) {
       messages_.raise(ExitStatus::damaged);
     } else if (state != State::equal) {
@@ -290,8 +293,8 @@ class Comparison {
       if (common_of(entry) == Common::statistics) {
         // The norms of a list of statistics say nothing.
         Difference of;
-        of.size = row.statistics->size;
-        of.differing = row.statistics->differing;
+        of.size = row.statistics->size + alone;
+        of.differing = row.statistics->differing + alone;
         of.max_abs = row.statistics->max_abs;
         of.max_rel = row.statistics->max_rel;
         row.statistics = of;
@@ -359,9 +362,9 @@ class Comparison {
                       counted(left_of_pools_, "pair"), left_of_pools_ == 1 ? "is" : "are"));
     }
     if (unlike_ > 0) {
-      messages_.warning(
-          fmt::format("{} of {} saved as a value in one trial and not in the other ({}): nothing to compare",
-                      counted(unlike_, "entry"), unlike_ == 1 ? "was" : "were", quoted(unlike_name_)));
+      messages_.warning(fmt::format("{} in one trial {} not compared: the other saved statistics or a shape of {}",
+                                    counted(unlike_, "value"), unlike_ == 1 ? "was" : "were",
+                                    quoted(unlike_name_) + (unlike_ == 1 ? "" : " and others")));
     }
     if (statistics_ > 0) {
       messages_.note(fmt::format("{} saved as statistics without values: the statistics were compared",

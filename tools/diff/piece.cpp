@@ -6,7 +6,6 @@
 #include <smd/trial.hpp>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -95,24 +94,21 @@ TensorLocation place_of(const TensorLocation& value, const Piece& piece) {
 void compare_statistics(PairReader& reader, const PairedEntry& entry, ComparedPiece& into) {
   const std::vector<SavedReduction>& a = entry.a->reductions;
   const std::vector<SavedReduction>& b = entry.b->reductions;
-  // A number against a text: what counts as different of one that stands alone.
-  static constexpr std::array<std::int64_t, 0> one = {};
-  const auto add_single = [&] { into.comparer.add({Dtype::float32, one, {}}, {Dtype::string, one, {}}); };
   auto next_a = a.begin();
   auto next_b = b.begin();
   while ((next_a != a.end() || next_b != b.end()) && !into.problem) {
     if (next_b == b.end() || (next_a != a.end() && next_a->name < next_b->name)) {
-      add_single();
+      ++into.alone;
       ++next_a;
     } else if (next_a == a.end() || next_b->name < next_a->name) {
-      add_single();
+      ++into.alone;
       ++next_b;
     } else {
       const std::string name = reduction_tensor_name(next_a->name, entry.tensor());
       ComparingSink sink(into, true);
       into.problem = reader.read(next_a->location, name, next_b->location, name, sink);
       if (!into.problem && into.shape != into.shape_b) {
-        add_single();
+        ++into.alone;
       }
       ++next_a;
       ++next_b;

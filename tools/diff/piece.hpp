@@ -32,8 +32,9 @@ struct ComparedPiece {
 
   Piece piece;
   Comparer comparer;
-  Shape shape;    ///< Of both values,
-  Shape shape_b;  ///< unless B's is different.
+  Shape shape;              ///< Of both values,
+  Shape shape_b;            ///< unless B's is different.
+  std::uint64_t alone = 0;  ///< Statistics that one trial lacks, or that are of two shapes.
   std::optional<PairProblem> problem;
 };
 
