@@ -62,8 +62,10 @@ ExitStatus DiffCommand::run(Diagnostics& messages) {
       compare(both, both);
     });
   } else {
-    open(operands.front(), range_of(options_.selection),
-         [&](Trial& a) { open(operands.back(), range_of(of_b), [&](Trial& b) { compare(a, b); }); });
+    open(operands.front(), range_of(options_.selection), [&](Trial& a) {
+      const AboutTrial none({});
+      open(operands.back(), range_of(of_b), [&](Trial& b) { compare(a, b); });
+    });
   }
   view->finish();
   out.close(messages);
