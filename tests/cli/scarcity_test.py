@@ -35,6 +35,7 @@ READERS = [
     ["smd-tensor", "-s", ":", "--stat", "--csv"],
     ["smd-tensor", "-s", ":", "--jsonl"],
     ["smd-reduce", "-s", ":", "-r", "min,mean,median", "--csv"],
+    ["smd-diff", "-s", ":", "--steps-b", ":", "--all", "--csv"],
     ["smd-rule", "-r", "ExplodingTensor", "--csv", "--columns", "rule,status,message,tensors_matched,steps_evaluated"],
     ["smd-wait", "--step", "0", "--timeout", "5"],
 ]
@@ -88,7 +89,7 @@ class Scarcity(unittest.TestCase):
                 return "the text of an exception"
         if "Damaged" in got.stderr and "Damaged" not in plain.stderr:
             return "want is called damage"
-        if command[0] not in ("smd-tensor", "smd-reduce"):
+        if command[0] not in ("smd-tensor", "smd-reduce", "smd-diff"):
             return None  # rows of what was read; status 3 says that they are incomplete
         rows = {row.rstrip(b",") for row in plain.stdout.splitlines()}
         for row in got.stdout.splitlines():
@@ -136,7 +137,7 @@ class Scarcity(unittest.TestCase):
 
     def test_barely_loaded(self):
         """From the least memory with which the loader succeeds: there not even an exception can be allocated."""
-        for tool in ("smd-ls", "smd-tensor", "smd-reduce", "smd-rule", "smd-wait", "smd-save"):
+        for tool in ("smd-ls", "smd-tensor", "smd-reduce", "smd-rule", "smd-wait", "smd-diff", "smd-save"):
             none, enough = 4 * MIB, 64 * MIB
             while enough - none > 32 * KIB:
                 middle = (none + enough) // 2 // KIB * KIB

@@ -116,7 +116,7 @@ struct SlowSums {
 
 }  // namespace
 
-struct Comparer::Impl {
+struct __attribute__((visibility("hidden"))) Comparer::Impl {
   DifferenceOptions options;
   Tolerance tolerance;
   std::uint64_t size = 0;

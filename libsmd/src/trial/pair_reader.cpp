@@ -280,7 +280,7 @@ std::optional<PairProblem> read_in_two_threads(const Side& outer, const Side& in
 
 PairSink::~PairSink() = default;
 
-struct PairReader::Impl {
+struct __attribute__((visibility("hidden"))) PairReader::Impl {
   BlockReader a;
   BlockReader b;
   std::vector<std::byte> held;
