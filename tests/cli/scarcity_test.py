@@ -89,7 +89,7 @@ class Scarcity(unittest.TestCase):
                 return "the text of an exception"
         if "Damaged" in got.stderr and "Damaged" not in plain.stderr:
             return "want is called damage"
-        if command[0] not in ("smd-tensor", "smd-reduce", "smd-diff"):
+        if command[0] not in ("smd-tensor", "smd-reduce"):
             return None  # rows of what was read; status 3 says that they are incomplete
         rows = {row.rstrip(b",") for row in plain.stdout.splitlines()}
         for row in got.stdout.splitlines():
