@@ -14,6 +14,7 @@
 #include "draw/bins.hpp"
 #include "follow/following_options.hpp"
 #include "rows/output_options.hpp"
+#include "select/by.hpp"
 #include "select/selection.hpp"
 #include "select/slice.hpp"
 #include "shard.hpp"
@@ -22,15 +23,6 @@ namespace smd::tool::reduce {
 
 enum class ViewKind : std::uint8_t { rows, pivot, spark, hist };
 enum class SourceChoice : std::uint8_t { automatic, saved, computed };
-
-/// What rows are of; what is left out is pooled.
-struct By {
-  bool tensor = true;
-  bool step = true;
-  bool worker = true;
-
-  bool operator==(const By&) const = default;
-};
 
 /// What shells offer for --reduce.
 [[nodiscard]] std::span<const std::string_view> offered_reductions() noexcept;
