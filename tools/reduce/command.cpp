@@ -198,7 +198,7 @@ void ReduceCommand::setup(const CommandLine& line) { options_ = ReduceCommandOpt
 
 ExitStatus ReduceCommand::run(Diagnostics& messages) {
   const std::vector<std::string> operands = all_operands(options_.operands, options_.output.null_separated, messages);
-  OutputFile out = options_.output.open();
+  OutputFile out = options_.output.open(options_.svg());
   if (options_.merge) {
     const bool found = merge_shards(operands, out, options_, messages);
     out.close(messages);
