@@ -76,11 +76,11 @@ struct ImageGrid {
 enum class ScaleKind : std::uint8_t { linear, logarithmic };
 
 struct ChartAxis {
-  std::string name;  ///< With its unit.
+  std::string name = {};  ///< With its unit.
   ScaleKind scale = ScaleKind::linear;
-  bool whole = false;           ///< Only whole numbers: steps and counts.
-  std::optional<double> least;  ///< Shown in any case: the ends of what is possible, such as 0 and 1 of a share.
-  std::optional<double> greatest;
+  bool whole = false;                ///< Only whole numbers: steps and counts.
+  std::optional<double> least = {};  ///< Shown in any case: the ends of what is possible, such as 0 and 1 of a share.
+  std::optional<double> greatest = {};
 };
 
 /// What a rule found at a step: marked over the height of the chart.
@@ -91,11 +91,11 @@ struct ChartFinding {
 };
 
 struct Chart {
-  std::string title;
-  std::string subtitle;  ///< What is the same of all that is drawn.
-  ChartAxis x;
-  ChartAxis y;
-  std::variant<CurveSet, PercentileFan, HeatMap, BarSet, ImageGrid> content;
+  std::string title = {};
+  std::string subtitle = {};  ///< What is the same of all that is drawn.
+  ChartAxis x = {};
+  ChartAxis y = {};
+  std::variant<CurveSet, PercentileFan, HeatMap, BarSet, ImageGrid> content = {};
   std::vector<ChartFinding> findings = {};
 };
 

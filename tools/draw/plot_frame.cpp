@@ -93,6 +93,11 @@ PlotFrame put_frame(Drawing& to, const Chart& chart, Extent x, Extent y, double 
   to.out += fmt::format("<path class=\"grid\" d=\"{}\"/>\n<path class=\"axis\" d=\"M{} {}V{}H{}{}\"/>\n", grid,
                         coordinate(left), coordinate(top), coordinate(bottom), coordinate(right), ticks);
   put_text(to, (left + right) / 2, bottom + 37, "quiet", shortened(chart.x.name, (right - left) / tick_font), "middle");
+  if (y.empty()) {
+    const bool log = chart.y.scale == ScaleKind::logarithmic;
+    put_text(to, (left + right) / 2, (top + bottom) / 2, "quiet", log ? "no positive number" : "no finite number",
+             "middle");
+  }
   put_findings(to, chart, frame.x, top, bottom);
   to.y = bottom + 46;
   return frame;

@@ -57,7 +57,6 @@ std::string tensors_text(const Parts& parts) {
 // Where a mode is one of several, it decides the dashes; else these tell apart what has the same colour.
 void choose_looks(std::vector<ChartCurve>& curves, const std::vector<Mode>& modes, std::size_t different_modes) {
   const bool by_mode = different_modes > 1 && curves.size() <= hues * different_modes;
-  std::vector<std::string> without_mode;
   for (std::size_t i = 0; i < curves.size(); ++i) {
     if (!by_mode) {
       curves[i].hue = i % hues;
@@ -66,7 +65,7 @@ void choose_looks(std::vector<ChartCurve>& curves, const std::vector<Mode>& mode
     }
     // Curves of several modes are neighbours, since the mode comes last in their keys but the reduction.
     curves[i].dash = modes[i] == Mode::eval ? Dash::dashed : modes[i] == Mode::predict ? Dash::dotted : Dash::solid;
-    const bool again = i != 0 && modes[i] > modes[i - 1];
+    const bool again = i != 0 && modes[i] > modes[i - 1] && curves.size() > different_modes;
     curves[i].hue = i == 0 ? 0 : again ? curves[i - 1].hue : (curves[i - 1].hue + 1) % hues;
   }
 }

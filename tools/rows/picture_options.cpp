@@ -48,6 +48,24 @@ PictureOptions PictureOptions::from(const CommandLine& line, const OutputOptions
   return options;
 }
 
+PictureOutput::PictureOutput(OutputFile& file, const OutputOptions& output) : file_(file) {
+  if (output.format == svg_format) {
+    memory_.emplace(OutputFile::memory());
+  }
+}
+
+void PictureOutput::close(const Diagnostics& messages) {
+  if (memory_) {
+    std::string text;
+    memory_->take_text(text);
+    if (text.empty()) {
+      return;
+    }
+    file_.write(text);
+  }
+  file_.close(messages);
+}
+
 void write_charts(OutputFile& out, std::span<const Chart> charts, const PictureOptions& options,
                   std::string_view instead) {
   if (charts.size() > most_charts) {

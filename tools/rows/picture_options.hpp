@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "cli/command_line.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/output_file.hpp"
 #include "draw/chart.hpp"
 #include "rows/output_options.hpp"
 
@@ -23,6 +26,22 @@ struct PictureOptions {
   static std::span<const OptionSpec> table() noexcept;
   /// @throws UsageError if there are any without -f svg, or what has no picture (--columns, --sort, --limit) with it.
   static PictureOptions from(const CommandLine& line, const OutputOptions& output);
+};
+
+/// Where the results of a command go that may be a picture: straight to a file or, with -f svg, to memory until it is
+/// known that there is something to draw.
+class PictureOutput {
+ public:
+  /// `file` must outlive this.
+  PictureOutput(OutputFile& file, const OutputOptions& output);
+
+  [[nodiscard]] OutputFile& to() noexcept { return memory_ ? *memory_ : file_; }
+  /// Puts the file in its place, as `OutputFile::close`. Where nothing was drawn, what was there stays.
+  void close(const Diagnostics& messages);
+
+ private:
+  OutputFile& file_;
+  std::optional<OutputFile> memory_;
 };
 
 /// Writes charts as one SVG document. None: writes nothing.

@@ -5,7 +5,6 @@
 #include "plane_picture.hpp"
 #include "value_view.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -140,12 +139,6 @@ class HeatmapView : public ValueView {
     std::uint64_t count;
   };
 
-  static std::string place_of_value(const ValueKey& key) {
-    return key.mode == Mode::global ? fmt::format("step {}, worker {}", key.step.value, key.worker)
-                                    : fmt::format("step {} ({} {}), worker {}", key.step.value, mode_text(key.mode),
-                                                  key.mode_step.value, key.worker);
-  }
-
   void add_chart(const ValueKey& key, const TensorValue& value, const Planes& planes) {
     const std::uint64_t drawn = context_.options.full ? planes.count : std::min(planes.count, most_tiles);
     const std::size_t most_columns = planes.count == 1 ? chart_columns : tile_columns;
@@ -157,10 +150,15 @@ class HeatmapView : public ValueView {
       grid.tiles.push_back({planes.count > 1 ? plane_name(value.shape(), plane) : "", picture.rows, picture.columns,
                             std::move(picture.levels)});
     }
-    std::string subtitle = fmt::format("{}, {}, {} {}", context_.trial.name(), place_of_value(key),
-                                       to_string(value.dtype()), to_string(value.shape()));
+    std::string subtitle = context_.trial.name() + ", step " + std::to_string(key.step.value);
+    if (key.mode != Mode::global) {
+      subtitle += " (" + std::string(mode_text(key.mode)) + " " + std::to_string(key.mode_step.value) + ")";
+    }
+    subtitle += ", worker " + std::string(key.worker) + ", ";
+    subtitle += std::string(to_string(value.dtype())) + " " + to_string(value.shape());
     if (drawn < planes.count) {
-      subtitle += fmt::format(", the first {} of {} planes (--full draws all)", drawn, planes.count);
+      subtitle += ", the first " + std::to_string(drawn) + " of " + std::to_string(planes.count);
+      subtitle += " planes (--full draws all)";
     }
     charts_.push_back({.title = std::string(key.tensor), .subtitle = std::move(subtitle), .content = std::move(grid)});
   }

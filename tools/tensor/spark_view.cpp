@@ -5,8 +5,6 @@
 #include "rows/elements.hpp"
 #include "value_view.hpp"
 
-#include <fmt/format.h>
-
 #include <map>
 
 namespace smd::tool::tensor {
@@ -35,9 +33,9 @@ class SparkView : public ValueView {
     if (!others_.empty() && curves_.empty()) {
       const auto& [name, what] = *others_.begin();
       const bool svg = context_.options.svg();
-      throw UsageError(fmt::format("{} draws scalars, and {} is {}: pick an element with --slice, or see {}",
-                                   svg ? "-f svg" : "--spark", quoted(name), what,
-                                   svg ? "--hist, --heatmap and smd-reduce -f svg" : "smd-reduce --spark"));
+      std::string text = svg ? "-f svg" : "--spark";
+      text += " draws scalars, and " + quoted(name) + " is " + what + ": pick an element with --slice, or see ";
+      throw UsageError(text += svg ? "--hist, --heatmap and smd-reduce -f svg" : "smd-reduce --spark");
     }
     if (context_.options.svg()) {
       write_charts(context_.out, curves_.take_charts({}, context_.options.picture.scale), context_.options.picture, {});
