@@ -14,8 +14,9 @@ bool GapFinder::is_gap(double distance, double before, double after) noexcept {
 }
 
 void GapFinder::add(std::int64_t step) {
-  // As doubles, since steps may lie farther apart than an integer holds.
-  const double distance = count_ == 0 ? 0 : static_cast<double>(step) - static_cast<double>(last_);
+  // Unsigned, since steps may lie farther apart than a signed integer holds.
+  const double distance =
+      count_ == 0 ? 0 : static_cast<double>(static_cast<std::uint64_t>(step) - static_cast<std::uint64_t>(last_));
   if (count_ >= 2 && (gaps_.empty() || gaps_.back() != count_ - 1) && is_gap(distance_, before_, distance)) {
     gaps_.push_back(count_ - 1);
   }

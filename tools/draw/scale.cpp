@@ -52,16 +52,19 @@ Extent Scale::extent(const ChartAxis& axis, Extent drawn, double margin) noexcep
     if (drawn.empty()) {
       drawn = {0.1, 1};
     }
-    const double factor =
-        drawn.low == drawn.high ? 2 : std::pow(10, (std::log10(drawn.high) - std::log10(drawn.low)) * margin);
+    const double powers = std::log10(drawn.high) - std::log10(drawn.low);
+    const double factor = powers < 1e-9 ? 2 : std::pow(10, powers * margin);
     return {std::max(drawn.low / factor, std::numeric_limits<double>::denorm_min()),
             std::min(drawn.high * factor, greatest_double)};
   }
   if (drawn.empty()) {
     drawn = {0, 1};
   }
-  if (drawn.low == drawn.high) {
-    const double room = axis.whole ? 1 : drawn.low == 0 ? 1 : std::max(std::abs(drawn.low) * 0.1, least_positive);
+  const double size = std::max(std::abs(drawn.low), std::abs(drawn.high));
+  if (drawn.high / 2 - drawn.low / 2 <= std::max(size * 1e-15, least_positive)) {  // equal, as far as can be drawn
+    const double room = axis.whole  ? std::max(1.0, size * 1e-12)
+                        : size == 0 ? 1
+                                    : std::max(size / 10, 4 * least_positive);
     return {std::max(drawn.low - room, -greatest_double), std::min(drawn.high + room, greatest_double)};
   }
   // Halves, so that the distance of any two numbers is finite.

@@ -8,10 +8,10 @@
 #include <vector>
 
 using smd::tool::Chart;
+using smd::tool::chart_table;
 using smd::tool::ChartTable;
 using smd::tool::CurveSet;
 using smd::tool::HeatMap;
-using smd::tool::chart_table;
 using smd::tool::table_text;
 
 using Texts = std::vector<std::string>;

@@ -49,8 +49,7 @@ TEST_CASE("steps have whole ticks, in full") {
 
 TEST_CASE("a logarithmic axis has powers of ten, or numbers between them") {
   const ChartAxis log = {.scale = ScaleKind::logarithmic};
-  CHECK(labels(log, {0.00009, 1100}, 8) ==
-        Texts{"0.0001", "0.001", "0.01", "0.1", "1", "10", "100", "1000"});
+  CHECK(labels(log, {0.00009, 1100}, 8) == Texts{"0.0001", "0.001", "0.01", "0.1", "1", "10", "100", "1000"});
   CHECK(labels(log, {1e-300, 1e300}, 6).size() <= 7);
   CHECK(labels(log, {0.9, 30}, 6) == Texts{"1", "2", "5", "10", "20"});
   CHECK(labels(log, {3, 4}, 5) == Texts{"3", "3.2", "3.4", "3.6", "3.8", "4"});
@@ -64,8 +63,17 @@ TEST_CASE("a logarithmic axis has powers of ten, or numbers between them") {
 TEST_CASE("any numbers have an extent in which they lie, and few ticks") {
   const double tiny = std::numeric_limits<double>::denorm_min();
   const std::vector<Extent> all = {
-      {},           {0, 0},        {5, 5},          {-1e300, -1e300},    {-greatest, greatest}, {0, tiny},
-      {tiny, tiny}, {1, 1 + 1e-15}, {greatest, greatest}, {1e15, 1e15 + 1}, {-1e-320, 1e-320},
+      {},
+      {0, 0},
+      {5, 5},
+      {-1e300, -1e300},
+      {-greatest, greatest},
+      {0, tiny},
+      {tiny, tiny},
+      {1, 1 + 1e-15},
+      {greatest, greatest},
+      {1e15, 1e15 + 1},
+      {-1e-320, 1e-320},
   };
   for (const ScaleKind kind : {ScaleKind::linear, ScaleKind::logarithmic}) {
     for (const bool whole : {false, true}) {

@@ -12,10 +12,10 @@
 
 using smd::tool::ChartCurve;
 using smd::tool::ChartPoint;
+using smd::tool::joined_points;
 using smd::tool::JoinedPoints;
 using smd::tool::Scale;
 using smd::tool::ScaleKind;
-using smd::tool::joined_points;
 using smd::tool::thinned;
 
 namespace {
