@@ -4,17 +4,20 @@
 that the same command prints as rows: what is drawn is scaled back from the ticks of the axes."""
 
 import argparse
+import base64
 import bisect
 import json
 import math
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
+import zlib
 
 TRIALS = ""
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TERM": "dumb"}
@@ -101,6 +104,29 @@ def lines_of(path):
             lines.append([])
         lines[-1].append((float(x), float(y)))
     return lines
+
+
+def decode_png(url):
+    """The pixels of a PNG with a palette and no filters, as rows of (red, green, blue, alpha)."""
+    data = base64.b64decode(url.removeprefix("data:image/png;base64,"), validate=True)
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    chunks, at = {}, 8
+    while at < len(data):
+        (size,) = struct.unpack_from(">I", data, at)
+        body = data[at + 4:at + 8 + size]
+        assert struct.unpack_from(">I", data, at + 8 + size)[0] == zlib.crc32(body)
+        chunks[body[:4]] = body[4:]
+        at += size + 12
+    width, height, bits, kind = struct.unpack_from(">IIBB", chunks[b"IHDR"])
+    assert (bits, kind) == (8, 3)
+    colors = [tuple(chunks[b"PLTE"][i:i + 3]) for i in range(0, len(chunks[b"PLTE"]), 3)]
+    alpha = chunks.get(b"tRNS", b"")
+    pixels = zlib.decompress(chunks[b"IDAT"])
+    assert len(pixels) == height * (width + 1)
+    rows_of_pixels = [pixels[i * (width + 1):(i + 1) * (width + 1)] for i in range(height)]
+    assert all(row[0] == 0 for row in rows_of_pixels)
+    return [[(*colors[index], alpha[index] if index < len(alpha) else 255) for index in row[1:]]
+            for row in rows_of_pixels]
 
 
 class Pictures(unittest.TestCase):
@@ -281,15 +307,43 @@ class Pictures(unittest.TestCase):
         self.assertIn("p25 to p75", texts(panel))
 
     def test_images(self):
-        """A picture for each plane, in the element's colours: here black corners mean the least number."""
-        planes = [[[0, 1], [2, 3]], [[4, 5], [6, 7]]]
+        """A picture for each plane, an element a pixel: dark violet is the least of all planes, yellow the greatest."""
+        planes = [[[0, 1], [2, 3]], [[4, "NaN"], [6, 7]]]
         trial = self.save("planes", [{"step": 0, "tensor": "w", "value": planes}])
         root = self.svg("smd-tensor", trial, "w", "--heatmap")
-        self.assertEqual(len(list(root.iter(SVG + "image"))), 2)
-        self.assertIn("7", texts(root))
-        steps = self.save("steps", [{"step": step, "tensor": "w", "value": planes} for step in range(4)])
-        root = self.svg("smd-reduce", steps, "--hist")
-        self.assertEqual(len(list(root.iter(SVG + "image"))), 1)
+        pictures = [decode_png(image.get("href")) for image in root.iter(SVG + "image")]
+        self.assertEqual(len(pictures), 2)
+        colors = [[color for row in picture for color in row] for picture in pictures]
+        self.assertEqual(colors[0][0], (0x44, 0x01, 0x54, 255))
+        self.assertEqual(colors[1][3], (0xFD, 0xE7, 0x25, 255))
+        self.assertEqual(colors[1][1], (0xD5, 0x5E, 0x00, 255))
+        self.assertEqual(len({*colors[0], *colors[1]}), 8)
+        self.assertIn("[1]", texts(root))
+        self.assertIn("not a number (NaN)", texts(root))
+
+    def test_heat_map(self):
+        """Histograms over steps: a column for each step, coloured where it has elements."""
+        # At step n, three quarters of the elements are in the bin from n to n + 1, and one in the last.
+        saved = [{"step": step, "tensor": "w", "value": [step + 0.5] * 3 + [4.5]} for step in range(4)]
+        root = self.svg("smd-reduce", self.save("steps", saved), "--hist", "--bins", "5:0:5")
+        (image,) = root.iter(SVG + "image")
+        picture = decode_png(image.get("href"))
+        rows_of_picture, columns = len(picture), len(picture[0])
+        to_value, to_step = axis_of(panels(root)[0], False), axis_of(panels(root)[0], True)
+        left, top, width, height = (float(image.get(name)) for name in ("x", "y", "width", "height"))
+        for step in range(4):
+            for low in range(5):
+                column = next(column for column in range(columns)
+                              if to_step(left + (column + 0.5) / columns * width) >= step)
+                row = next(row for row in range(rows_of_picture)
+                           if to_value(top + (row + 0.5) / rows_of_picture * height) <= low + 0.5)
+                color = picture[row][column]
+                if low == step:  # the greatest share there is
+                    self.assertEqual(color, (0xFD, 0xE7, 0x25, 255))
+                elif low == 4:  # a quarter, which is a third of that: not far from viridis at 3/8
+                    self.assertTrue(all(abs(a - b) < 12 for a, b in zip(color, (0x31, 0x67, 0x8D, 255))), color)
+                else:
+                    self.assertEqual(color[3], 0)
 
     def test_same_bytes(self):
         command = ("smd-reduce", os.path.join(TRIALS, "pt_digits_train_eval"), "-e", "weight", "-f", "svg")
