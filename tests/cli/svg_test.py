@@ -64,7 +64,7 @@ def texts(element):
 
 
 def panels(root):
-    return [group for group in root.iter(SVG + "g") if group.get("role") == "group"]
+    return [group for group in root.iter(SVG + "g") if group.get("class") == "panel"]
 
 
 def axis_of(panel, horizontal, log=False):

@@ -35,15 +35,18 @@ void draw_chart(Drawing& to, const Chart& chart) {
   std::visit([&](const auto& content) { draw_content(to, chart, content); }, chart.content);
 }
 
-// The element around a drawing, which names and describes it first.
-std::string element(const Drawing& drawing, const std::string& title, const std::string& description,
-                    std::string_view attributes, std::string_view style) {
+std::string title_and_description(const Chart& chart) {
+  return fmt::format("<title>{}</title>\n<desc>{}</desc>\n", xml(chart.title), xml(words(chart)));
+}
+
+// The element around a drawing. `before` stands ahead of it.
+std::string element(const Drawing& drawing, std::string_view attributes, std::string_view before) {
   const std::string width = coordinate(drawing.width + 2 * border);
   const std::string height = coordinate(drawing.y + 2 * border);
   return fmt::format(
-      "<svg class=\"chart\" {}viewBox=\"0 0 {} {}\" role=\"img\">\n<title>{}</title>\n<desc>{}</desc>\n{}"
-      "<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n<g transform=\"translate({},{})\">\n{}</g>\n</svg>\n",
-      attributes, width, height, xml(title), xml(description), style, width, height, border, border, drawing.out);
+      "<svg class=\"chart\" {}viewBox=\"0 0 {} {}\">\n{}<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n"
+      "<g transform=\"translate({},{})\">\n{}</g>\n</svg>\n",
+      attributes, width, height, before, width, height, border, border, drawing.out);
 }
 
 }  // namespace
@@ -51,32 +54,29 @@ std::string element(const Drawing& drawing, const std::string& title, const std:
 std::string svg_element(const Chart& chart) {
   Drawing drawing = {.width = chart_width - 2 * border};
   draw_chart(drawing, chart);
-  return element(drawing, chart.title, words(chart), "", "");
+  return element(drawing, "role=\"img\" ", title_and_description(chart));
 }
 
 std::string svg_document(std::span<const Chart> charts, std::string_view title) {
+  constexpr double enlarged = 1.2;  // where there is room for it
   Drawing drawing = {.width = chart_width - 2 * border};
   if (!title.empty()) {
     put_paragraph(drawing, "title", title_font, title, 3);
     drawing.y += 10;
   }
-  std::string description;
   for (std::size_t i = 0; i < charts.size(); ++i) {
-    const Chart& chart = charts[i];
     drawing.y += i == 0 ? 0 : 18;
-    drawing.out += "<g role=\"group\">";
-    if (charts.size() > 1) {
-      drawing.out += fmt::format("<title>{}</title>\n<desc>{}</desc>\n", xml(chart.title), xml(words(chart)));
-    } else {
-      description = words(chart);
-    }
-    draw_chart(drawing, chart);
+    drawing.out += fmt::format("<g class=\"panel\" role=\"img\">{}", title_and_description(charts[i]));
+    draw_chart(drawing, charts[i]);
     drawing.out += "</g>\n";
   }
-  const std::string style = fmt::format("<style>\n:root{{color-scheme:light dark}}\n{}</style>\n", chart_style());
-  const std::string heading = title.empty() ? charts.front().title : std::string(title);
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" +
-         element(drawing, heading, description, "xmlns=\"http://www.w3.org/2000/svg\" ", style);
+  const std::string attributes =
+      fmt::format("xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" ",
+                  coordinate(chart_width * enlarged), coordinate((drawing.y + 2 * border) * enlarged));
+  const std::string before = fmt::format(
+      "<title>{}</title>\n<style>\n:root{{color-scheme:light dark;max-width:100%;height:auto}}\n{}</style>\n",
+      xml(title.empty() ? std::string_view(charts.front().title) : title), chart_style());
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + element(drawing, attributes, before);
 }
 
 }  // namespace smd::tool

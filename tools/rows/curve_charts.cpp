@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <utility>
 
 namespace smd::tool {
 
@@ -16,42 +16,11 @@ namespace {
 
 constexpr std::size_t dashes = 4;
 
-// Which parts of the keys differ, and what to say of those that do not.
-struct Parts {
-  std::set<std::size_t> trials;
-  std::set<std::string, std::less<>> tensors;
-  std::set<std::string, std::less<>> workers;
-  std::set<Mode> modes;
-};
-
 void join(std::string& to, std::string_view part) {
   if (!part.empty()) {
     to += to.empty() ? "" : ", ";
     to += part;
   }
-}
-
-std::string common_parts(const Parts& parts, const std::vector<std::string>& trials) {
-  std::string text;
-  if (parts.trials.size() == 1) {
-    join(text, trials[*parts.trials.begin() - 1]);
-  } else {
-    join(text, fmt::format("{} trials", parts.trials.size()));
-  }
-  if (parts.modes.size() == 1 && *parts.modes.begin() != Mode::global) {
-    join(text, fmt::format("mode {}", mode_text(*parts.modes.begin())));
-  }
-  if (parts.workers.size() == 1 && !parts.workers.begin()->empty()) {
-    join(text, fmt::format("worker {}", *parts.workers.begin()));
-  }
-  return text;
-}
-
-std::string tensors_text(const Parts& parts) {
-  const std::string& first = *parts.tensors.begin();
-  return parts.tensors.size() > 1 ? fmt::format("{} tensors", parts.tensors.size())
-         : first.empty()          ? "all that is selected"
-                                  : first;
 }
 
 // Where a mode is one of several, it decides the dashes; else these tell apart what has the same colour.
@@ -80,100 +49,131 @@ bool aligned(const std::vector<ChartCurve>& curves) {
 
 }  // namespace
 
+void Curves::Parts::add(const Key& key) {
+  const auto& [trial, tensor, worker, mode, reduction] = key;
+  trials.insert(trial);
+  tensors.insert(tensor);
+  workers.insert(worker);
+  modes.insert(mode);
+}
+
+std::string Curves::Parts::common(const std::vector<std::string>& names) const {
+  std::string text;
+  join(text, trials.size() == 1 ? names[*trials.begin() - 1] : fmt::format("{} trials", trials.size()));
+  if (modes.size() == 1 && *modes.begin() != Mode::global) {
+    join(text, fmt::format("mode {}", mode_text(*modes.begin())));
+  }
+  if (workers.size() == 1 && !workers.begin()->empty()) {
+    join(text, fmt::format("worker {}", *workers.begin()));
+  }
+  return text;
+}
+
+std::string Curves::Parts::all_tensors() const {
+  return tensors.size() > 1         ? fmt::format("{} tensors", tensors.size())
+         : tensors.begin()->empty() ? "all that is selected"
+                                    : *tensors.begin();
+}
+
+std::string Curves::Parts::name_of(const Key& key, const std::vector<std::string>& names) const {
+  const auto& [trial, tensor, worker, mode, reduction] = key;
+  std::string name;
+  join(name, trials.size() > 1 ? std::string_view(names[trial - 1]) : std::string_view());
+  join(name, tensors.size() > 1 ? std::string_view(tensor) : std::string_view());
+  join(name, modes.size() > 1 ? mode_text(mode) : std::string_view());
+  join(name, workers.size() > 1 ? std::string_view(worker) : std::string_view());
+  return name.empty() ? all_tensors() : name;
+}
+
+ChartAxis Curves::Parts::steps() const {
+  const bool global = modes.size() == 1 && *modes.begin() == Mode::global;
+  return {.name = global ? "step" : "step (of all modes)", .whole = true};
+}
+
+ChartCurve Curves::take_curve(Curve& curve, std::string name) {
+  ChartCurve drawn = {.name = std::move(name), .gaps = curve.gaps.gaps()};
+  drawn.points.reserve(curve.numbers.size());
+  for (std::size_t i = 0; i < curve.numbers.size(); ++i) {
+    drawn.points.push_back({static_cast<double>(curve.steps[i]), curve.numbers[i]});
+  }
+  curve = {};
+  return drawn;
+}
+
+std::vector<Chart> Curves::take_fans(const Parts& parts, std::span<const std::string> reductions,
+                                     std::span<const std::size_t> order, ScaleKind scale) {
+  std::vector<Chart> charts;
+  for (auto first = curves_.begin(); first != curves_.end();) {
+    const auto end = std::find_if_not(first, curves_.end(), [&first](const auto& one) {
+      Key key = one.first;
+      std::get<reduction_of_key>(key) = std::get<reduction_of_key>(first->first);
+      return key == first->first;
+    });
+    std::vector<ChartCurve> curves(order.size());
+    for (auto one = first; one != end; ++one) {
+      const std::size_t reduction = std::get<reduction_of_key>(one->first);
+      const auto place = std::find(order.begin(), order.end(), reduction) - order.begin();
+      curves[static_cast<std::size_t>(place)] = take_curve(one->second, reductions[reduction]);
+    }
+    Chart chart = {.title = parts.name_of(first->first, trials_),
+                   .subtitle = parts.common(trials_),
+                   .x = parts.steps(),
+                   .y = {.name = "percentiles of the elements", .scale = scale}};
+    if (aligned(curves)) {
+      chart.content = PercentileFan{std::move(curves)};
+    } else {  // some were not available everywhere
+      choose_looks(curves, std::vector<Mode>(curves.size()), 1);
+      chart.content = CurveSet{std::move(curves)};
+    }
+    charts.push_back(std::move(chart));
+    first = end;
+  }
+  return charts;
+}
+
+std::optional<Chart> Curves::take_chart(const Parts& parts, std::size_t reduction, const std::string* name,
+                                        ScaleKind scale) {
+  std::vector<ChartCurve> curves;
+  std::vector<Mode> modes;
+  for (auto& [key, curve] : curves_) {
+    if (std::get<reduction_of_key>(key) == reduction) {
+      curves.push_back(take_curve(curve, parts.name_of(key, trials_)));
+      modes.push_back(std::get<Mode>(key));
+    }
+  }
+  if (curves.empty()) {
+    return std::nullopt;
+  }
+  choose_looks(curves, modes, parts.modes.size());
+  ChartAxis y = name == nullptr ? ChartAxis{.name = "value"} : statistic_axis(*name);
+  y.scale = scale;
+  if (scale == ScaleKind::logarithmic) {
+    y.least.reset();
+    y.greatest.reset();
+  }
+  return Chart{.title = name == nullptr ? parts.all_tensors() : fmt::format("{} of {}", *name, parts.all_tensors()),
+               .subtitle = parts.common(trials_),
+               .x = parts.steps(),
+               .y = std::move(y),
+               .content = CurveSet{std::move(curves)}};
+}
+
 std::vector<Chart> Curves::take_charts(std::span<const std::string> reductions, ScaleKind scale) {
   std::erase_if(curves_, [](const auto& one) { return one.second.numbers.empty(); });
   Parts parts;
-  bool modes = false;
   for (const auto& [key, curve] : curves_) {
-    parts.trials.insert(std::get<0>(key));
-    parts.tensors.insert(std::get<1>(key));
-    parts.workers.insert(std::get<2>(key));
-    parts.modes.insert(std::get<3>(key));
-    modes = modes || std::get<3>(key) != Mode::global;
+    parts.add(key);
   }
-  if (curves_.empty()) {
-    return {};
-  }
-  const std::string subtitle = common_parts(parts, trials_);
-  const std::string tensors = tensors_text(parts);
-  const ChartAxis steps = {.name = modes ? "step (of all modes)" : "step", .whole = true};
-  const auto name_of = [&](const Key& key) {
-    const auto& [trial, tensor, worker, mode, reduction] = key;
-    std::string name;
-    join(name, parts.trials.size() > 1 ? std::string_view(trials_[trial - 1]) : std::string_view());
-    join(name, parts.tensors.size() > 1 ? std::string_view(tensor) : std::string_view());
-    join(name, parts.modes.size() > 1 ? mode_text(mode) : std::string_view());
-    join(name, parts.workers.size() > 1 ? std::string_view(worker) : std::string_view());
-    return name.empty() ? tensor : name;
-  };
-  const auto take = [](Curve& curve, std::string name) {
-    ChartCurve drawn = {.name = std::move(name), .gaps = curve.gaps.gaps()};
-    drawn.points.reserve(curve.numbers.size());
-    for (std::size_t i = 0; i < curve.numbers.size(); ++i) {
-      drawn.points.push_back({static_cast<double>(curve.steps[i]), curve.numbers[i]});
-    }
-    curve = {};
-    return drawn;
-  };
   std::vector<Chart> charts;
   const std::vector<std::size_t> order = percentile_order(reductions);
   if (order.size() >= 3) {
-    for (auto first = curves_.begin(); first != curves_.end();) {
-      const auto same = [&first](const auto& one) {
-        return std::equal_to<>()(
-            std::tie(std::get<0>(one.first), std::get<1>(one.first), std::get<2>(one.first), std::get<3>(one.first)),
-            std::tie(std::get<0>(first->first), std::get<1>(first->first), std::get<2>(first->first),
-                     std::get<3>(first->first)));
-      };
-      const auto end = std::find_if_not(first, curves_.end(), same);
-      const std::string name = name_of(first->first);
-      std::vector<ChartCurve> curves(order.size());
-      for (auto one = first; one != end; ++one) {
-        const std::size_t reduction = std::get<4>(one->first);
-        curves[static_cast<std::size_t>(std::find(order.begin(), order.end(), reduction) - order.begin())] =
-            take(one->second, reductions[reduction]);
-      }
-      Chart chart = {.title = name.empty() ? tensors : name,
-                     .subtitle = subtitle,
-                     .x = steps,
-                     .y = {.name = "percentiles of the elements", .scale = scale}};
-      if (aligned(curves)) {
-        chart.content = PercentileFan{std::move(curves)};
-      } else {
-        std::vector<Mode> no_modes(curves.size());
-        choose_looks(curves, no_modes, 1);
-        chart.content = CurveSet{std::move(curves)};
-      }
-      charts.push_back(std::move(chart));
-      first = end;
-    }
-    curves_.clear();
-    return charts;
-  }
-  for (std::size_t reduction = 0; reduction < std::max<std::size_t>(reductions.size(), 1); ++reduction) {
-    std::vector<ChartCurve> curves;
-    std::vector<Mode> of_curves;
-    for (auto& [key, curve] : curves_) {
-      if (std::get<4>(key) == reduction) {
-        curves.push_back(take(curve, name_of(key)));
-        of_curves.push_back(std::get<3>(key));
+    charts = take_fans(parts, reductions, order, scale);
+  } else {
+    for (std::size_t at = 0; at < std::max<std::size_t>(reductions.size(), 1); ++at) {
+      if (std::optional<Chart> chart = take_chart(parts, at, reductions.empty() ? nullptr : &reductions[at], scale)) {
+        charts.push_back(std::move(*chart));
       }
     }
-    if (curves.empty()) {
-      continue;
-    }
-    choose_looks(curves, of_curves, parts.modes.size());
-    ChartAxis y = reductions.empty() ? ChartAxis{.name = "value"} : statistic_axis(reductions[reduction]);
-    y.scale = scale;
-    if (scale == ScaleKind::logarithmic) {
-      y.least.reset();
-      y.greatest.reset();
-    }
-    charts.push_back({.title = reductions.empty() ? tensors : fmt::format("{} of {}", reductions[reduction], tensors),
-                      .subtitle = subtitle,
-                      .x = steps,
-                      .y = std::move(y),
-                      .content = CurveSet{std::move(curves)}});
   }
   curves_.clear();
   return charts;

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <smd/step.hpp>
 #include <span>
 #include <string>
@@ -64,7 +66,30 @@ class Curves {
     GapFinder gaps;
   };
 
+  static constexpr std::size_t reduction_of_key = 4;
+
+  // Which parts of the keys differ: what is the same stands above a chart, what is not names its curves.
+  struct Parts {
+    std::set<std::size_t> trials;
+    std::set<std::string> tensors;
+    std::set<std::string> workers;
+    std::set<Mode> modes;
+
+    void add(const Key& key);
+    [[nodiscard]] std::string common(const std::vector<std::string>& names) const;
+    [[nodiscard]] std::string all_tensors() const;
+    [[nodiscard]] std::string name_of(const Key& key, const std::vector<std::string>& names) const;
+    [[nodiscard]] ChartAxis steps() const;
+  };
+
   [[nodiscard]] Curve& curve_of(const Point& point);
+  // In curve_charts.cpp.
+  [[nodiscard]] static ChartCurve take_curve(Curve& curve, std::string name);
+  [[nodiscard]] std::vector<Chart> take_fans(const Parts& parts, std::span<const std::string> reductions,
+                                             std::span<const std::size_t> order, ScaleKind scale);
+  // `name`: of the reduction; null: the numbers are values. Returns nullopt if it has no curves.
+  [[nodiscard]] std::optional<Chart> take_chart(const Parts& parts, std::size_t reduction, const std::string* name,
+                                                ScaleKind scale);
 
   std::vector<std::string> trials_;
   std::map<Key, Curve> curves_;
