@@ -78,7 +78,7 @@ void put_shades(Drawing& to, std::string_view low, std::string_view high, std::s
   const double left = text_width(displayable(low)) * 13 + 6;
   const double width = 160;
   const double step = width / steps;
-  put_text(to, left - 6, to.y + 12, "tick", low, "end");
+  put_text(to, left - 6, to.y + 12, "quiet", low, "end");
   for (std::size_t i = 0; i < steps; ++i) {
     const double level = static_cast<double>(i) / (steps - 1);
     to.out += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
@@ -86,7 +86,7 @@ void put_shades(Drawing& to, std::string_view low, std::string_view high, std::s
                           coordinate(step + 0.3), height, color_text(shade_of(level)));
   }
   const double after = left + width + 6;
-  put_text(to, after, to.y + 12, "tick", high);
+  put_text(to, after, to.y + 12, "quiet", high);
   const double text_left = after + text_width(displayable(high)) * 13 + 12;
   put_text(to, text_left, to.y + 12, "quiet", shortened(what, (to.width - text_left) / 13));
   to.y += 22;

@@ -76,9 +76,11 @@ TEST_CASE("anything can be drawn: nothing, one point, numbers that are none, as 
         chart.content = ImageGrid{{{.caption = "", .rows = 1, .columns = numbers.size(), .numbers = numbers}}};
         text += svg_element(chart);
       }
-      // No coordinate is nan or inf.
-      CHECK(count(text, "=\"nan") + count(text, "=\"inf") + count(text, " nan") + count(text, "Mnan") == 0);
-      CHECK(count(text, "=\"-nan") + count(text, "=\"-inf") + count(text, "M-nan") == 0);
+      for (std::size_t at = text.find("<desc>"); at != std::string::npos; at = text.find("<desc>")) {
+        text.erase(at, text.find("</desc>", at) - at);  // where such numbers are told
+      }
+      CHECK(count(text, "nan") == 0);  // no coordinate is one; `NaN` in a legend is written so
+      CHECK(count(text, "=\"inf") + count(text, " inf ") + count(text, "Minf") + count(text, "-inf") == 0);
     }
   }
 }
