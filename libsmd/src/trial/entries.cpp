@@ -16,7 +16,8 @@ void Records::place(const Snapshot& snapshot, const layout::Payload& payload, st
   location.bare.reset();
   location.part = layout::part_of_record(type.kind);
   if (type.kind == layout::PlaceKind::elements) {
-    location.bare = std::make_shared<BareValue>(BareValue{type.dtype, type.shape, {}, payload.wall_time, type.unread_type});
+    location.bare =
+        std::make_shared<BareValue>(BareValue{type.dtype, type.shape, {}, payload.wall_time, type.unread_type});
   } else if (type.kind == layout::PlaceKind::number) {
     location.offset = 0;
     location.length = item_size(type.dtype);

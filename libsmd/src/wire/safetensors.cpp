@@ -273,7 +273,8 @@ class SafetensorsParser {
       const auto* const type = std::find_if(std::begin(safetensors_types), std::end(safetensors_types),
                                             [&](const SafetensorsType& one) { return one.name == entry.unread_type; });
       if (type != std::end(safetensors_types)) {
-        set(raw, element_bytes(entry.shape, type->bits) != raw.end - raw.begin, "dtype, shape and data_offsets disagree");
+        set(raw, element_bytes(entry.shape, type->bits) != raw.end - raw.begin,
+            "dtype, shape and data_offsets disagree");
         if (type->dtype) {
           entry.dtype = *type->dtype;
           entry.unread_type.clear();

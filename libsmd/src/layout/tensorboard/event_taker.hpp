@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "layout/name_collections.hpp"
 #include "layout/tensorboard/histogram_reductions.hpp"
 #include "layout/tensorboard/log_cursor.hpp"
-#include "layout/name_collections.hpp"
 #include "layout/tensorboard/row_writer.hpp"
 #include "wire/summary.hpp"
 
