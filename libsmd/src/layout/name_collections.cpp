@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,9 +27,45 @@ constexpr std::array<std::string_view, 4> gradient_words = {"grad", "grads", "gr
 constexpr std::array<std::string_view, 4> weight_words = {"weight", "weights", "kernel", "embedding"};
 constexpr std::array<std::string_view, 1> bias_words = {"bias"};
 
-bool has_word_of(const std::vector<std::string>& words, std::span<const std::string_view> wanted) {
-  return std::find_first_of(words.begin(), words.end(), wanted.begin(), wanted.end()) != words.end();
-}
+enum NameWord : unsigned { gradient_word = 1, weight_word = 2, bias_word = 4 };
+
+/// Which of these words a name has. Parts between dots and slashes are looked at once: most names share them.
+class NameWords {
+ public:
+  unsigned of(std::string_view name) {
+    unsigned found = 0;
+    while (!name.empty()) {
+      const std::size_t end = std::min(name.find_first_of("./"), name.size());
+      found |= of_part(name.substr(0, end));
+      name.remove_prefix(std::min(end + 1, name.size()));
+    }
+    return found;
+  }
+
+ private:
+  static constexpr std::size_t most_known = 4096;
+
+  unsigned of_part(std::string_view part) {
+    if (const auto known = known_.find(part); known != known_.end()) {
+      return known->second;
+    }
+    const std::vector<std::string> words = text::split_words(part);
+    const auto has = [&](std::span<const std::string_view> wanted) {
+      return std::find_first_of(words.begin(), words.end(), wanted.begin(), wanted.end()) != words.end();
+    };
+    const unsigned found = (has(gradient_words) ? gradient_word : 0U) | (has(weight_words) ? weight_word : 0U) |
+                           (has(bias_words) ? bias_word : 0U);
+    if (known_.size() < most_known) {
+      known_.emplace(part, found);
+    }
+    return found;
+  }
+
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  std::unordered_map<std::string, unsigned, Hash, std::equal_to<>> known_;
+};
 
 /// Sorts tensors into collections.
 class Sorter {
@@ -41,16 +79,16 @@ class Sorter {
     if (values.kind == ValueKind::further) {
       return;
     }
-    const std::vector<std::string> words = text::split_words(values.tensor);
-    if (has_word_of(words, gradient_words)) {
+    const unsigned words = words_.of(values.tensor);
+    if ((words & gradient_word) != 0) {
       if (values.kind != ValueKind::parameter) {
         put("gradients", values.tensor);
       }
     } else {
-      if (has_word_of(words, weight_words)) {
+      if ((words & weight_word) != 0) {
         put("weights", values.tensor);
       }
-      if (has_word_of(words, bias_words)) {
+      if ((words & bias_word) != 0) {
         put("biases", values.tensor);
       }
     }
@@ -99,6 +137,7 @@ class Sorter {
   }
 
   std::map<std::string_view, std::vector<std::string>> added_{{"all", {}}, {"losses", {}}};
+  NameWords words_;
   Pattern losses_;
   bool compiled_ = false;
 };

@@ -188,6 +188,7 @@ class SafetensorsParser {
       set(raw, true, "dtype is not a string");
       scanner_.skip();
     } else if (scanner_.string(name)) {
+      set(raw, name.empty(), "dtype is empty");
       raw.entry.unread_type = text::beginning(name, text::quoted_bytes);
     }
   }

@@ -98,6 +98,7 @@ TEST_CASE("safetensors: entries that cannot be right cost themselves alone") {
            entry("b", "U8", "4", "4,8,9"),                     // three
            entry("b", "U8", "4", "4,18446744073709551615"),    // beyond any file
            entry("b", "U8", "4", "-1,3"),
+           entry("b", "", "1", "4,8"),
            std::string(R"("b":{"dtype":7,"shape":[4],"data_offsets":[4,8]})"),
            std::string(R"("b":{"dtype":"U8","shape":"4","data_offsets":[4,8]})"),
            std::string(R"("b":{"dtype":"U8","data_offsets":[4,8]})"),
