@@ -44,6 +44,24 @@ def operand(path):
     return os.path.join(PLACES["cases"], path)
 
 
+def prepare(folder):
+    """Makes the links that recorded answers ask for, and every file old: one that ends too soon counts as not whole yet
+    while it is young."""
+    for name in os.listdir(folder):
+        if not name.endswith(".expected.json"):
+            continue
+        with open(os.path.join(folder, name), encoding="utf-8") as answers:
+            for thing in json.load(answers)["prepare"]:
+                if "link" in thing:
+                    path = os.path.join(folder, thing["link"])
+                    if os.path.lexists(path):
+                        os.remove(path)  # a text that says where the link leads
+                    os.symlink(thing["to"], path)
+    for root, _, files in os.walk(folder):
+        for name in files:
+            os.utime(os.path.join(root, name), (time.time() - 7200,) * 2, follow_symlinks=False)
+
+
 def command_of(case, *more):
     return ["smd-diff", *case["args"], *more, *(operand(case[key]) for key in ("a", "b") if case[key] is not None)]
 
@@ -184,14 +202,10 @@ def main():
     ENVIRONMENT["PATH"] = os.pathsep.join([*options.tools, os.environ["PATH"]])
     with tempfile.TemporaryDirectory() as work:
         for place in ("cases", "checkpoints"):
-            # A file that ends too soon counts as not whole yet while it is young.
-            copy = os.path.join(work, place)
+            PLACES[place] = os.path.join(work, place)
             if os.path.isdir(getattr(options, place)):
-                shutil.copytree(getattr(options, place), copy, symlinks=True)
-                for folder, _, files in os.walk(copy):
-                    for name in files:
-                        os.utime(os.path.join(folder, name), (time.time() - 7200,) * 2, follow_symlinks=False)
-            PLACES[place] = copy
+                shutil.copytree(getattr(options, place), PLACES[place], symlinks=True)
+                prepare(PLACES[place])
         PLACES["trials"] = options.trials
         return 0 if unittest.main(argv=[sys.argv[0], *options.rest], exit=False).result.wasSuccessful() else 1
 
