@@ -389,15 +389,36 @@ class Shards(unittest.TestCase):
         options = ('--jsonl', '-r', 'mean,count')
         second = reduce(REAL, *options, '--shard', '2/3')
         self.assertNotEqual(second, reduce(REAL, *options, '--shard', '1/3'))
-        for environment, shard in (({'SLURM_PROCID': '1', 'SLURM_NTASKS': '3'}, 'auto'),
+        # The environments of Slurm 22.05, AWS Batch and GNU parallel. A batch script of several tasks runs once itself.
+        batch = {'SLURM_PROCID': '0', 'SLURM_NTASKS': '4'}
+        step = {'SLURM_NTASKS': '3', 'SLURM_STEP_NUM_TASKS': '3'}
+        of_three = {'SLURM_ARRAY_TASK_COUNT': '3', 'SLURM_ARRAY_TASK_MIN': '1', 'SLURM_ARRAY_TASK_STEP': '1'}
+        for environment, shard in (({'SLURM_PROCID': '1', **step}, 'auto'),
+                                   ({'SLURM_PROCID': '1', **step, **of_three, 'SLURM_ARRAY_TASK_ID': '3'}, 'auto'),
+                                   ({**batch, **of_three, 'SLURM_ARRAY_TASK_ID': '2'}, 'auto'),
+                                   ({**batch, **of_three, 'SLURM_ARRAY_TASK_ID': '2'}, 'auto/3'),
+                                   ({**of_three, 'SLURM_ARRAY_TASK_ID': '5', 'SLURM_ARRAY_TASK_STEP': '4'}, 'auto'),
                                    ({'SLURM_ARRAY_TASK_ID': '2', 'SLURM_ARRAY_TASK_COUNT': '3'}, 'auto'),
                                    ({'SLURM_ARRAY_TASK_ID': '1', 'SLURM_ARRAY_TASK_COUNT': '3',
                                      'SLURM_ARRAY_TASK_MIN': '0', 'SLURM_PROCID': '0', 'SLURM_NTASKS': '1'}, 'auto'),
-                                   ({'AWS_BATCH_JOB_ARRAY_INDEX': '1'}, 'auto/3')):
+                                   ({'AWS_BATCH_JOB_ARRAY_INDEX': '1'}, 'auto/3'),
+                                   ({'AWS_BATCH_JOB_ARRAY_INDEX': '1', 'AWS_BATCH_JOB_ARRAY_SIZE': '3'}, 'auto'),
+                                   ({**batch, 'PARALLEL_SEQ': '2'}, 'auto/3')):
             self.assertEqual(reduce(REAL, *options, '--shard', shard, environment=environment), second, environment)
         reduce(REAL, '--shard', 'auto', status=2)
-        reduce(REAL, '--shard', 'auto', status=2, environment={'AWS_BATCH_JOB_ARRAY_INDEX': '1'})
-        reduce(REAL, '--shard', 'auto', status=2, environment={'SLURM_PROCID': '3', 'SLURM_NTASKS': '3'})
+        self.assertEqual(reduce(REAL, *options, '--shard', 'auto', environment=batch),
+                         reduce(REAL, *options, '--shard', '1/1'))
+        for environment, shard in (({'AWS_BATCH_JOB_ARRAY_INDEX': '1'}, 'auto'),
+                                   ({'SLURM_PROCID': '3', **step}, 'auto'),
+                                   ({'SLURM_PROCID': '1', **step}, 'auto/4'),
+                                   ({'PARALLEL_SEQ': '2'}, 'auto'),
+                                   ({'PARALLEL_SEQ': '4'}, 'auto/3'),
+                                   (batch, 'auto/4'),
+                                   # Run again by itself: it is the second of how many?
+                                   ({'SLURM_ARRAY_TASK_ID': '2', 'SLURM_ARRAY_TASK_COUNT': '1',
+                                     'SLURM_ARRAY_TASK_MIN': '2'}, 'auto'),
+                                   ({**of_three, 'SLURM_ARRAY_TASK_ID': '2', 'SLURM_ARRAY_TASK_COUNT': '1'}, 'auto/3')):
+            reduce(REAL, '--shard', shard, status=2, environment=environment)
 
 
 def main():

@@ -6,7 +6,7 @@ import pathlib
 import re
 import sys
 
-NAME = r"(?:SMD|SMDEBUG|SLURM|AWS|LC)_[A-Z0-9_]*[A-Z0-9]|USE_SMDEBUG|NO_COLOR|TERM|LANG|COLUMNS"
+NAME = r"(?:SMD|SMDEBUG|SLURM|AWS|PARALLEL|LC)_[A-Z0-9_]*[A-Z0-9]|USE_SMDEBUG|NO_COLOR|TERM|LANG|COLUMNS"
 
 # Set for other programs (smd-rule --on-trigger), not read; smd-rule(1) describes it.
 SET = {"SMD_RULE"}

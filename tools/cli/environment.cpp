@@ -18,9 +18,10 @@ namespace {
 
 // smd-save does not wait.
 constexpr std::string_view readers = "ls tensor reduce rule wait";
+constexpr std::string_view sharding = "reduce rule";
 constexpr std::string_view on_s3 = "ls tensor reduce rule wait save";
 
-constexpr std::array<EnvironmentVariable, 24> variables = {{
+constexpr std::array<EnvironmentVariable, 25> variables = {{
     {"NO_COLOR", "If not empty, nothing is coloured, unless --color=always says so."},
     {"TERM", "If it is dumb, nothing is coloured, unless --color=always says so."},
     {"LC_ALL, LC_CTYPE, LANG",
@@ -75,10 +76,12 @@ constexpr std::array<EnvironmentVariable, 24> variables = {{
      "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE, AWS_EC2_METADATA_DISABLED, AWS_EC2_METADATA_SERVICE_ENDPOINT",
      "Where credentials come from in a container or on an instance of EC2.", on_s3},
     {"AWS_MAX_ATTEMPTS", "How often a request is tried; default 3.", on_s3},
-    {"SLURM_PROCID, SLURM_NTASKS, SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT, SLURM_ARRAY_TASK_MIN",
-     "The place among the tasks or array members of a Slurm job, for --shard auto.", "reduce"},
+    {"SLURM_PROCID, SLURM_STEP_NUM_TASKS, SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT, SLURM_ARRAY_TASK_MIN, "
+     "SLURM_ARRAY_TASK_STEP",
+     "The place among the tasks of a Slurm step or the members of a Slurm array, for --shard auto.", sharding},
     {"AWS_BATCH_JOB_ARRAY_INDEX, AWS_BATCH_JOB_ARRAY_SIZE", "The place in an AWS Batch array job, for --shard auto.",
-     "reduce"},
+     sharding},
+    {"PARALLEL_SEQ", "The number of a job of GNU parallel, for --shard auto/N.", sharding},
     {"SMDEBUG_CONFIG_FILE_PATH", "The hook configuration that decides what is saved, if --config does not name one.",
      "save"},
     {"USE_SMDEBUG", "If it is 0, off, no, n or false, in any case of letters, nothing is saved, and a warning says so.",

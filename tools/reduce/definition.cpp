@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/shard.hpp"
 #include "columns.hpp"
 #include "command.hpp"
 #include "rows/picture_options.hpp"
@@ -36,7 +37,7 @@ constexpr std::string_view reduce_pictures =
     "instead. With --hist it draws bars of one step, or over several a heat map, in which the colour says what share "
     "of a step's elements a bin has.";
 
-constexpr std::array<Prose, 7> prose = {{
+constexpr std::array<Prose, 8> prose = {{
     {.title = "REDUCTIONS",
      .text = "All are of all elements of a value, whatever its shape, in double precision: l1 is the sum of |x| and l2 "
              "the root of the sum of squares, not the matrix norms that the reference computes. Sums, means and "
@@ -71,11 +72,7 @@ constexpr std::array<Prose, 7> prose = {{
     {.title = "READING PICTURES", .text = picture_prose},
     {.title = "SHARDS",
      .text =
-         "--shard I/N takes the I-th of N runs of neighbouring steps, after all other selection. auto takes I and N "
-         "from SLURM_PROCID and SLURM_NTASKS (if there are several tasks), else from SLURM_ARRAY_TASK_ID, "
-         "SLURM_ARRAY_TASK_COUNT and SLURM_ARRAY_TASK_MIN (default 1: say --array=1-N), else from "
-         "AWS_BATCH_JOB_ARRAY_INDEX; AWS Batch tells a job the array's size in AWS_BATCH_JOB_ARRAY_SIZE, or say "
-         "auto/N.\n\n"
+         "--shard I/N takes the I-th of N runs of neighbouring steps, after all other selection.\n\n"
          "With --jsonl, rows of shards have two further keys, count and partial, from which --merge pools them. With "
          "steps among --by, merging gives what the whole would have given, byte for byte. Rows that are pooled have "
          "the same counts, min, max and sums of integers; other statistics may differ from the whole's by two units in "
@@ -86,6 +83,7 @@ constexpr std::array<Prose, 7> prose = {{
          "Each row tells which part it is, and of which steps: parts of other steps than the first (a job may have "
          "saved more since; then choose steps with -s), and parts given twice, are refused. Parts that are not there "
          "are named; with --strict the status is 1."},
+    {.title = "PLACES OF SCHEDULERS", .text = scheduler_prose},
 }};
 
 constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-trial(5)"};

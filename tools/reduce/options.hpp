@@ -11,6 +11,7 @@
 #include "cli/command_line.hpp"
 #include "cli/message_options.hpp"
 #include "cli/reading_options.hpp"
+#include "cli/shard.hpp"
 #include "draw/bins.hpp"
 #include "follow/following_options.hpp"
 #include "rows/output_options.hpp"
@@ -18,7 +19,6 @@
 #include "select/by.hpp"
 #include "select/selection.hpp"
 #include "select/slice.hpp"
-#include "shard.hpp"
 
 namespace smd::tool::reduce {
 

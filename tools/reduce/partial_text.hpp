@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "shard.hpp"
+#include "cli/shard.hpp"
+#include "sharded_steps.hpp"
 
 namespace smd::tool::reduce {
 

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "shard.hpp"
+#include "cli/shard.hpp"
+#include "sharded_steps.hpp"
 
 namespace smd::tool::reduce {
 

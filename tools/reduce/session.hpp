@@ -11,6 +11,7 @@
 #include "cli/diagnostics.hpp"
 #include "options.hpp"
 #include "select/select.hpp"
+#include "sharded_steps.hpp"
 
 namespace smd::tool::reduce {
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/shard.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+
+#include "cli/command_line.hpp"
+
+using smd::tool::InvalidValue;
+using smd::tool::Shard;
+
+TEST_CASE("parts follow one another, cover everything and differ in size by one at most") {
+  for (std::size_t things = 0; things < 12; ++things) {
+    for (std::uint64_t count = 1; count < 15; ++count) {
+      CAPTURE(things);
+      CAPTURE(count);
+      std::size_t next = 0;
+      for (std::uint64_t index = 1; index <= count; ++index) {
+        const auto [begin, end] = Shard{index, count}.range(things);
+        CHECK(begin == next);
+        const std::size_t size = end - begin;
+        CHECK((size == things / count || size == things / count + 1));
+        next = end;
+      }
+      CHECK(next == things);
+    }
+  }
+}
+
+TEST_CASE("a part is written I/N, from 1") {
+  CHECK(Shard::parse("2/3") == Shard{2, 3});
+  CHECK(Shard::parse("1/1") == Shard{1, 1});
+  for (const char* const text : {"0/3", "4/3", "1/0", "2", "/3", "2/", "-1/3", "a/b", "1/2/3", ""}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(Shard::parse(text), InvalidValue);
+  }
+}
