@@ -11,8 +11,6 @@ namespace smd::tool {
 
 namespace {
 
-constexpr std::int64_t most_shards = 1'000'000;
-
 /// A number that a scheduler left in the environment.
 std::optional<std::int64_t> scheduler_number(const char* variable) {
   const char* const text = std::getenv(variable);

@@ -9,6 +9,9 @@
 
 namespace smd::tool {
 
+/// The most parts that work can be cut into.
+inline constexpr std::int64_t most_shards = 1'000'000;
+
 /// One of so many parts of the work.
 struct Shard {
   std::uint64_t index = 1;  ///< From 1.

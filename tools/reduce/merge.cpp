@@ -2,6 +2,7 @@
 #include "merge.hpp"
 
 #include "cli/errors.hpp"
+#include "cli/line_file.hpp"
 #include "cli/text.hpp"
 #include "parts_seen.hpp"
 #include "reduction_list.hpp"
@@ -9,14 +10,9 @@
 #include "shard_row.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
-#include <system_error>
 #include <tuple>
 
 namespace smd::tool::reduce {
@@ -28,34 +24,25 @@ class Merger {
   Merger(const ReduceCommandOptions& options, Diagnostics& messages) : options_(options), messages_(messages) {}
 
   void read(const std::string& path) {
-    std::error_code unknown;
-    if (std::filesystem::is_directory(path, unknown)) {
-      messages_.fail("ReadError",
-                     tool::quoted(path) + " is a folder: --merge takes the JSON lines that --shard --jsonl wrote",
-                     ExitStatus::unreadable);
-      return;
-    }
-    std::ifstream file(path, std::ios::binary);
+    std::optional<LineFile> file = LineFile::open(path, "the JSON lines that --shard --jsonl wrote", messages_);
     if (!file) {
-      messages_.fail(errno == ENOENT ? "NotFound" : "ReadError", tool::quoted(path) + ": " + std::strerror(errno),
-                     ExitStatus::unreadable);
       return;
     }
     ++files_;
     std::string line;
-    for (std::size_t number = 1; std::getline(file, line); ++number) {
+    while (file->next(line)) {
       if (line.empty()) {
         continue;
       }
       try {
         add(line);
       } catch (const InvalidValue& error) {
-        throw UsageError(path + ": line " + std::to_string(number) + ": " + error.what());
+        throw UsageError(path + ": line " + std::to_string(file->number()) + ": " + error.what());
       } catch (const MalformedShardLine&) {
-        throw UsageError(path + ": line " + std::to_string(number) + ": not a JSON object of a shard");
+        throw UsageError(path + ": line " + std::to_string(file->number()) + ": not a JSON object of a shard");
       }
     }
-    if (file.bad()) {
+    if (file->failed()) {
       messages_.fail("ReadError", tool::quoted(path) + ": reading failed", ExitStatus::unreadable);
     }
   }

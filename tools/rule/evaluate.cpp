@@ -184,25 +184,19 @@ void TrialEvaluation::report(std::size_t rule, const RuleResult& result) {
     report_problem(problem);
   }
   messages.say_missing();
-  if (result.records_unread > 0) {
-    messages.raise(ExitStatus::damaged);
-  }
   if (context_.options.findings_only && !result.error_kind &&
       (result.unread || result.status == RuleStatus::not_evaluated)) {
     messages.warning(of(result) + std::string(to_string(result.status)) + ": " + result.message);
   }
-  if (result.status == RuleStatus::issues_found) {
-    messages.raise(ExitStatus::no);
-  } else if (result.status == RuleStatus::not_evaluated &&
-             !(result.error_kind && evaluated_elsewhere(*result.error_kind))) {
-    messages.raise(ExitStatus::nothing_evaluated);
-  } else if (result.status == RuleStatus::error && !result.unread && !result.error_kind) {
-    // A rule of one's own that threw: there is no result.
-    messages.warning(of(result) + result.message);
-    messages.raise(ExitStatus::nothing_evaluated);
+  if (result.status == RuleStatus::error && !result.unread && !result.error_kind) {
+    messages.warning(of(result) + result.message);  // a rule of one's own threw
+  }
+  // What is wrong with a configuration, or with another trial, has its status already.
+  if (!result.error_kind) {
+    messages.raise(result_status(result));
   }
   const Finding* const first = result.findings.empty() ? nullptr : &result.findings.front();
-  reports_->result({RecordKind::result, name_, result, first});
+  reports_->result({RecordKind::result, name_, result, first, result.findings.size()});
 }
 
 namespace {

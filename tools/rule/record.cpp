@@ -5,6 +5,7 @@
 #include "select/selection.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace smd::tool::rule {
 
@@ -35,6 +36,28 @@ std::string params_json(const RuleResult& result) {
 }
 
 }  // namespace
+
+OwnedRecord::OwnedRecord(const ReportRecord& record)
+    : kind_(record.kind),
+      trial_(record.trial),
+      finding_(record.finding != nullptr ? std::optional(*record.finding) : std::nullopt),
+      findings_(record.findings) {
+  if (kind_ == RecordKind::result) {
+    result_ = record.result;
+    result_.findings = {};  // there may be very many
+  } else {                  // all that a finding uses
+    result_.name = record.result.name;
+    result_.rule = record.result.rule;
+  }
+}
+
+OwnedRecord::OwnedRecord(RecordKind kind, std::string trial, RuleResult result, std::optional<Finding> finding,
+                         std::size_t findings)
+    : kind_(kind),
+      trial_(std::move(trial)),
+      result_(std::move(result)),
+      finding_(std::move(finding)),
+      findings_(findings) {}
 
 std::vector<std::string> pair_texts(const std::vector<TensorPair>& pairs) {
   std::vector<std::string> texts;
@@ -110,7 +133,7 @@ const std::vector<Cell>& RecordCells::fill(const ReportRecord& record) {
   cells_.emplace_back(result.tensors_matched);
   cells_.emplace_back(result.steps_evaluated);
   cells_.emplace_back(result.steps_skipped);
-  cells_.emplace_back(result.findings.size());
+  cells_.emplace_back(record.findings);
   cells_.push_back(step_cell(result.first_step));
   cells_.push_back(step_cell(result.last_step));
   cells_.emplace_back(result.elapsed);
@@ -154,6 +177,27 @@ std::string_view kind_of(const RuleResult& result) noexcept {
   return result.error_kind ? to_string(*result.error_kind) : result.unread ? "unread" : std::string_view();
 }
 
+ExitStatus result_status(const RuleResult& result) noexcept {
+  const ExitStatus read = result.records_unread > 0 ? ExitStatus::damaged : ExitStatus::yes;
+  if (result.error_kind) {
+    const bool trial = result.error_kind == ConfigurationErrorKind::bad_trial;
+    return evaluated_elsewhere(*result.error_kind) ? read
+                                                   : combine(read, trial ? ExitStatus::unreadable : ExitStatus::usage);
+  }
+  switch (result.status) {
+    case RuleStatus::issues_found:
+      return combine(read, ExitStatus::no);
+    case RuleStatus::not_evaluated:
+      return combine(read, ExitStatus::nothing_evaluated);
+    case RuleStatus::error:  // a rule of one's own that threw has no result
+      return result.unread ? read : combine(read, ExitStatus::nothing_evaluated);
+    case RuleStatus::no_issues_found:
+    case RuleStatus::in_progress:
+      break;
+  }
+  return read;
+}
+
 bool in_finding(std::string_view key) noexcept {
   const std::vector<RecordKey>& keys = record_keys();
   return std::any_of(keys.begin(), keys.end(), [&](const RecordKey& one) { return one.name == key && one.in_finding; });
@@ -176,7 +220,7 @@ std::string result_text(const ReportRecord& record) {
     std::string text = place_text(*record.finding);
     text += text.empty() ? "" : "  ";
     text += record.finding->message;
-    const std::size_t more = record.kind == RecordKind::result ? result.findings.size() - 1 : 0;
+    const std::size_t more = record.findings > 1 ? record.findings - 1 : 0;
     return more == 0 ? text : text + " (and " + std::to_string(more) + " more)";
   }
   if (!result.message.empty() && result.status != RuleStatus::in_progress) {

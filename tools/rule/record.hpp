@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <smd/rule_result.hpp>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/exit_status.hpp"
 #include "rows/cell.hpp"
 
 namespace smd::tool::rule {
@@ -20,6 +22,27 @@ struct ReportRecord {
   std::string_view trial;
   const RuleResult& result;  ///< Of a finding: only its names are known for sure.
   const Finding* finding;    ///< Of a result: the first, or null.
+  std::size_t findings = 0;  ///< Of a result: how many there are.
+};
+
+/// A record with what it borrows. Of several findings it keeps the first.
+class OwnedRecord {
+ public:
+  explicit OwnedRecord(const ReportRecord& record);
+  OwnedRecord(RecordKind kind, std::string trial, RuleResult result, std::optional<Finding> finding,
+              std::size_t findings);
+
+  /// Valid as long as this, and until it is moved.
+  [[nodiscard]] ReportRecord view() const noexcept {
+    return {kind_, trial_, result_, finding_ ? &*finding_ : nullptr, findings_};
+  }
+
+ private:
+  RecordKind kind_;
+  std::string trial_;
+  RuleResult result_;
+  std::optional<Finding> finding_;
+  std::size_t findings_;
 };
 
 /// A key of records, in the order in which they are printed.
@@ -52,6 +75,9 @@ class RecordCells {
 
 /// Of a result with status Error: the configuration error's kind, or `unread`; empty for other results.
 [[nodiscard]] std::string_view kind_of(const RuleResult& result) noexcept;
+
+/// The exit status that a result gives the command, whatever else was wrong.
+[[nodiscard]] ExitStatus result_status(const RuleResult& result) noexcept;
 
 /// Whether a finding has a value for a key.
 [[nodiscard]] bool in_finding(std::string_view key) noexcept;

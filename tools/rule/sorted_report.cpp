@@ -6,7 +6,6 @@
 #include "rows/row_order.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,26 +31,6 @@ std::vector<std::size_t> sort_columns(const std::vector<SortKey>& sort) {
   return columns;
 }
 
-/// A record with what it borrows.
-struct OwnRecord {
-  explicit OwnRecord(const ReportRecord& record)
-      : kind(record.kind),
-        trial(record.trial),
-        finding(record.finding != nullptr ? std::optional(*record.finding) : std::nullopt) {
-    if (kind == RecordKind::result) {
-      result = record.result;
-    } else {  // all that a finding uses
-      result.name = record.result.name;
-      result.rule = record.result.rule;
-    }
-  }
-
-  RecordKind kind;
-  std::string trial;
-  RuleResult result;
-  std::optional<Finding> finding;
-};
-
 class SortedReport : public Report {
  public:
   SortedReport(std::unique_ptr<Report> report, const OutputOptions& options)
@@ -60,9 +39,9 @@ class SortedReport : public Report {
   void finding(const ReportRecord& record) override { add(record); }
   void result(const ReportRecord& record) override { add(record); }
   void end() override {
-    records_.take_all([&](const OwnRecord& own) {
-      const ReportRecord record{own.kind, own.trial, own.result, own.finding ? &*own.finding : nullptr};
-      own.kind == RecordKind::finding ? report_->finding(record) : report_->result(record);
+    records_.take_all([&](const OwnedRecord& own) {
+      const ReportRecord record = own.view();
+      record.kind == RecordKind::finding ? report_->finding(record) : report_->result(record);
     });
     report_->end();
   }
@@ -74,13 +53,13 @@ class SortedReport : public Report {
     for (const std::size_t column : columns_) {
       values.emplace_back(cells[column]);
     }
-    records_.add(std::move(values), [&] { return OwnRecord(record); });
+    records_.add(std::move(values), [&] { return OwnedRecord(record); });
   }
 
   std::unique_ptr<Report> report_;
   std::vector<std::size_t> columns_;
   RecordCells cells_;
-  SortedRows<OwnRecord> records_;
+  SortedRows<OwnedRecord> records_;
 };
 
 }  // namespace
