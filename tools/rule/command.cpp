@@ -11,11 +11,16 @@
 #include "evaluate.hpp"
 #include "explain.hpp"
 #include "live.hpp"
+#include "merge.hpp"
+#include "part_line.hpp"
 #include "requests.hpp"
 #include "rule_views.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace smd::tool::rule {
 
@@ -47,8 +52,11 @@ class Runner {
   }
 
   void evaluate() {
+    if (options_.shard) {
+      take_part(*options_.shard);
+    }
     Reports reports(options_, context_.several_trials, longest_name(context_.requests, options_.output.terminal.ascii),
-                    messages_);
+                    messages_, part_);
     const bool any_good = std::any_of(context_.requests.begin(), context_.requests.end(),
                                       [](const RuleRequest& request) { return !request.error; });
     if (!any_good) {
@@ -59,7 +67,7 @@ class Runner {
       reports.close();
       return;
     }
-    for_each_operand(options_.operands, options_.output.null_separated, messages_, [&](const std::string& operand) {
+    for_each_trial([&](const std::string& operand) {
       if (!any_good) {
         report_unread(context_, operand, {}, reports);
         return true;
@@ -76,7 +84,10 @@ class Runner {
       }
       return !interruption.token().stop_requested();
     });
-    reports.close();
+    // A part that a signal ended is none: it is evaluated again, and must not pass for whole until then.
+    if (!part_ || !interrupted()) {
+      reports.close();
+    }
   }
 
   void explain() {
@@ -95,6 +106,29 @@ class Runner {
   }
 
  private:
+  void take_part(const Shard& shard) {
+    std::vector<std::string> all = all_operands(options_.operands, options_.output.null_separated, messages_);
+    const auto [begin, end] = shard.range(all.size());
+    part_ = PartLine{.shard = shard,
+                     .trials = all.size(),
+                     .several = context_.several_trials,
+                     .whole = digest_of(all, context_.requests)};
+    trials_of_part_ = {all.begin() + static_cast<std::ptrdiff_t>(begin),
+                       all.begin() + static_cast<std::ptrdiff_t>(end)};
+  }
+
+  void for_each_trial(const std::function<bool(const std::string&)>& visit) {
+    if (!part_) {
+      for_each_operand(options_.operands, options_.output.null_separated, messages_, visit);
+      return;
+    }
+    for (const std::string& trial : trials_of_part_) {
+      if (!visit(trial)) {
+        return;
+      }
+    }
+  }
+
   void visit(const std::string& operand, const std::function<void(Trial&)>& work) {
     with_trial(operand, options_.reading.trial_options(range_to_evaluate(options_.selection)), messages_, work);
   }
@@ -103,6 +137,8 @@ class Runner {
   Diagnostics& messages_;
   OtherTrials others_;
   EvaluationContext context_;
+  std::optional<PartLine> part_;
+  std::vector<std::string> trials_of_part_;
 };
 
 void about_rules(const RuleCommandOptions& options, Diagnostics& messages) {
@@ -147,6 +183,10 @@ ExitStatus RuleCommand::run(Diagnostics& messages) {
   }
   if (options_.task == Task::list || options_.task == Task::describe) {
     about_rules(options_, messages);
+    return ExitStatus::yes;
+  }
+  if (options_.merge) {
+    merge_results(all_operands(options_.operands, options_.output.null_separated, messages), options_, messages);
     return ExitStatus::yes;
   }
   const std::vector<RuleRequest> requests = rule_requests(options_, messages);

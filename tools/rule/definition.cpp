@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/shard.hpp"
 #include "command.hpp"
 #include "rule_views.hpp"
 
@@ -19,7 +20,7 @@ constexpr std::array<Example, 3> examples = {{
      .command = "smd-rule run -C job.json -f github --report junit=smd.xml"},
 }};
 
-constexpr std::array<Example, 6> more_examples = {{
+constexpr std::array<Example, 7> more_examples = {{
     {.purpose = "Stop a running job at the first NaN",
      .command = "smd-rule \"$T\" -r ExplodingTensor -F --on-trigger 'aws sagemaker stop-training-job "
                 "--training-job-name \"$J\"'"},
@@ -32,6 +33,9 @@ constexpr std::array<Example, 6> more_examples = {{
      .command = "smd-rule run -r ExplodingTensor -k --jsonl"},
     {.purpose = "Many runs at once; xargs ends with 123 if a rule triggered in any",
      .command = "smd-ls --find runs -0 | xargs -0 -P8 -n1 smd-rule -C rules.json --jsonl"},
+    {.purpose = "A part of many runs in each member of a job array; when all are done, one report",
+     .command = "smd-ls --find runs | smd-rule - -C rules.json --shard auto --exit-zero --jsonl -o "
+                "part-$SLURM_ARRAY_TASK_ID.jsonl; smd-rule --merge part-*.jsonl -f junit -o smd.xml"},
     {.purpose = "Without writing a rule: gradients that stay below a bound for three steps",
      .command = "smd-rule run -r Threshold -p collection_names=gradients -p reduction=mean -p abs=True -p 'operator=<' "
                 "-p threshold=1e-7 -p for_steps=3"},
@@ -40,15 +44,17 @@ constexpr std::array<Example, 6> more_examples = {{
 constexpr std::array<ExitNote, 7> exit_notes = {{
     {ExitStatus::yes, "every rule was evaluated and none triggered"},
     {ExitStatus::no, "a rule triggered, or something named is not there"},
-    {ExitStatus::usage, "wrong usage, an unknown rule or parameter, or a bad value; the other rules were evaluated"},
-    {ExitStatus::unreadable, "a trial cannot be read, or a report not written"},
+    {ExitStatus::usage,
+     "wrong usage, an unknown rule or parameter, or a bad value (the other rules were evaluated), or parts that do not "
+     "go together"},
+    {ExitStatus::unreadable, "a trial cannot be read, a part is not there, or a report not written"},
     {ExitStatus::damaged,
      "a record that a rule asked for could not be read, or other data are damaged; the rest was evaluated"},
     {ExitStatus::nothing_evaluated, "a rule had nothing to look at: silence is no health"},
     {ExitStatus::timed_out, "with --follow, the job went on after --timeout, or no step came within --idle"},
 }};
 
-constexpr std::array<Prose, 5> prose = {{
+constexpr std::array<Prose, 7> prose = {{
     {.title = "RULES",
      .text =
          "A rule is invoked at each complete step, in order, and may look back at earlier ones. Tensors that were not "
@@ -95,6 +101,21 @@ constexpr std::array<Prose, 5> prose = {{
          "done. StalledTrainingRule goes by this machine's clock, which starts when the command does. Several "
          "trials are followed at once. A signal ends it with whole reports; rules that found nothing are then "
          "InProgress."},
+    {.title = "PARTS",
+     .text =
+         "--shard I/N evaluates the I-th of N runs of neighbouring trials, in the order given, which must be the same "
+         "for all parts: the names of a list that is sorted. With --jsonl, the last line of a part has record part, "
+         "part, parts, trials (of the whole), several (whether reports name trials), whole (a digest of trials and "
+         "rules), records and status. A part that a signal ends leaves no file of -o or --report, and has no such "
+         "line.\n\n"
+         "--merge prints the results in files of JSON lines, as text or as any report, byte for byte as the whole "
+         "would have, but for times; names that are not UTF-8 lose what JSON cannot hold. Parts come in the order of "
+         "their trials, however the files are ordered; results without --shard come as they are given. The exit status "
+         "is the whole's: of statuses 1 and 5 it goes by the results, so that parts may be made with --exit-zero, "
+         "which a scheduler takes for success, and be merged without. Parts of different wholes, and a part given "
+         "twice, are refused (2). A part that is not there is status 3, a line that is no result, or a part that was "
+         "cut off, 4; the rest is printed."},
+    {.title = "PLACES OF SCHEDULERS", .text = scheduler_prose},
     {.title = "STOPPING A JOB",
      .text = "StalledTrainingRule can ask that its job be stopped. With -p stop_training_on_fire=True and -p "
              "training_job_name_prefix=NAME on the command line, the one SageMaker training job in progress whose name "

@@ -37,7 +37,12 @@ class JsonReport : public Report {
 
   void end() override {
     if (!lines_) {
-      context_.out.write(any_ ? "\n]\n" : "[]\n");
+      context_.out.write(written_ > 0 ? "\n]\n" : "[]\n");
+    } else if (context_.part) {
+      PartLine part = *context_.part;
+      part.records = written_;
+      part.status = context_.messages.status();
+      context_.out.write(to_json(part) + "\n");
     }
   }
 
@@ -48,14 +53,14 @@ class JsonReport : public Report {
       context_.out.write(json + "\n");
       context_.out.flush();
     } else {
-      context_.out.write((any_ ? ",\n" : "[\n") + json);
+      context_.out.write((written_ > 0 ? ",\n" : "[\n") + json);
     }
-    any_ = true;
+    ++written_;
   }
 
   ReportContext context_;
   bool lines_;
-  bool any_ = false;
+  std::uint64_t written_ = 0;
   std::vector<std::size_t> chosen_;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view rules_group = "Rules";
 
-constexpr std::array<OptionSpec, 18> own_options = {{
+constexpr std::array<OptionSpec, 20> own_options = {{
     {.short_name = 'r',
      .name = "rule",
      .metavar = "NAME[,NAME]",
@@ -123,6 +123,15 @@ constexpr std::array<OptionSpec, 18> own_options = {{
      .repeat = Repeat::adds_up},
     {.name = "allow-empty", .help = "status 0 instead of 5 if a rule had nothing to look at", .group = rules_group},
     {.name = "exit-zero", .help = "status 0 instead of 1 and 5", .group = rules_group},
+    {.name = "shard",
+     .metavar = "I/N",
+     .help = "part I (from 1) of N of the trials; auto or auto/N: the place that Slurm, AWS Batch or GNU parallel gave",
+     .group = group::view,
+     .kind = ValueKind::text},
+    {.name = "merge",
+     .metavar = "",
+     .help = "operands are files of results (--jsonl), parts of one whole or not: print them as one",
+     .group = group::view},
 }};
 
 constexpr std::array<OptionSpec, 3> step_options = {{
@@ -233,7 +242,45 @@ bool only_of_findings(const OutputOptions& output) {
          std::all_of(output.columns.begin(), output.columns.end(), in_finding);
 }
 
-void check(const RuleCommandOptions& options) {
+// What was evaluated, and how, was for those who made the results.
+void check_merging(const RuleCommandOptions& options, const CommandLine& line) {
+  if (options.shard) {
+    throw UsageError("--shard makes parts and --merge takes them: one at a time");
+  }
+  for (const std::string_view name : {"rule", "param", "config", "other", "now", "on-trigger", "step", "mode", "worker",
+                                      "keep-going", "findings", "plugin"}) {
+    if (line.has(name)) {
+      throw UsageError("--merge takes results as they are: give --" + std::string(name) + " where they are made");
+    }
+  }
+  if (options.task != Task::evaluate) {
+    throw UsageError("--merge prints results: it takes no other view");
+  }
+  if (options.operands.empty()) {
+    throw UsageError("the files of results are missing");
+  }
+}
+
+void check_sharding(const RuleCommandOptions& options) {
+  if (options.task != Task::evaluate) {
+    throw UsageError("--shard evaluates a part of the trials: it takes no other view");
+  }
+  if (options.output.limit || !options.output.sort.empty()) {
+    throw UsageError("--shard makes parts to be merged whole: give --sort and --limit with --merge");
+  }
+}
+
+void check(const RuleCommandOptions& options, const CommandLine& line) {
+  if (options.following.follow && (options.shard || options.merge)) {
+    throw UsageError("--follow: not with --shard or --merge, which take what is there");
+  }
+  if (options.merge) {
+    check_merging(options, line);
+    return;
+  }
+  if (options.shard) {
+    check_sharding(options);
+  }
   const bool about_rules = options.task == Task::list || options.task == Task::describe;
   if (about_rules && !options.operands.empty()) {
     throw UsageError(std::string(options.task == Task::list ? "--list" : "--describe") +
@@ -326,7 +373,10 @@ RuleCommandOptions RuleCommandOptions::from(const CommandLine& line) {
   }
   options.allow_empty = line.has("allow-empty");
   options.exit_zero = line.has("exit-zero");
-  check(options);
+  options.shard = line.convert("shard", [](const std::string& text) { return Shard::parse(text); });
+  options.merge = line.has("merge");
+  check(options, line);
+  options.keep_going = options.keep_going || options.merge;  // the findings that there are are printed
   return options;
 }
 

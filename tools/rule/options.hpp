@@ -12,6 +12,7 @@
 #include "cli/command_line.hpp"
 #include "cli/message_options.hpp"
 #include "cli/reading_options.hpp"
+#include "cli/shard.hpp"
 #include "follow/following_options.hpp"
 #include "rows/output_options.hpp"
 #include "select/selection.hpp"
@@ -56,6 +57,8 @@ struct RuleCommandOptions {
   std::chrono::nanoseconds trigger_timeout = std::chrono::minutes(1);
   bool allow_empty = false;
   bool exit_zero = false;
+  std::optional<Shard> shard;
+  bool merge = false;
 
   static std::span<const OptionSpec> table() noexcept;
   static std::span<const OptionSpec> step_table() noexcept;

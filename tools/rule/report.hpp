@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
+#include "part_line.hpp"
 #include "record.hpp"
 #include "rows/output_options.hpp"
 #include "rows/row_writer.hpp"
@@ -35,6 +37,7 @@ struct ReportContext {
   bool several_trials;
   std::size_t rule_width;  ///< Of the longest name.
   Diagnostics& messages;
+  std::optional<PartLine> part = {};  ///< Of a part: what JSON lines end with, once number and status are known.
 };
 
 /// The columns of findings and results, but `trial`.

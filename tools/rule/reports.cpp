@@ -54,8 +54,8 @@ const KnownFormat& find(std::string_view name) {
 
 std::span<const std::string_view> report_formats() noexcept { return names; }
 
-Reports::Reports(const RuleCommandOptions& options, bool several_trials, std::size_t rule_width,
-                 Diagnostics& messages) {
+Reports::Reports(const RuleCommandOptions& options, bool several_trials, std::size_t rule_width, Diagnostics& messages,
+                 const std::optional<PartLine>& part) {
   destinations_.push_back(
       {options.output, options.output.open(), options.keep_going || options.findings_only, !options.findings_only});
   for (const ReportSpec& spec : options.reports) {
@@ -74,7 +74,7 @@ Reports::Reports(const RuleCommandOptions& options, bool several_trials, std::si
   for (Destination& to : destinations_) {
     to.options.sort.clear();
     to.options.limit.reset();
-    to.report = find(to.options.format).make({to.out, to.options, several_trials, rule_width, messages});
+    to.report = find(to.options.format).make({to.out, to.options, several_trials, rule_width, messages, part});
   }
   if (ordered) {
     std::unique_ptr<Report>& printed = destinations_.front().report;

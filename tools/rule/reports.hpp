@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "cli/diagnostics.hpp"
@@ -15,9 +16,10 @@ namespace smd::tool::rule {
 class Reports {
  public:
   /// Makes the files, so that what cannot be written is known before work is done. `rule_width`: the longest rule's
-  /// name.
+  /// name. `part`: what reports are of, if not of the whole.
   /// @throws UsageError, OutputError.
-  Reports(const RuleCommandOptions& options, bool several_trials, std::size_t rule_width, Diagnostics& messages);
+  Reports(const RuleCommandOptions& options, bool several_trials, std::size_t rule_width, Diagnostics& messages,
+          const std::optional<PartLine>& part = {});
   Reports(const Reports&) = delete;
   Reports& operator=(const Reports&) = delete;
   ~Reports();
