@@ -25,6 +25,8 @@ constexpr std::size_t longest_message = 16 * 1024;
 
 thread_local std::string last_failure_of_thread;
 thread_local std::string_view trial_of_thread;
+thread_local const Diagnostics* held_of_thread = nullptr;  // whose messages are kept,
+thread_local Diagnostics* keeper_of_thread = nullptr;      // and by whom
 
 }  // namespace
 
@@ -105,6 +107,58 @@ Diagnostics::Diagnostics(std::string_view tool) : tool_(tool), level_(level_from
   }
 }
 
+Diagnostics::Diagnostics(const Diagnostics& speaker, Keeper)
+    : tool_(speaker.tool_), level_(speaker.level_), names_trials_(speaker.names_trials_), keeps_(true) {
+  const std::lock_guard lock(speaker.mutex_);
+  forgiven_ = speaker.forgiven_;
+}
+
+Diagnostics& Diagnostics::receiver() noexcept { return held_of_thread == this ? *keeper_of_thread : *this; }
+const Diagnostics& Diagnostics::receiver() const noexcept { return held_of_thread == this ? *keeper_of_thread : *this; }
+
+void Diagnostics::take(Diagnostics&& keeper) {
+  keeper.say_missing();
+  raise(keeper.status_);
+  std::set<std::string> known;  // before: one key may have several texts
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::string& key : keeper.reported_) {
+      if (!reported_.insert(key).second) {
+        known.insert(key);
+      }
+    }
+  }
+  for (Kept& kept : keeper.kept_) {
+    if (kept.missing) {
+      say(std::move(*kept.missing));
+    } else if (kept.once.empty() || !known.contains(kept.once)) {
+      write(kept.level, kept.tag, kept.text);
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, repeated] : keeper.repeats_) {
+    if (repeated.count > shown_repeats) {  // the others were kept
+      repeats_.try_emplace(key, Repeated{repeated.level, 0}).first->second.count += repeated.count - shown_repeats;
+    }
+  }
+}
+
+HeldMessages::HeldMessages(Diagnostics& speaker) : speaker_(speaker), keeper_(speaker, Diagnostics::Keeper()) {
+  held_of_thread = &speaker_;
+  keeper_of_thread = &keeper_;
+}
+
+HeldMessages::~HeldMessages() { release(); }
+
+void HeldMessages::release() noexcept {
+  if (keeper_of_thread == &keeper_) {
+    held_of_thread = nullptr;
+    keeper_of_thread = nullptr;
+  }
+}
+
+void HeldMessages::say() { speaker_.take(std::move(keeper_)); }
+
 Diagnostics::~Diagnostics() {
   if (log_ >= 0) {
     close(log_);
@@ -124,8 +178,9 @@ void Diagnostics::fail(const Error& error, std::string_view trial) {
     raise(status_of(error));
     bool said = interrupted();  // a signal needs no words
     {
-      const std::lock_guard lock(mutex_);
-      said = said || repeats_.contains({"Timeout", about_trial(up)});
+      const Diagnostics& heard = receiver();
+      const std::lock_guard lock(heard.mutex_);
+      said = said || heard.repeats_.contains({"Timeout", about_trial(up)});
     }
     if (!said) {
       fail("Timeout", up, status_of(error));
@@ -150,13 +205,7 @@ std::string Diagnostics::about_trial(std::string_view text) const {
 
 void Diagnostics::warning(std::string_view text) { write(Level::warning, "warning", about_trial(text)); }
 void Diagnostics::warning_once(std::string_view text) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!reported_.insert("\n" + about_trial(text)).second) {
-      return;
-    }
-  }
-  warning(text);
+  receiver().once("\n" + about_trial(text), [&] { warning(text); });
 }
 void Diagnostics::note(std::string_view text) { write(Level::warning, "note", about_trial(text)); }
 void Diagnostics::info(std::string_view text) { write(Level::info, "info", text); }
@@ -191,14 +240,24 @@ void Diagnostics::report(const Problem& problem, std::string_view trial) {
 }
 
 void Diagnostics::report_once(const Problem& problem, std::string_view trial) {
+  receiver().once(std::string(trial) + '\n' + std::string(to_string(problem.kind)) + to_string(problem),
+                  [&] { report(problem, trial); });
+}
+
+void Diagnostics::once(std::string key, const std::function<void()>& tell) {
   {
     const std::lock_guard lock(mutex_);
-    if (!reported_.insert(std::string(trial) + '\n' + std::string(to_string(problem.kind)) + to_string(problem))
-             .second) {
+    if (!reported_.insert(key).second) {
       return;
     }
+    if (keeps_) {  // by one thread alone
+      once_ = std::move(key);
+    }
   }
-  report(problem, trial);
+  tell();
+  if (keeps_) {
+    once_.clear();
+  }
 }
 
 void Diagnostics::report_record(const Problem& problem, std::string_view trial, std::string_view record, Level level) {
@@ -219,9 +278,11 @@ void Diagnostics::report_record(const Problem& problem, std::string_view trial, 
     tag = absent ? "warning" : "info";
   }
   const std::string place = place_of(trial, problem.file);
-  const std::lock_guard lock(mutex_);
+  Diagnostics& to = receiver();
+  const std::lock_guard lock(to.mutex_);
   Missing& missing =
-      missing_.try_emplace(place + problem.file, Missing{level, tag, place + to_string(problem), {}, 0}).first->second;
+      to.missing_.try_emplace(place + problem.file, Missing{level, tag, place + to_string(problem), {}, 0})
+          .first->second;
   if (missing.records++ == 0) {
     missing.record = record;
   }
@@ -230,34 +291,45 @@ void Diagnostics::report_record(const Problem& problem, std::string_view trial, 
 void Diagnostics::report_given_up(std::string_view trial, std::string_view file, std::string_view step) {
   raise(ExitStatus::no);
   const std::string place = place_of(trial, file) + std::string(file);
-  const std::lock_guard lock(mutex_);
-  missing_.try_emplace(place, Missing{Level::error, "TensorUnavailableForStep",
-                                      place + ": the event file, or its end, did not come", std::string(step), 0});
+  Diagnostics& to = receiver();
+  const std::lock_guard lock(to.mutex_);
+  to.missing_.try_emplace(place, Missing{Level::error, "TensorUnavailableForStep",
+                                         place + ": the event file, or its end, did not come", std::string(step), 0});
 }
 
 void Diagnostics::say_missing() {
+  Diagnostics& to = receiver();
   std::map<std::string, Missing> all;
   {
+    const std::lock_guard lock(to.mutex_);
+    all.swap(to.missing_);
+  }
+  for (auto& [file, missing] : all) {
+    to.say(std::move(missing));
+  }
+}
+
+void Diagnostics::say(Missing&& missing) {
+  if (keeps_) {
+    const Level level = missing.level;
+    kept_.push_back({level, {}, {}, {}, std::move(missing)});
+    return;
+  }
+  {
     const std::lock_guard lock(mutex_);
-    all.swap(missing_);
-  }
-  for (const auto& [file, missing] : all) {
-    {
-      const std::lock_guard lock(mutex_);
-      MissingFiles& files = missing_files_[missing.tag];
-      if (files.said == shown_repeats) {
-        files.level = missing.level;
-        ++files.more;
-        files.records += missing.record.empty() ? 0 : missing.records;
-        continue;
-      }
-      ++files.said;
+    MissingFiles& files = missing_files_[missing.tag];
+    if (files.said == shown_repeats) {
+      files.level = missing.level;
+      ++files.more;
+      files.records += missing.record.empty() ? 0 : missing.records;
+      return;
     }
-    const std::size_t more = missing.records > 1 ? missing.records - 1 : 0;
-    const std::string others = more == 0 ? "" : " and " + counted(more, "more record");
-    write(missing.level, missing.tag,
-          (missing.record.empty() ? std::string() : missing.record + others + ": ") + missing.place);
+    ++files.said;
   }
+  const std::size_t more = missing.records > 1 ? missing.records - 1 : 0;
+  const std::string others = more == 0 ? "" : " and " + counted(more, "more record");
+  write(missing.level, missing.tag,
+        (missing.record.empty() ? std::string() : missing.record + others + ": ") + missing.place);
 }
 
 std::string Diagnostics::last_failure() { return last_failure_of_thread; }
@@ -268,25 +340,33 @@ void Diagnostics::forgive(ExitStatus status) {
 }
 
 void Diagnostics::raise(ExitStatus status) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (std::find(forgiven_.begin(), forgiven_.end(), status) == forgiven_.end()) {
-    status_ = combine(status_, status);
+  Diagnostics& to = receiver();
+  const std::lock_guard lock(to.mutex_);
+  if (std::find(to.forgiven_.begin(), to.forgiven_.end(), status) == to.forgiven_.end()) {
+    to.status_ = combine(to.status_, status);
   }
 }
 
 ExitStatus Diagnostics::status() const noexcept {
-  const std::lock_guard lock(mutex_);
-  return status_;
+  const Diagnostics& heard = receiver();
+  const std::lock_guard lock(heard.mutex_);
+  return heard.status_;
 }
 
 void Diagnostics::write(Level level, std::string_view tag, std::string_view text) {
   if (!shows(level)) {
     return;
   }
-  const std::lock_guard lock(mutex_);
-  Repeated& repeated = repeats_.try_emplace({std::string(tag), std::string(text)}, Repeated{level, 0}).first->second;
-  if (++repeated.count <= shown_repeats) {
-    write_line(level, tag, text);
+  Diagnostics& to = receiver();
+  const std::lock_guard lock(to.mutex_);
+  Repeated& repeated = to.repeats_.try_emplace({std::string(tag), std::string(text)}, Repeated{level, 0}).first->second;
+  if (++repeated.count > shown_repeats) {
+    return;
+  }
+  if (to.keeps_) {
+    to.kept_.push_back({level, std::string(tag), std::string(text), to.once_});
+  } else {
+    to.write_line(level, tag, text);
   }
 }
 

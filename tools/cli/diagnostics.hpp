@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -28,6 +29,8 @@ enum class Level : std::uint8_t { error, warning, info, debug };
 /// Writes messages to standard error (and to the file that SMDEBUG_LOG_PATH names), and keeps the exit status that they
 /// add up to. A text that repeats is written three times, then counted. Names may stand in texts raw: whatever could
 /// upset a terminal is escaped here. Safe for concurrent use.
+///
+/// While `HeldMessages` of a thread live, what it says is kept there.
 ///
 /// A line: `smd-ls: TensorUnavailable: 'los' was not saved; did you mean 'loss'?` — tool, stable tag, cause, next step.
 /// Messages without a tag of their own have the level's: `smd-ls: warning: …`.
@@ -97,8 +100,20 @@ class Diagnostics {
   void set_before_line(void (*hook)()) noexcept { before_line_ = hook; }
 
  private:
+  friend class HeldMessages;
+  struct Keeper {};
+  /// One that keeps what it is told, for a thread whose turn to speak has not come.
+  Diagnostics(const Diagnostics& speaker, Keeper);
+  /// Says what a keeper was told, as if it had been told here.
+  void take(Diagnostics&& keeper);
+  /// The one that keeps what this thread says here; else this.
+  [[nodiscard]] Diagnostics& receiver() noexcept;
+  [[nodiscard]] const Diagnostics& receiver() const noexcept;
+
   /// With the name of this thread's trial before it, if trials are named.
   [[nodiscard]] std::string about_trial(std::string_view text) const;
+  /// Calls `tell`, which says something here, unless something was said under this key before.
+  void once(std::string key, const std::function<void()>& tell);
   void write(Level level, std::string_view tag, std::string_view text);
   void write_line(Level level, std::string_view tag, std::string_view text);
 
@@ -131,8 +146,40 @@ class Diagnostics {
     std::size_t records = 0;  // of those that were not said
   };
   std::map<std::string_view, MissingFiles> missing_files_;  // by tag
+  void say(Missing&& missing);
   ExitStatus status_ = ExitStatus::yes;
   std::vector<ExitStatus> forgiven_;
+
+  /// What a keeper was told: a text, or a file that was missing.
+  struct Kept {
+    Level level;
+    std::string tag;
+    std::string text;
+    std::string once;  // not empty: unless the speaker said what has this key
+    std::optional<Missing> missing = {};
+  };
+  bool keeps_ = false;
+  std::string once_;  // of what is being told
+  std::vector<Kept> kept_;
+};
+
+/// While it lives and until `say`, what this thread says to a Diagnostics is kept, and its `status` is that of what was
+/// kept. Used where trials are visited side by side: messages come in the order of trials. One for a thread at a time.
+class HeldMessages {
+ public:
+  explicit HeldMessages(Diagnostics& speaker);
+  HeldMessages(const HeldMessages&) = delete;
+  HeldMessages& operator=(const HeldMessages&) = delete;
+  ~HeldMessages();
+
+  /// This thread is heard again. Call it in the thread that made this.
+  void release() noexcept;
+  /// Says what was kept, in any thread. After `release`.
+  void say();
+
+ private:
+  Diagnostics& speaker_;
+  Diagnostics keeper_;
 };
 
 /// While it lives, what this thread says is about a trial, which must outlive it.

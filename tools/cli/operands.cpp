@@ -3,51 +3,17 @@
 
 #include "cli/errors.hpp"
 #include "cli/operand_hints.hpp"
+#include "cli/operand_source.hpp"
 #include "cli/progress.hpp"
 #include "cli/reading_options.hpp"
 #include "cli/text.hpp"
 
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
 namespace smd::tool {
 
 namespace {
-
-// Calls `visit` for each item as soon as its end was read.
-void for_each_item(char separator, const std::function<bool(const std::string&)>& visit) {
-  std::array<char, 16384> block;
-  std::string item;
-  for (;;) {
-    const ssize_t got = read(STDIN_FILENO, block.data(), block.size());
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
-      throw ReadError({ProblemKind::io, {}, {}, "standard input: " + std::generic_category().message(errno)});
-    }
-    if (got == 0) {
-      break;
-    }
-    for (const char byte : std::string_view(block.data(), static_cast<std::size_t>(got))) {
-      if (byte != separator) {
-        item += byte;
-      } else {
-        if (!item.empty() && !visit(item)) {
-          return;
-        }
-        item.clear();
-      }
-    }
-  }
-  if (!item.empty()) {
-    visit(item);
-  }
-}
 
 /// Of a path that is not there: those that are, whose names at the first place that is wrong are most like its own.
 std::vector<std::string> nearest_folders(std::string path) {
@@ -114,23 +80,12 @@ std::string meant_instead(const std::string& path, std::string_view hint) {
 
 bool for_each_listed(std::span<const std::string> operands, bool null_separated,
                      const std::function<bool(const std::string&)>& visit) {
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (operands[i] == "-" && i + 1 < operands.size()) {
-      throw UsageError("'-' must be the last operand");
-    }
-  }
+  OperandSource source(operands, null_separated);
   bool any = false;
-  for (const std::string& operand : operands) {
-    if (operand == "-") {
-      for_each_item(null_separated ? '\0' : '\n', [&](const std::string& item) {
-        any = true;
-        return visit(item);
-      });
-      return any;
-    }
+  while (const std::optional<std::string> operand = source.next()) {
     any = true;
-    if (!visit(operand)) {
-      return any;
+    if (!visit(*operand)) {
+      break;
     }
   }
   return any;

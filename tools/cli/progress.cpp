@@ -17,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 std::atomic<bool> line_is_there = false;  // several trials may be followed at once
 std::optional<bool> configured;
+std::atomic<int> silences = 0;
 
 void put(std::string_view text) noexcept {
   // A display only: if it cannot be written, nothing is lost.
@@ -30,17 +31,24 @@ void Progress::configure(std::optional<bool> wanted) noexcept { configured = wan
 Progress::Progress(std::string_view what, std::uint64_t total)
     : what_(what),
       total_(total),
-      shown_(configured.value_or(is_terminal(STDERR_FILENO))),
+      shown_(silences == 0 && configured.value_or(is_terminal(STDERR_FILENO))),
       next_(Clock::now() + std::chrono::seconds(1)) {}
 
 Progress::Progress(std::string_view what, std::function<std::uint64_t()> total) : Progress(what, 0) {
   find_total_ = std::move(total);
 }
 
-Progress::~Progress() { erase_line(); }
+Progress::~Progress() {
+  if (shown_) {
+    erase_line();
+  }
+}
+
+Progress::Silence::Silence() noexcept { ++silences; }
+Progress::Silence::~Silence() { --silences; }
 
 void Progress::at(std::uint64_t done, std::uint64_t total) {
-  if (done_ > 0 && (total != total_ || done <= done_)) {  // a job that is followed brings a bit of it now and then
+  if (shown_ && done_ > 0 && (total != total_ || done <= done_)) {  // a job that is followed brings some now and then
     erase_line();
     next_ = Clock::now() + std::chrono::seconds(1);
   }

@@ -12,7 +12,7 @@ namespace smd::tool {
 
 /// A line on standard error that says how far the work is: from one second after the start, at most ten times a
 /// second, erased at the end, before each message, and before rows on a terminal. `configure` decides whether it is
-/// shown. One at a time; used from one thread.
+/// shown. One at a time; used from one thread at a time.
 class Progress {
  public:
   /// `what`: `reading`. `total` 0: unknown.
@@ -33,6 +33,14 @@ class Progress {
   void advance_to(std::uint64_t done) { advance(done - done_); }
   /// So many of so many are done. Another total, or no more than before: other work, which starts now.
   void at(std::uint64_t done, std::uint64_t total);
+  /// While one lives, Progress that is made says nothing: something greater has a line of its own.
+  class Silence {
+   public:
+    Silence() noexcept;
+    Silence(const Silence&) = delete;
+    Silence& operator=(const Silence&) = delete;
+    ~Silence();
+  };
   /// What --progress, --no-progress and -q ask for; none: shown if standard error is a terminal.
   static void configure(std::optional<bool> wanted) noexcept;
   /// Wipes the line if it is there; for Diagnostics and OutputFile.
