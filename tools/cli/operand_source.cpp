@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cerrno>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -40,6 +41,13 @@ OperandSource::OperandSource(std::span<const std::string> operands, bool null_se
   if (!ended_) {
     given_ = given_.first(given_.size() - 1);
   }
+}
+
+OperandSource OperandSource::of(std::vector<std::string> operands) {
+  OperandSource source({}, false);
+  source.listed_count_ = operands.size();
+  source.listed_.assign(std::make_move_iterator(operands.begin()), std::make_move_iterator(operands.end()));
+  return source;
 }
 
 const std::string* OperandSource::peek(const std::stop_token& stop) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace smd::tool {
 
@@ -16,6 +17,9 @@ class OperandSource {
  public:
   /// The operands must outlive this. @throws UsageError for a `-` elsewhere.
   OperandSource(std::span<const std::string> operands, bool null_separated);
+
+  /// These, whatever they are called.
+  static OperandSource of(std::vector<std::string> operands);
 
   /// The next operand; nullopt if there is none, or if a stop was asked for while standard input had none ready.
   /// @throws ReadError (io) if standard input cannot be read.

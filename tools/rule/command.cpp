@@ -5,7 +5,9 @@
 #include <smd/rule_plugin.hpp>
 #include <smd/rule_registry.hpp>
 
+#include "cli/in_turn.hpp"
 #include "cli/interruption.hpp"
+#include "cli/operand_source.hpp"
 #include "cli/operands.hpp"
 #include "cli/text.hpp"
 #include "evaluate.hpp"
@@ -13,13 +15,16 @@
 #include "live.hpp"
 #include "merge.hpp"
 #include "part_line.hpp"
+#include "records_in_turn.hpp"
 #include "requests.hpp"
 #include "rule_views.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace smd::tool::rule {
@@ -34,14 +39,20 @@ std::size_t longest_name(const std::vector<RuleRequest>& requests, bool ascii) {
   return width;
 }
 
-/// Evaluates trials one after another.
+/// Evaluates trials.
 class Runner {
  public:
   Runner(const RuleCommandOptions& options, const std::vector<RuleRequest>& requests, Diagnostics& messages)
       : options_(options),
         messages_(messages),
         others_(options.reading, messages),
-        context_{options, requests, others_, messages, may_be_several(options.operands), [] { return interrupted(); }} {
+        context_{options,
+                 requests,
+                 others_,
+                 messages,
+                 may_be_several(options.operands),
+                 [] { return interrupted(); },
+                 options.reading.jobs} {
     for (const std::string& operand : options.operands) {
       others_.allow(operand);
     }
@@ -67,23 +78,7 @@ class Runner {
       reports.close();
       return;
     }
-    for_each_trial([&](const std::string& operand) {
-      if (!any_good) {
-        report_unread(context_, operand, {}, reports);
-        return true;
-      }
-      // Reports are closed also when a signal ends this; reading of operands ends at once.
-      const Interruption interruption;
-      bool evaluated = false;
-      visit(operand, [&](Trial& trial) {
-        evaluate_trial(context_, trial, operand, interruption.token(), reports);
-        evaluated = true;
-      });
-      if (!evaluated && !interrupted()) {
-        report_unread(context_, operand, Diagnostics::last_failure(), reports);
-      }
-      return !interruption.token().stop_requested();
-    });
+    evaluate_side_by_side(reports, any_good);
     // A part that a signal ended is none: it is evaluated again, and must not pass for whole until then.
     if (!part_ || !interrupted()) {
       reports.close();
@@ -94,7 +89,7 @@ class Runner {
     OutputFile out = options_.output.open();
     RowWriter rows(out, options_.output, explain_columns(), context_.several_trials, messages_);
     for_each_operand(options_.operands, options_.output.null_separated, messages_, [&](const std::string& operand) {
-      visit(operand, [&](Trial& trial) {
+      with_trial(operand, trial_options(), messages_, [&](Trial& trial) {
         TrialEvaluation evaluation(context_, trial, operand, evaluation_options(context_, trial), nullptr);
         rule::explain(evaluation.evaluator(), operand, rows, messages_);
         evaluation.report_refused();
@@ -117,20 +112,50 @@ class Runner {
                        all.begin() + static_cast<std::ptrdiff_t>(end)};
   }
 
-  void for_each_trial(const std::function<bool(const std::string&)>& visit) {
-    if (!part_) {
-      for_each_operand(options_.operands, options_.output.null_separated, messages_, visit);
-      return;
-    }
-    for (const std::string& trial : trials_of_part_) {
-      if (!visit(trial)) {
-        return;
+  void evaluate_side_by_side(Reports& reports, bool any_good) {
+    OperandSource trials = part_ ? OperandSource::of(std::move(trials_of_part_))
+                                 : OperandSource(options_.operands, options_.output.null_separated);
+    messages_.name_trials(context_.several_trials);
+    // Reports are closed also when a signal ends this.
+    const Interruption interruption;
+    const VisitPlan plan = {.doing = "evaluating trials",
+                            .jobs = options_.reading.jobs,
+                            .one_at_a_time = options_.on_trigger.has_value(),
+                            .interruption = interruption.token()};
+    const std::size_t evaluated = visit_in_turn(trials, plan, messages_, [&](const Visit& visit) -> Show {
+      const auto records = std::make_shared<RecordsInTurn>(reports, visit.turn);
+      if (any_good) {
+        evaluate(visit, interruption.token(), *records);
+      } else {
+        report_unread(context_, visit.operand, {}, *records);
       }
+      return [records, stop = interruption.token()] {
+        records->show();
+        return !stop.stop_requested();
+      };
+    });
+    if (evaluated == 0 && !part_ && !interrupted()) {
+      say_nothing_listed(messages_);
     }
   }
 
-  void visit(const std::string& operand, const std::function<void(Trial&)>& work) {
-    with_trial(operand, options_.reading.trial_options(range_to_evaluate(options_.selection)), messages_, work);
+  void evaluate(const Visit& visit, const std::stop_token& stop, ReportSink& records) {
+    EvaluationContext context = context_;
+    context.jobs = visit.jobs != 0 ? visit.jobs : context.jobs;
+    TrialOptions options = trial_options();
+    options.jobs = context.jobs;
+    bool evaluated = false;
+    with_trial(visit.operand, options, messages_, [&](Trial& trial) {
+      evaluate_trial(context, trial, visit.operand, stop, records);
+      evaluated = true;
+    });
+    if (!evaluated && !interrupted()) {
+      report_unread(context, visit.operand, Diagnostics::last_failure(), records);
+    }
+  }
+
+  [[nodiscard]] TrialOptions trial_options() const {
+    return options_.reading.trial_options(range_to_evaluate(options_.selection));
   }
 
   const RuleCommandOptions& options_;

@@ -18,7 +18,7 @@ EvaluationOptions evaluation_options(const EvaluationContext& context, Trial& tr
   EvaluationOptions options;
   options.follow = context.options.following.follow;
   options.keep_going = context.options.keep_going;
-  options.jobs = context.options.reading.jobs;
+  options.jobs = context.jobs;
   if (context.options.now) {
     options.now = [now = *context.options.now] { return now; };
   }
@@ -51,7 +51,7 @@ EvaluationOptions evaluation_options(const EvaluationContext& context, Trial& tr
 }
 
 TrialEvaluation::TrialEvaluation(const EvaluationContext& context, Trial& trial, std::string_view name,
-                                 EvaluationOptions options, Reports* reports)
+                                 EvaluationOptions options, ReportSink* reports)
     : context_(context), trial_(trial), name_(name), reports_(reports) {
   if (reports != nullptr) {
     options.on_finding = [this](std::size_t rule, const Finding& finding) { found(rule, finding); };
@@ -207,7 +207,7 @@ struct Interrupted {};
 }  // namespace
 
 void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_view name, const std::stop_token& stop,
-                    Reports& reports) {
+                    ReportSink& reports) {
   EvaluationOptions options = evaluation_options(context, trial);
   Progress progress("evaluating steps", 0);
   options.progress = [&](std::uint64_t done, std::uint64_t total) {
@@ -242,7 +242,8 @@ void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_
   evaluation.conclude();
 }
 
-void report_unread(const EvaluationContext& context, std::string_view name, const std::string& why, Reports& reports) {
+void report_unread(const EvaluationContext& context, std::string_view name, const std::string& why,
+                   ReportSink& reports) {
   for (const RuleRequest& request : context.requests) {
     const RuleConfiguration& configuration = request.configuration;
     RuleResult result;

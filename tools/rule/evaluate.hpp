@@ -15,7 +15,7 @@
 #include "cli/diagnostics.hpp"
 #include "options.hpp"
 #include "other_trials.hpp"
-#include "reports.hpp"
+#include "report.hpp"
 #include "requests.hpp"
 
 namespace smd::tool::rule {
@@ -28,6 +28,7 @@ struct EvaluationContext {
   Diagnostics& messages;
   bool several_trials;
   std::function<bool()> stop;  ///< Whether a command that a trigger runs is to be given up.
+  unsigned jobs;               ///< Threads; 0: one per CPU.
 };
 
 /// Which steps -s, -m and -w mean in a trial. What cannot be had is said, with its status.
@@ -39,7 +40,7 @@ class TrialEvaluation {
  public:
   /// `reports` null: nothing is evaluated (--explain).
   TrialEvaluation(const EvaluationContext& context, Trial& trial, std::string_view name, EvaluationOptions options,
-                  Reports* reports);
+                  ReportSink* reports);
   TrialEvaluation(const TrialEvaluation&) = delete;
   TrialEvaluation& operator=(const TrialEvaluation&) = delete;
 
@@ -63,7 +64,7 @@ class TrialEvaluation {
   const EvaluationContext& context_;
   Trial& trial_;
   std::string name_;
-  Reports* reports_;
+  ReportSink* reports_;
   std::optional<Evaluator> evaluator_;
   std::vector<RuleResult> names_;                     // by rule: results with nothing but the names
   std::vector<bool> reported_;                        // by rule
@@ -73,8 +74,9 @@ class TrialEvaluation {
 
 /// Evaluates what is there. When a stop is asked for, what was found by then is reported.
 void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_view name, const std::stop_token& stop,
-                    Reports& reports);
+                    ReportSink& reports);
 /// Results for a trial that cannot be read, or need not be: `why` empty if no rule could be evaluated anyway.
-void report_unread(const EvaluationContext& context, std::string_view name, const std::string& why, Reports& reports);
+void report_unread(const EvaluationContext& context, std::string_view name, const std::string& why,
+                   ReportSink& reports);
 
 }  // namespace smd::tool::rule

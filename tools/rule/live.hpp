@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "evaluate.hpp"
+#include "reports.hpp"
 
 namespace smd::tool::rule {
 

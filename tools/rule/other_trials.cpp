@@ -20,11 +20,13 @@ std::string_view bucket_of(std::string_view place) {
 
 void OtherTrials::allow(std::string_view place) {
   if (is_remote_path(place)) {
+    const std::lock_guard lock(mutex_);
     buckets_.emplace(bucket_of(place));
   }
 }
 
 Trial* OtherTrials::open(const std::string& path, std::string& why) {
+  const std::lock_guard lock(mutex_);
   if (is_remote_path(path) && !buckets_.contains(bucket_of(path))) {
     why = "the other trial " + quoted(path) + " lies in a bucket that the command line does not name; --other " + path +
           " allows it";

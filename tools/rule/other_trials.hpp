@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,7 +18,8 @@
 namespace smd::tool::rule {
 
 /// The trials that rules compare with, each opened once. A configuration may be a stranger's: it names no bucket that
-/// requests are signed for. Only those that the command line names are asked.
+/// requests are signed for. Only those that the command line names are asked. `allow` and `open` may be called from
+/// several threads.
 class OtherTrials {
  public:
   OtherTrials(const ReadingOptions& reading, Diagnostics& messages) : reading_(reading), messages_(messages) {}
@@ -39,6 +41,7 @@ class OtherTrials {
   const ReadingOptions& reading_;
   Diagnostics& messages_;
   std::function<void(RemoteOptions&)> end_requests_;
+  std::mutex mutex_;  // of all below; held while a trial is opened, so that the others wait for it
   std::set<std::string, std::less<>> buckets_;
   std::set<std::string> refused_;
   std::deque<Trial> trials_;

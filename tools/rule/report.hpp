@@ -30,6 +30,14 @@ class Report {
   virtual void end() {}
 };
 
+/// Takes records, trial by trial; a finding ahead of its result.
+class ReportSink {
+ public:
+  virtual ~ReportSink() = default;
+  virtual void finding(const ReportRecord& record) = 0;
+  virtual void result(const ReportRecord& record) = 0;
+};
+
 /// What a report is made from; everything outlives the report.
 struct ReportContext {
   OutputFile& out;

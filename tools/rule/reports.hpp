@@ -13,7 +13,7 @@
 namespace smd::tool::rule {
 
 /// Standard output (or -o) and all --report files: each record goes to all of them.
-class Reports {
+class Reports : public ReportSink {
  public:
   /// Makes the files, so that what cannot be written is known before work is done. `rule_width`: the longest rule's
   /// name. `part`: what reports are of, if not of the whole.
@@ -22,11 +22,11 @@ class Reports {
           const std::optional<PartLine>& part = {});
   Reports(const Reports&) = delete;
   Reports& operator=(const Reports&) = delete;
-  ~Reports();
+  ~Reports() override;
 
   /// Goes where findings are wanted.
-  void finding(const ReportRecord& record);
-  void result(const ReportRecord& record);
+  void finding(const ReportRecord& record) override;
+  void result(const ReportRecord& record) override;
   /// More may be long in coming.
   void flush();
   /// After the last record: puts all files in their places. @throws OutputError.

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/in_turn.hpp"
+
+#include <smd/remote.hpp>
+
+#include "cli/progress.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace smd::tool {
+
+namespace {
+
+/// Requests at once, as for one trial on S3 (`TrialOptions::jobs`).
+constexpr unsigned remote_jobs = 32;
+/// How many visits for each thread may be under way or wait to be shown.
+constexpr std::size_t visits_ahead = 8;
+
+unsigned processors() noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
+  }
+  return std::max(std::thread::hardware_concurrency(), 1U);
+}
+
+/// The visits of a command, and whose turn it is.
+class Visits {
+ public:
+  Visits(OperandSource& operands, const VisitPlan& plan, Diagnostics& messages,
+         const std::function<Show(const Visit&)>& visit, unsigned threads, unsigned jobs)
+      : operands_(operands),
+        plan_(plan),
+        messages_(messages),
+        visit_(visit),
+        threads_(threads),
+        jobs_(jobs),
+        interrupted_(plan.interruption, [this] { no_more_.request_stop(); }),
+        progress_(plan.doing, 0) {}
+
+  /// Returns when all visits were shown, or it is over.
+  void run() {
+    const Progress::Silence silence;  // of single trials
+    std::vector<std::thread> threads;
+    try {
+      for (unsigned i = 1; i < threads_; ++i) {
+        threads.emplace_back([this] { work(); });
+      }
+    } catch (const std::system_error&) {  // the system's limit of threads: those that started do it
+    } catch (const std::bad_alloc&) {
+    }
+    work();
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+  }
+
+  [[nodiscard]] std::size_t shown() const noexcept { return shown_; }
+
+ private:
+  class NumberedTurn : public Turn {
+   public:
+    NumberedTurn(Visits& visits, std::size_t number) : visits_(visits), number_(number) {}
+
+    bool mine() override {
+      const std::lock_guard lock(visits_.mutex_);
+      check();
+      return visits_.shown_ == number_;
+    }
+    void wait() override {
+      std::unique_lock lock(visits_.mutex_);
+      visits_.changed_.wait(lock, [this] { return visits_.over_ || visits_.shown_ == number_; });
+      check();
+    }
+
+   private:
+    void check() const {
+      if (visits_.over_) {
+        throw VisitsOver();
+      }
+    }
+    Visits& visits_;
+    std::size_t number_;
+  };
+
+  struct Next {
+    std::string operand;
+    std::size_t number;
+    unsigned jobs;
+  };
+
+  void work() noexcept {
+    try {
+      while (std::optional<Next> next = take()) {
+        finish(next->number, result_of(*next));
+      }
+    } catch (const VisitsOver&) {  // what it had was of no use
+    } catch (...) {
+      fail();
+    }
+  }
+
+  /// Nullopt: there are no more, or it is over.
+  std::optional<Next> take() {
+    const std::lock_guard one_reads(reading_);
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return over_ || started_ - shown_ < threads_ * visits_ahead; });
+      if (over_) {
+        return std::nullopt;
+      }
+    }
+    std::optional<std::string> operand = operands_.next(no_more_.get_token());
+    if (!operand || no_more_.stop_requested()) {
+      return std::nullopt;
+    }
+    const std::optional<std::size_t> total = operands_.total();
+    const std::lock_guard lock(mutex_);
+    total_ = total;
+    // The last ones share what the others leave.
+    const std::size_t left = total ? *total - started_ : threads_;
+    const auto at_once = static_cast<unsigned>(std::clamp<std::size_t>(left, 1, threads_));
+    return Next{*std::move(operand), started_++, std::max(jobs_ / at_once, 1U)};
+  }
+
+  /// What is to be shown of an operand, or thrown, when its turn has come.
+  Show result_of(const Next& next) {
+    const auto held = std::make_shared<HeldMessages>(messages_);
+    Show show;
+    try {
+      NumberedTurn turn(*this, next.number);
+      show = visit_({next.operand, next.jobs, turn});
+    } catch (const VisitsOver&) {
+      held->release();
+      throw;
+    } catch (...) {
+      show = [failure = std::current_exception()]() -> bool { std::rethrow_exception(failure); };
+    }
+    held->release();
+    return [held, show = std::move(show)] {
+      held->say();
+      return show();
+    };
+  }
+
+  /// Shows it if its turn has come, and then those behind it that are ready.
+  void finish(std::size_t number, Show show) {
+    std::unique_lock lock(mutex_);
+    ready_.emplace(number, std::move(show));
+    if (number != shown_) {
+      return;  // the one whose turn it is will see to it
+    }
+    for (auto first = ready_.find(shown_); first != ready_.end() && !over_; first = ready_.find(shown_)) {
+      const Show next = std::move(first->second);
+      ready_.erase(first);
+      const std::optional<std::size_t> total = total_;
+      lock.unlock();
+      const bool more = next();
+      progress_.at(number + 1, total.value_or(0));
+      lock.lock();
+      ++number;
+      ++shown_;
+      if (!more) {
+        end();
+      }
+      changed_.notify_all();
+    }
+  }
+
+  void fail() noexcept {
+    const std::lock_guard lock(mutex_);
+    failure_ = failure_ ? failure_ : std::current_exception();
+    end();
+    changed_.notify_all();
+  }
+
+  /// With `mutex_` held.
+  void end() noexcept {
+    over_ = true;
+    no_more_.request_stop();
+  }
+
+  OperandSource& operands_;
+  const VisitPlan& plan_;
+  Diagnostics& messages_;
+  const std::function<Show(const Visit&)>& visit_;
+  const unsigned threads_;
+  const unsigned jobs_;
+  std::mutex reading_;        // held while an operand is taken
+  std::stop_source no_more_;  // operands are to be taken
+  std::stop_callback<std::function<void()>> interrupted_;
+  std::mutex mutex_;  // of all below
+  std::condition_variable changed_;
+  std::size_t started_ = 0;
+  std::size_t shown_ = 0;  // the number whose turn it is
+  std::optional<std::size_t> total_;
+  std::map<std::size_t, Show> ready_;  // whose turn has not come
+  bool over_ = false;
+  std::exception_ptr failure_;
+  Progress progress_;  // of the one whose turn it is
+};
+
+/// For one thread: everything is shown as it comes.
+class AlwaysMine : public Turn {
+ public:
+  bool mine() override { return true; }
+  void wait() override {}
+};
+
+std::size_t visit_one_by_one(OperandSource& operands, const VisitPlan& plan,
+                             const std::function<Show(const Visit&)>& visit) {
+  const bool one = operands.total() == 1;
+  std::optional<Progress> progress;
+  std::optional<Progress::Silence> silence;
+  if (!one) {
+    progress.emplace(plan.doing, 0);
+    silence.emplace();
+  }
+  AlwaysMine turn;
+  std::size_t shown = 0;
+  while (const std::optional<std::string> operand = operands.next(plan.interruption)) {
+    ++shown;
+    if (!visit({*operand, 0, turn})()) {
+      break;
+    }
+    if (progress) {
+      progress->at(shown, operands.total().value_or(0));
+    }
+  }
+  return shown;
+}
+
+}  // namespace
+
+std::size_t visit_in_turn(OperandSource& operands, const VisitPlan& plan, Diagnostics& messages,
+                          const std::function<Show(const Visit&)>& visit) {
+  const std::string* const first = operands.peek(plan.interruption);
+  if (first == nullptr) {
+    return 0;
+  }
+  unsigned jobs = plan.jobs;
+  if (jobs == 0) {
+    jobs = is_remote_path(*first) ? remote_jobs : processors();
+  }
+  const std::size_t most = operands.total().value_or(jobs);
+  const auto threads = plan.one_at_a_time ? 1 : static_cast<unsigned>(std::min<std::size_t>(jobs, most));
+  if (threads <= 1) {
+    return visit_one_by_one(operands, plan, visit);
+  }
+  Visits visits(operands, plan, messages, visit, threads, jobs);
+  visits.run();
+  return visits.shown();
+}
+
+}  // namespace smd::tool
