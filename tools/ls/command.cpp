@@ -2,8 +2,14 @@
 #include "command.hpp"
 
 #include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "cli/in_turn.hpp"
 #include "cli/message_options.hpp"
+#include "cli/operand_source.hpp"
 #include "cli/operands.hpp"
 #include "view.hpp"
 
@@ -47,6 +53,20 @@ constexpr std::array<Prose, 1> prose = {{
 
 constexpr std::array<std::string_view, 2> see_also = {"smd-tensor(1)", "smd-trial(5)"};
 
+/// One of several trials that are shown side by side.
+struct ShownTrial {
+  ShownTrial(const LsOptions& options, RowWriter& to, const Visit& visit)
+      : view(options.view->make(options)), rows(to, visit.turn) {
+    view->set_jobs(visit.jobs);
+  }
+
+  void visit(const std::string& operand, Diagnostics& messages) { found = view->show(operand, rows, messages); }
+
+  std::unique_ptr<View> view;
+  RowWriter rows;
+  bool found = false;
+};
+
 }  // namespace
 
 const CommandDefinition& LsCommand::definition() const {
@@ -86,15 +106,36 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
     }
     return ExitStatus::yes;
   }
-  for_each_operand(options_.operands, output.null_separated, messages, [&](const std::string& operand) {
-    found = view->show(operand, rows, messages) || found;
+  std::vector<std::pair<std::string, NothingSelected>> empty;
+  const auto visit = [&](const Visit& one) -> Show {
+    const auto shown = std::make_shared<ShownTrial>(options_, rows, one);
+    shown->visit(one.operand, messages);
     // With -q, the gravest status that can still come ends the work.
-    return !rows.full() && !(output.quiet && messages.status() == ExitStatus::unreadable);
-  });
+    return [&, shown] {
+      shown->rows.show();
+      found = found || shown->found;
+      empty.insert(empty.end(), shown->view->empty().begin(), shown->view->empty().end());
+      return !rows.full() && !(output.quiet && messages.status() == ExitStatus::unreadable);
+    };
+  };
+  messages.name_trials(may_be_several(options_.operands));
+  if (view->shows_single_trials()) {
+    OperandSource operands(options_.operands, output.null_separated);
+    const VisitPlan plan = {.doing = "listing trials", .jobs = options_.reading.jobs};
+    if (visit_in_turn(operands, plan, messages, visit) == 0) {
+      say_nothing_listed(messages);
+    }
+  } else {
+    for_each_operand(options_.operands, output.null_separated, messages, [&](const std::string& operand) {
+      found = view->show(operand, rows, messages) || found;
+      return !rows.full() && !(output.quiet && messages.status() == ExitStatus::unreadable);
+    });
+    empty = view->empty();
+  }
   rows.finish();
   out.close(messages);
   if (!found && options_.view->selects && messages.status() == ExitStatus::yes) {
-    for (const auto& [operand, why] : view->empty()) {
+    for (const auto& [operand, why] : empty) {
       const AboutTrial about(operand);
       messages.nothing(why.tag, "nothing is selected: " + why.text);
     }

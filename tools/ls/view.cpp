@@ -39,8 +39,10 @@ std::vector<ColumnTable> column_tables() {
 bool OneTrialView::show(const std::string& operand, RowWriter& rows, Diagnostics& messages) {
   rows.set_trial(operand);
   bool found = false;
+  TrialOptions reading = options().reading.trial_options(range());
+  reading.jobs = jobs();
   with_trial(
-      operand, options().reading.trial_options(range()), messages,
+      operand, reading, messages,
       [&](Trial& trial) {
         found = show_trial(trial, rows, messages);
         if (!found && options().view->selects && messages.status() == ExitStatus::yes && !options().output.quiet) {

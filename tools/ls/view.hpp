@@ -29,6 +29,10 @@ class View {
   [[nodiscard]] virtual std::span<const Column> columns() const = 0;
   /// How rows are printed; views may adapt what was asked for.
   [[nodiscard]] virtual OutputOptions output() const { return options_.output; }
+  /// Whether operands are trials, each shown by itself: then several can be shown at the same time, by a view each.
+  [[nodiscard]] virtual bool shows_single_trials() const noexcept { return false; }
+  /// Threads for the next operand; 0: what -j says.
+  void set_jobs(unsigned jobs) noexcept { jobs_ = jobs; }
   /// Prints the rows of one operand. Returns whether there was something: nothing at all gives status 1.
   virtual bool show(const std::string& operand, RowWriter& rows, Diagnostics& messages) = 0;
   /// `show` for all operands at once, as rows come; only where `LsOptions` lets --follow pass.
@@ -40,10 +44,12 @@ class View {
 
  protected:
   [[nodiscard]] const LsOptions& options() const noexcept { return options_; }
+  [[nodiscard]] unsigned jobs() const noexcept { return jobs_ != 0 ? jobs_ : options_.reading.jobs; }
   void set_empty(const std::string& operand, NothingSelected why) { empty_.emplace_back(operand, std::move(why)); }
 
  private:
   const LsOptions& options_;
+  unsigned jobs_ = 0;
   std::vector<std::pair<std::string, NothingSelected>> empty_;
 };
 
@@ -51,6 +57,7 @@ class View {
 class OneTrialView : public View {
  public:
   using View::View;
+  [[nodiscard]] bool shows_single_trials() const noexcept final { return true; }
   bool show(const std::string& operand, RowWriter& rows, Diagnostics& messages) final;
 
  protected:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
+#include "cli/in_turn.hpp"
+#include "cli/operand_source.hpp"
 #include "cli/operands.hpp"
 #include "cli/text.hpp"
 #include "columns.hpp"
@@ -12,7 +14,10 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace smd::tool::reduce {
 
@@ -26,6 +31,13 @@ class Work {
   virtual void prepare(const Session&) {}
   virtual void start() {}
   virtual ReduceOutcome process(const Session& session) = 0;
+  /// Whether trials can be reduced side by side, each by work `in_turn`. After `start`.
+  [[nodiscard]] virtual bool takes_turns() const { return false; }
+  [[nodiscard]] virtual std::unique_ptr<Work> in_turn(const ReduceCommandOptions& /*options*/, Turn& /*turn*/) {
+    return nullptr;
+  }
+  /// Of such work: shows what it holds, when the turn has come.
+  virtual void show() {}
   /// Whether nothing further will be shown.
   [[nodiscard]] virtual bool full() const { return false; }
   virtual void finish() = 0;
@@ -35,6 +47,22 @@ class ReduceWork : public Work {
  public:
   ReduceWork(OutputFile& out, const ReduceCommandOptions& options, bool several, Diagnostics& messages)
       : options_(options), messages_(messages), context_{out, options, messages, wanted_, options.by, several} {}
+
+  /// For one of several trials.
+  ReduceWork(ReduceWork& whole, const ReduceCommandOptions& options, Turn& turn)
+      : options_(options),
+        messages_(whole.messages_),
+        wanted_(whole.wanted_),
+        context_(whole.context_),
+        view_(whole.view_->in_turn(turn)) {}
+
+  [[nodiscard]] bool takes_turns() const override {
+    return view_ && options_.view == ViewKind::rows && !options_.svg();
+  }
+  [[nodiscard]] std::unique_ptr<Work> in_turn(const ReduceCommandOptions& options, Turn& turn) override {
+    return std::make_unique<ReduceWork>(*this, options, turn);
+  }
+  void show() override { view_->show(); }
 
   [[nodiscard]] bool looks_ahead() const override { return options_.asks_for_saved(); }
   void prepare(const Session& session) override { collect_saved(session, options_, saved_); }
@@ -129,19 +157,43 @@ class Runner {
       return;
     }
     work_.start();
-    for (const std::string& name : trials) {
-      if (work_.full()) {
-        break;
-      }
-      open(name, [&](Trial& trial) { process(open_session(trial, name, options_, messages_)); });
+    if (!work_.full()) {
+      OperandSource operands = OperandSource::of(trials);
+      const VisitPlan plan = {
+          .doing = "reducing trials", .jobs = options_.reading.jobs, .one_at_a_time = !work_.takes_turns()};
+      visit_in_turn(operands, plan, messages_, [this](const Visit& visit) { return reduce(visit); });
     }
     work_.finish();
   }
 
  private:
-  void open(const std::string& name, const std::function<void(Trial&)>& visit) {
-    with_trial(name, options_.reading.trial_options(range_to_open(options_)), messages_, visit,
-               hint_for(name, options_.operands));
+  void open(const std::string& name, const ReduceCommandOptions& options, const std::function<void(Trial&)>& visit) {
+    with_trial(name, options.reading.trial_options(range_to_open(options)), messages_, visit,
+               hint_for(name, options.operands));
+  }
+
+  Show reduce(const Visit& visit) {
+    struct OneTrial {
+      ReduceCommandOptions options;
+      std::unique_ptr<Work> work = nullptr;  // none: the work for all shows rows as they come
+    };
+    const auto one = std::make_shared<OneTrial>(OneTrial{options_});
+    if (visit.jobs != 0) {
+      one->options.reading.jobs = visit.jobs;
+    }
+    if (work_.takes_turns()) {
+      one->work = work_.in_turn(one->options, visit.turn);
+    }
+    Work& work = one->work ? *one->work : work_;
+    open(visit.operand, one->options, [&](Trial& trial) {
+      process(open_session(trial, visit.operand, one->options, messages_), work, one->options);
+    });
+    return [this, one] {
+      if (one->work) {
+        one->work->show();
+      }
+      return !work_.full();
+    };
   }
 
   // All trials stay open until the last one was seen.
@@ -155,7 +207,7 @@ class Runner {
         }
         const AboutTrial about(session.name);
         try {
-          process(session);
+          process(session, work_, options_);
         } catch (const Error& error) {
           messages_.fail(error, session.name);
         }
@@ -164,7 +216,7 @@ class Runner {
       return;
     }
     bool went_on = false;
-    open(trials[at], [&](Trial& trial) {
+    open(trials[at], options_, [&](Trial& trial) {
       sessions_.push_back(open_session(trial, trials[at], options_, messages_));
       work_.prepare(sessions_.back());
       went_on = true;
@@ -175,14 +227,14 @@ class Runner {
     }
   }
 
-  void process(const Session& session) {
-    const ReduceOutcome outcome = work_.process(session);
+  void process(const Session& session, Work& work, const ReduceCommandOptions& options) {
+    const ReduceOutcome outcome = work.process(session);
     if (outcome == ReduceOutcome::no_row) {
       messages_.raise(ExitStatus::no);
     }
     // More shards than steps leave some with nothing to do.
-    if (outcome == ReduceOutcome::nothing && !(options_.shard && session.steps().empty())) {
-      say_nothing_found(session.name, session.forms(options_), options_, &session.trial, messages_);
+    if (outcome == ReduceOutcome::nothing && !(options.shard && session.steps().empty())) {
+      say_nothing_found(session.name, session.forms(options), options, &session.trial, messages_);
     }
   }
 
@@ -231,6 +283,10 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
       messages.raise(ExitStatus::no);
     }
     return ExitStatus::yes;
+  }
+  if (operands.size() > 1) {  // options are copied for each trial, which asks only whether it is the first
+    options_.operands = lists_operands(options_.operands) ? std::vector<std::string>{operands.front(), "-"}
+                                                          : std::vector<std::string>{operands.front()};
   }
   std::unique_ptr<Work> work;
   if (options_.view == ViewKind::hist) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/diagnostics.hpp"
+#include "cli/in_turn.hpp"
 #include "cli/output_file.hpp"
 #include "options.hpp"
 #include "reduction_list.hpp"
@@ -45,6 +46,11 @@ class ResultView {
   [[nodiscard]] virtual std::unique_ptr<RowText> row_text() const { return nullptr; }
   /// Takes the text of so many rows that a `row_text` of this view made.
   virtual void append(std::string_view /*text*/, std::size_t /*rows*/) {}
+  /// A view for one of several trials that are visited side by side, whose rows this one shows in turn; null if this
+  /// view must have them one trial after the other.
+  [[nodiscard]] virtual std::unique_ptr<ResultView> in_turn(Turn& /*turn*/) { return nullptr; }
+  /// Of such a view: hands on what it holds, when the turn has come.
+  virtual void show() {}
   /// Following: a step is over; pass on what there is.
   virtual void end_step() {}
   virtual void finish() = 0;

@@ -43,6 +43,15 @@ class RowsView : public ResultView {
         columns_(columns_of(context)),
         rows_(context.out, context.options.output, columns_, context.several_trials, context.messages) {}
 
+  /// For one of several trials.
+  RowsView(RowsView& to, Turn& turn)
+      : context_(to.context_), counted_(to.counted_), columns_(to.columns_), rows_(to.rows_, turn) {}
+
+  [[nodiscard]] std::unique_ptr<ResultView> in_turn(Turn& turn) override {
+    return std::make_unique<RowsView>(*this, turn);
+  }
+  void show() override { rows_.show(); }
+
   void set_trial(std::string_view name) override {
     rows_.set_trial(name);
     trial_ = name;

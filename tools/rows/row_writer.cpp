@@ -70,7 +70,58 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
   format_ = make({out, options, messages, std::move(shape)});
 }
 
+/// Rows that wait for their turn.
+struct RowWriter::Held {
+  /// A packed row, or the text of some.
+  struct Piece {
+    std::string bytes;
+    std::size_t rows;  // of a text; 0: one packed row
+  };
+  RowWriter& to;
+  Turn& turn;
+  std::vector<Piece> pieces = {};
+  std::size_t bytes = 0;
+
+  static constexpr std::size_t most_bytes = std::size_t{128} << 10;
+};
+
+RowWriter::RowWriter(RowWriter& to, Turn& turn)
+    : out_(to.out_),
+      columns_(to.columns_),
+      chosen_(to.chosen_),
+      all_chosen_(to.all_chosen_),
+      sort_by_(to.sort_by_),
+      limit_(to.sorted_ ? std::nullopt : to.limit_),
+      json_(to.json_),
+      held_(new Held{to, turn}) {}
+
 RowWriter::~RowWriter() = default;
+
+void RowWriter::show() {
+  RowWriter& to = held_->to;
+  if (to.trial_ != trial_) {
+    to.set_trial(trial_);
+  }
+  UnpackedRow unpacked;
+  for (const Held::Piece& piece : held_->pieces) {
+    if (piece.rows > 0) {
+      to.append(piece.bytes, piece.rows);
+    } else {
+      to.row(unpacked.cells(piece.bytes));
+    }
+  }
+  held_->pieces.clear();
+  held_->bytes = 0;
+}
+
+void RowWriter::hold(std::string&& piece, std::size_t rows) {
+  held_->bytes += piece.size();
+  held_->pieces.push_back({std::move(piece), rows});
+  if (held_->bytes > Held::most_bytes) {
+    held_->turn.wait();
+    show();
+  }
+}
 
 std::optional<std::size_t> RowWriter::find_column(std::string_view option, const std::string& name) const {
   if (name == trial_column) {
@@ -140,7 +191,12 @@ void RowWriter::row(std::span<const Cell> cells) {
   if (out_.discards() || past_limit) {
     return;
   }
-  if (sorted_) {
+  if (held_ && !held_->turn.mine()) {
+    hold(pack_row(cells, json_), 0);
+  } else if (held_) {
+    show();
+    held_->to.row(cells);
+  } else if (sorted_) {
     sort(cells);
   } else {
     print(chosen(cells));
@@ -148,11 +204,25 @@ void RowWriter::row(std::span<const Cell> cells) {
 }
 
 bool RowWriter::rows_stand_alone() const noexcept {
+  if (held_) {
+    return held_->to.rows_stand_alone();
+  }
   return !sorted_ && !limit_ && format_->rows_stand_alone() && !out_.is_terminal() && !out_.discards();
 }
 
 void RowWriter::append(std::string_view text, std::size_t rows) {
   if (rows == 0) {
+    return;
+  }
+  if (held_ && !held_->turn.mine()) {
+    rows_ += rows;
+    hold(std::string(text), rows);
+    return;
+  }
+  if (held_) {
+    show();
+    rows_ += rows;
+    held_->to.append(text, rows);
     return;
   }
   if (!begun_) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/command_definition.hpp"
+#include "cli/in_turn.hpp"
 #include "cli/output_file.hpp"
 #include "rows/cell.hpp"
 #include "rows/output_options.hpp"
@@ -51,6 +52,9 @@ class RowWriter {
   /// for rows.
   RowWriter(OutputFile& out, const OutputOptions& options, std::span<const Column> columns, bool several_trials,
             Diagnostics& messages);
+  /// One for the rows of one of several trials that are visited side by side: holds them, up to some 100 KiB, until the
+  /// turn has come, and hands them on to `to`, which must outlive this, as must `turn` as long as rows come.
+  RowWriter(RowWriter& to, Turn& turn);
   RowWriter(const RowWriter&) = delete;
   RowWriter& operator=(const RowWriter&) = delete;
   ~RowWriter();
@@ -75,12 +79,17 @@ class RowWriter {
   }
   /// Whether no further row will be printed.
   [[nodiscard]] bool full() const noexcept { return room() == 0; }
+  /// Hands on what is held, when the turn has come: of a writer for one of several trials.
+  void show();
   /// Following: pass on what is there, at the end of a step.
   void end_step();
   /// After the last row (JSON's closing bracket, a table's layout). Must be called; does not close the file.
   void finish();
 
  private:
+  struct Held;
+  void hold(std::string&& piece, std::size_t rows);
+
   [[nodiscard]] std::optional<std::size_t> find_column(std::string_view option, const std::string& name) const;
   /// The cells of the columns chosen; borrows from `cells` and from here.
   std::span<const Cell> chosen(std::span<const Cell> cells);
@@ -97,7 +106,8 @@ class RowWriter {
   bool json_;
   std::vector<Cell> picked_;
   std::string trial_;
-  std::unique_ptr<RowFormat> format_;
+  std::unique_ptr<RowFormat> format_;  // none if rows are handed on
+  std::unique_ptr<Held> held_;         // then there is this
   std::size_t rows_ = 0;
   bool begun_ = false;
 };
