@@ -224,7 +224,27 @@ class AlwaysMine : public Turn {
   void wait() override {}
 };
 
-std::size_t visit_one_by_one(OperandSource& operands, const VisitPlan& plan,
+/// Messages of several are kept here too, so that what they say does not depend on the number of threads.
+Show visited(const Visit& visit, bool one, Diagnostics& messages, const std::function<Show(const Visit&)>& work) {
+  if (one) {
+    return work(visit);
+  }
+  HeldMessages held(messages);
+  const auto say = [&held] {
+    held.release();
+    held.say();
+  };
+  try {
+    Show show = work(visit);
+    say();
+    return show;
+  } catch (...) {
+    say();
+    throw;
+  }
+}
+
+std::size_t visit_one_by_one(OperandSource& operands, const VisitPlan& plan, Diagnostics& messages,
                              const std::function<Show(const Visit&)>& visit) {
   const bool one = operands.total() == 1;
   std::optional<Progress> progress;
@@ -237,7 +257,7 @@ std::size_t visit_one_by_one(OperandSource& operands, const VisitPlan& plan,
   std::size_t shown = 0;
   while (const std::optional<std::string> operand = operands.next(plan.interruption)) {
     ++shown;
-    if (!visit({*operand, 0, turn})()) {
+    if (!visited({*operand, 0, turn}, one, messages, visit)()) {
       break;
     }
     if (progress) {
@@ -262,7 +282,7 @@ std::size_t visit_in_turn(OperandSource& operands, const VisitPlan& plan, Diagno
   const std::size_t most = operands.total().value_or(jobs);
   const auto threads = plan.one_at_a_time ? 1 : static_cast<unsigned>(std::min<std::size_t>(jobs, most));
   if (threads <= 1) {
-    return visit_one_by_one(operands, plan, visit);
+    return visit_one_by_one(operands, plan, messages, visit);
   }
   Visits visits(operands, plan, messages, visit, threads, jobs);
   visits.run();
