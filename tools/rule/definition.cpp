@@ -33,9 +33,9 @@ constexpr std::array<Example, 7> more_examples = {{
      .command = "smd-rule run -r ExplodingTensor -k --jsonl"},
     {.purpose = "Many runs at once; xargs ends with 123 if a rule triggered in any",
      .command = "smd-ls --find runs -0 | xargs -0 -P8 -n1 smd-rule -C rules.json --jsonl"},
-    {.purpose = "A part of many runs in each member of a job array; when all are done, one report",
-     .command = "smd-ls --find runs | smd-rule - -C rules.json --shard auto --exit-zero --jsonl -o "
-                "part-$SLURM_ARRAY_TASK_ID.jsonl; smd-rule --merge part-*.jsonl -f junit -o smd.xml"},
+    {.purpose = "Many runs in two parts, by turns or on two machines, and one report of both",
+     .command = "for i in 1 2; do smd-ls --find runs | smd-rule - -C rules.json --shard $i/2 --jsonl -o part-$i.jsonl; "
+                "done; smd-rule --merge part-*.jsonl -f junit -o smd.xml"},
     {.purpose = "Without writing a rule: gradients that stay below a bound for three steps",
      .command = "smd-rule run -r Threshold -p collection_names=gradients -p reduction=mean -p abs=True -p 'operator=<' "
                 "-p threshold=1e-7 -p for_steps=3"},
