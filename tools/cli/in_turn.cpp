@@ -24,8 +24,9 @@ namespace smd::tool {
 
 namespace {
 
-/// Requests at once, as for one trial on S3 (`TrialOptions::jobs`).
-constexpr unsigned remote_jobs = 32;
+/// Trials on S3 that are visited at once. Each may have as many requests as -j says, but all share a client, which has
+/// no more than that under way; most of the time a small trial waits for a single one.
+constexpr unsigned remote_visits = 16;
 /// How many visits for each thread may be under way or wait to be shown.
 constexpr std::size_t visits_ahead = 8;
 
@@ -134,6 +135,9 @@ class Visits {
     const std::optional<std::size_t> total = operands_.total();
     const std::lock_guard lock(mutex_);
     total_ = total;
+    if (is_remote_path(*operand)) {
+      return Next{*std::move(operand), started_++, 0};
+    }
     // The last ones share what the others leave.
     const std::size_t left = total ? *total - started_ : threads_;
     const auto at_once = static_cast<unsigned>(std::clamp<std::size_t>(left, 1, threads_));
@@ -275,9 +279,9 @@ std::size_t visit_in_turn(OperandSource& operands, const VisitPlan& plan, Diagno
   if (first == nullptr) {
     return 0;
   }
-  unsigned jobs = plan.jobs;
-  if (jobs == 0) {
-    jobs = is_remote_path(*first) ? remote_jobs : processors();
+  unsigned jobs = plan.jobs != 0 ? plan.jobs : processors();
+  if (is_remote_path(*first)) {
+    jobs = plan.jobs != 0 ? std::min(plan.jobs, remote_visits) : remote_visits;
   }
   const std::size_t most = operands.total().value_or(jobs);
   const auto threads = plan.one_at_a_time ? 1 : static_cast<unsigned>(std::min<std::size_t>(jobs, most));

@@ -37,7 +37,7 @@ struct Visit {
 
 struct VisitPlan {
   std::string_view doing;          ///< For the line of progress: `evaluating trials`.
-  unsigned jobs = 0;               ///< As -j: threads in all; 0: one per CPU, on S3 as many requests as by default.
+  unsigned jobs = 0;               ///< As -j: threads in all; 0: one per CPU. On S3: requests at once, in all.
   bool one_at_a_time = false;      ///< Visits have side effects, whose order counts.
   std::stop_token interruption{};  ///< Ends the waiting for operands; a visit looks at it itself.
 };

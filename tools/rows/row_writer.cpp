@@ -71,7 +71,7 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
 }
 
 /// Rows that wait for their turn.
-struct RowWriter::Held {
+struct RowWriter::HeldRows {
   /// A packed row, or the text of some.
   struct Piece {
     std::string bytes;
@@ -93,7 +93,7 @@ RowWriter::RowWriter(RowWriter& to, Turn& turn)
       sort_by_(to.sort_by_),
       limit_(to.sorted_ ? std::nullopt : to.limit_),
       json_(to.json_),
-      held_(new Held{to, turn}) {}
+      held_(new HeldRows{to, turn}) {}
 
 RowWriter::~RowWriter() = default;
 
@@ -103,7 +103,7 @@ void RowWriter::show() {
     to.set_trial(trial_);
   }
   UnpackedRow unpacked;
-  for (const Held::Piece& piece : held_->pieces) {
+  for (const HeldRows::Piece& piece : held_->pieces) {
     if (piece.rows > 0) {
       to.append(piece.bytes, piece.rows);
     } else {
@@ -117,7 +117,7 @@ void RowWriter::show() {
 void RowWriter::hold(std::string&& piece, std::size_t rows) {
   held_->bytes += piece.size();
   held_->pieces.push_back({std::move(piece), rows});
-  if (held_->bytes > Held::most_bytes) {
+  if (held_->bytes > HeldRows::most_bytes) {
     held_->turn.wait();
     show();
   }

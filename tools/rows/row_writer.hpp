@@ -87,7 +87,7 @@ class RowWriter {
   void finish();
 
  private:
-  struct Held;
+  struct HeldRows;
   void hold(std::string&& piece, std::size_t rows);
 
   [[nodiscard]] std::optional<std::size_t> find_column(std::string_view option, const std::string& name) const;
@@ -107,7 +107,7 @@ class RowWriter {
   std::vector<Cell> picked_;
   std::string trial_;
   std::unique_ptr<RowFormat> format_;  // none if rows are handed on
-  std::unique_ptr<Held> held_;         // then there is this
+  std::unique_ptr<HeldRows> held_;     // then there is this
   std::size_t rows_ = 0;
   bool begun_ = false;
 };

@@ -68,12 +68,11 @@ class Survey {
       messages_.fail("ReadError", tool::quoted(path) + ": reading failed", ExitStatus::unreadable);
     }
     if (foreign) {
-      const std::string more = foreign_lines > 1 ? fmt::format(" and {} more", foreign_lines - 1) : "";
-      messages_.fail("Damaged",
-                     *foreign + more +
-                         ": no whole record of smd-rule: --merge takes what --jsonl wrote, without "
-                         "--columns",
-                     ExitStatus::damaged);
+      messages_.fail(
+          "Damaged",
+          fmt::format("{}{}: no whole record of smd-rule: --merge takes what --jsonl wrote, without --columns",
+                      *foreign, foreign_lines > 1 ? fmt::format(" and {} more", foreign_lines - 1) : ""),
+          ExitStatus::damaged);
     }
     if (lines.records > 0) {
       given_.push_back(std::move(lines));

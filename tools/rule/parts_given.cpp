@@ -70,9 +70,10 @@ std::vector<ResultLines> order_parts(std::vector<ResultLines> given, Diagnostics
   for (ResultLines& one : given) {
     if (!one.part) {
       messages.fail("Damaged",
-                    one.file + ": no line says of which part the last " + counted(one.records, "record") +
-                        (one.records == 1 ? " is" : " are") +
-                        ", which counts for nothing: the command that wrote it was ended, or was given no --shard",
+                    fmt::format("{}: no line says of which part the last {} {}, which count{} for nothing: the command "
+                                "that wrote it was ended, or was given no --shard",
+                                one.file, counted(one.records, "record"), one.records == 1 ? "is" : "are",
+                                one.records == 1 ? "s" : ""),
                     ExitStatus::damaged);
       continue;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "result_line.hpp"
 
-#include <text/json.hpp>
+#include "text/json.hpp"
 
 #include <algorithm>
 #include <array>
