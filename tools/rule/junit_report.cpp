@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <ctime>
+#include <unordered_map>
 
 namespace smd::tool::rule {
 
@@ -113,10 +114,11 @@ class JunitReport : public Report {
   void result(const ReportRecord& record) override {
     const RuleResult& result = record.result;
     // Trials that are followed at once take turns.
-    auto suite = std::find_if(suites_.begin(), suites_.end(), [&](const Suite& s) { return s.trial == record.trial; });
-    if (suite == suites_.end()) {
-      suite = suites_.insert(suites_.end(), {.trial = std::string(record.trial), .cases = {}});
+    const auto [known, is_new] = numbers_.try_emplace(std::string(record.trial), suites_.size());
+    if (is_new) {
+      suites_.push_back({.trial = known->first, .cases = {}});
     }
+    Suite& suite = suites_[known->second];
     std::string type = record.finding != nullptr ? record.finding->check : std::string(kind_of(result));
     if (type.empty()) {
       type = to_string(result.status);
@@ -125,10 +127,10 @@ class JunitReport : public Report {
     for (const auto& [name, text] : result.params) {
       params += text ? name + "=" + *text + " " : "";
     }
-    suite->cases.push_back({result.name, result.rule.empty() ? result.name : result.rule, result.status,
-                            std::move(type), result_text(record), std::move(params), result.elapsed});
+    suite.cases.push_back({result.name, result.rule.empty() ? result.name : result.rule, result.status, std::move(type),
+                           result_text(record), std::move(params), result.elapsed});
     for (const std::string& warning : result.warnings) {
-      suite->warnings += result.name + ": " + warning + "\n";
+      suite.warnings += result.name + ": " + warning + "\n";
     }
   }
 
@@ -198,6 +200,7 @@ class JunitReport : public Report {
   ReportContext context_;
   std::string started_;
   std::vector<Suite> suites_;
+  std::unordered_map<std::string, std::size_t> numbers_;  // of suites, by trial
 };
 
 }  // namespace

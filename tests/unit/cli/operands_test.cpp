@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/operands.hpp"
 
+#include "cli/operand_source.hpp"
+
 #include "unit/select/selection_support.hpp"
 
 #include <doctest/doctest.h>
@@ -35,4 +37,25 @@ TEST_CASE("operands as they stand") {
   CHECK(may_be_several(operands));
   CHECK(may_be_several(std::vector<std::string>{"-"}));
   CHECK_FALSE(may_be_several(std::vector<std::string>{"a"}));
+}
+
+TEST_CASE("operands one after another, with their number") {
+  const std::vector<std::string> operands = {"a", "b"};
+  OperandSource source(operands, false);
+  CHECK(source.total() == 2);
+  REQUIRE(source.peek() != nullptr);
+  CHECK(*source.peek() == "a");
+  CHECK(source.next() == "a");
+  CHECK(source.next() == "b");
+  CHECK(source.peek() == nullptr);
+  CHECK_FALSE(source.next());
+  CHECK(source.total() == 2);
+  const std::vector<std::string> list = {"a", "-"};
+  CHECK_FALSE(OperandSource(list, false).total());  // standard input may list any number
+
+  OperandSource literal = OperandSource::of({"-", "x"});
+  CHECK(literal.total() == 2);
+  CHECK(literal.next() == "-");
+  CHECK(literal.next() == "x");
+  CHECK_FALSE(literal.next());
 }
