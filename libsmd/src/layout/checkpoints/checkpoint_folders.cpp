@@ -99,10 +99,6 @@ Status list_objects(storage::Storage& storage, CheckpointFolders& found) {
 
 }  // namespace
 
-bool CheckpointFolder::holds_tensors() const noexcept {
-  return std::any_of(files.begin(), files.end(), [](const auto& file) { return file.name != trainer_state_name; });
-}
-
 bool CheckpointFolder::has_trainer_state() const noexcept {
   return std::any_of(files.begin(), files.end(), [](const auto& file) { return file.name == trainer_state_name; });
 }

@@ -39,6 +39,9 @@ class CheckpointLook {
     if (auto planned = plan(); !planned) {
       return std::move(planned.problem());
     }
+    if (plan_.unit == StepUnit::epoch) {
+      problems_.add({ProblemKind::note, {}, {}, "steps are epochs here: names tell no steps"});
+    }
     read_files();
     list_rows();
     Found found;
