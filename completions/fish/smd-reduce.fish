@@ -24,7 +24,7 @@ complete -c smd-reduce -l every -d 'of these steps keep each Nth' -x
 complete -c smd-reduce -s w -l worker -d 'what this worker saved; all: every worker (default for values: the first by name)' -x -a '(__smd_values worker)'
 complete -c smd-reduce -l incomplete -d 'also steps that not all workers have written'
 complete -c smd-reduce -l superseded -d 'in place of what counts, the values that later ones of a restarted job replaced'
-complete -c smd-reduce -s f -l format -d 'how to print results (default: table on a terminal, else tsv)' -x -a '(__smd_values choice table tsv csv json jsonl)'
+complete -c smd-reduce -s f -l format -d 'how to print results (default: table on a terminal, else tsv)' -x -a '(__smd_values choice table tsv csv json jsonl svg)'
 complete -c smd-reduce -l json -d 'short for --format=json'
 complete -c smd-reduce -l jsonl -d 'short for --format=jsonl'
 complete -c smd-reduce -l csv -d 'short for --format=csv'
@@ -40,6 +40,8 @@ complete -c smd-reduce -l precision -d 'significant digits (default: 6 in tables
 complete -c smd-reduce -l nonfinite -d 'NaN and infinities in JSON (default: string)' -x -a '(__smd_values choice string null)'
 complete -c smd-reduce -l color -d 'colour tables and messages (default: auto)' -x -a '(__smd_values choice auto always never)'
 complete -c smd-reduce -l ascii -d 'only ASCII in tables and messages'
+complete -c smd-reduce -l log -d 'with -f svg: a logarithmic axis'
+complete -c smd-reduce -l title -d 'with -f svg: a heading for the picture' -x
 complete -c smd-reduce -s q -l quiet -d 'print nothing but errors; the exit status answers'
 complete -c smd-reduce -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-reduce -l progress -d 'show progress even if standard error is no terminal'

@@ -19,7 +19,7 @@ complete -c smd-tensor -l every -d 'of these steps keep each Nth' -x
 complete -c smd-tensor -s w -l worker -d 'what this worker saved; all: every worker (default for values: the first by name)' -x -a '(__smd_values worker)'
 complete -c smd-tensor -l incomplete -d 'also steps that not all workers have written'
 complete -c smd-tensor -l superseded -d 'in place of what counts, the values that later ones of a restarted job replaced'
-complete -c smd-tensor -s f -l format -d 'how to print results (default: table on a terminal, else tsv)' -x -a '(__smd_values choice table tsv csv json jsonl npy npz raw pgm)'
+complete -c smd-tensor -s f -l format -d 'how to print results (default: table on a terminal, else tsv)' -x -a '(__smd_values choice table tsv csv json jsonl npy npz raw pgm svg)'
 complete -c smd-tensor -l json -d 'short for --format=json'
 complete -c smd-tensor -l jsonl -d 'short for --format=jsonl'
 complete -c smd-tensor -l csv -d 'short for --format=csv'
@@ -35,6 +35,8 @@ complete -c smd-tensor -l precision -d 'significant digits (default: 6 in tables
 complete -c smd-tensor -l nonfinite -d 'NaN and infinities in JSON (default: string)' -x -a '(__smd_values choice string null)'
 complete -c smd-tensor -l color -d 'colour tables and messages (default: auto)' -x -a '(__smd_values choice auto always never)'
 complete -c smd-tensor -l ascii -d 'only ASCII in tables and messages'
+complete -c smd-tensor -l log -d 'with -f svg: a logarithmic axis'
+complete -c smd-tensor -l title -d 'with -f svg: a heading for the picture' -x
 complete -c smd-tensor -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-tensor -l no-verify -d 'do not check the checksums of records'
 complete -c smd-tensor -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'

@@ -71,14 +71,17 @@ def loss_csv(outcome):
 
 @answers(4)
 def loss_picture(outcome):
-    svg = (outcome.folder / "loss.svg").read_text()
-    xml.etree.ElementTree.fromstring(svg)
-    # A mark for each point, the last one in the legend; y grows downwards.
-    marks = re.findall(r"'#gpPt0' transform='translate\(([\d.]+),([\d.]+)\)", svg)[:-1]
-    expected = series(LOSS, "TRAIN")
-    equal(len(marks), len(expected))
-    x, y = np.array(marks, dtype=float).T
-    assert np.corrcoef(x, [*expected])[0, 1] > 0.9999 and np.corrcoef(y, [*expected.values()])[0, 1] < -0.9999, marks
+    root = xml.etree.ElementTree.parse(outcome.folder / "loss.svg").getroot()
+    curves = {group[0].text: group for group in root.iter("{http://www.w3.org/2000/svg}g") if len(group)}
+    for mode in ("TRAIN", "EVAL"):
+        # A dot for each point; y grows downwards.
+        path = next(path.get("d") for path in curves[mode.lower()] if path.get("class", "").startswith("dot"))
+        marks = re.findall(r"M([\d.]+) ([\d.]+)h0", path)
+        expected = series(LOSS, mode)
+        equal(len(marks), len(expected))
+        x, y = np.array(marks, dtype=float).T
+        assert np.corrcoef(x, [*expected])[0, 1] > 0.9999, marks
+        assert np.corrcoef(y, [*expected.values()])[0, 1] < -0.9999, marks
 
 
 @answers(5)

@@ -47,6 +47,7 @@ constexpr std::array<Hint, 59> hints = {{
     {"--pretty --indent", "json", "--json | jq . indents"},
     {"--text --plain --raw-output --porcelain --parseable", "tsv", "try --tsv"},
     {"--delimiter --separator --sep", "tsv", "--tsv and --csv; mlr makes others of them"},
+    {"--svg --png --plot --chart --graph --picture", "title", "try -f svg"},
     {"--npy --numpy --npz --pgm --binary", "stack", "try -f npy, npz, raw or pgm"},
     {"--npy --numpy --npz --pgm --binary", "regex", "smd-tensor writes -f npy, npz, raw and pgm"},
     {"--junit --xml", "report", "try -f junit, or --report junit=FILE"},

@@ -198,15 +198,16 @@ void ReduceCommand::setup(const CommandLine& line) { options_ = ReduceCommandOpt
 
 ExitStatus ReduceCommand::run(Diagnostics& messages) {
   const std::vector<std::string> operands = all_operands(options_.operands, options_.output.null_separated, messages);
-  OutputFile out = options_.output.open();
+  OutputFile out = options_.output.open(options_.svg());
+  PictureOutput picture(out, options_.output);
   if (options_.merge) {
-    const bool found = merge_shards(operands, out, options_, messages);
-    out.close(messages);
+    const bool found = merge_shards(operands, picture.to(), options_, messages);
+    picture.close(messages);
     return found ? ExitStatus::yes : ExitStatus::no;
   }
   const bool several = may_be_several(options_.operands);
   if (options_.following.follow) {
-    ReduceWork work(out, options_, several, messages);
+    ReduceWork work(picture.to(), options_, several, messages);
     work.start();
     const FollowSetup setup{.following = options_.following,
                             .selection = options_.selection,
@@ -223,7 +224,7 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
           work.end_step();
         });
     work.finish();
-    out.close(messages);
+    picture.close(messages);
     if (visited && outcome == ReduceOutcome::nothing) {
       say_nothing_found(operands.front(), forms, options_, nullptr, messages);
     } else if (outcome == ReduceOutcome::no_row) {
@@ -233,12 +234,12 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
   }
   std::unique_ptr<Work> work;
   if (options_.view == ViewKind::hist) {
-    work = std::make_unique<HistWork>(out, options_, several, messages);
+    work = std::make_unique<HistWork>(picture.to(), options_, several, messages);
   } else {
-    work = std::make_unique<ReduceWork>(out, options_, several, messages);
+    work = std::make_unique<ReduceWork>(picture.to(), options_, several, messages);
   }
   Runner(options_, *work, messages).run(operands);
-  out.close(messages);
+  picture.close(messages);
   return ExitStatus::yes;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "columns.hpp"
 #include "command.hpp"
+#include "rows/picture_options.hpp"
 #include "rows/row_writer.hpp"
 
 #include <array>
@@ -29,7 +30,13 @@ constexpr std::array<ExitNote, 6> exit_notes = {{
     {ExitStatus::timed_out, "--timeout or --idle ended the following"},
 }};
 
-constexpr std::array<Prose, 5> prose = {{
+constexpr std::string_view reduce_pictures =
+    "-f svg draws a chart for each reduction, with a curve over the steps for each tensor, mode, worker and trial. If "
+    "there are three or more reductions and all are percentiles (min, p25, median, max), each tensor has a fan of them "
+    "instead. With --hist it draws bars of one step, or over several a heat map, in which the colour says what share "
+    "of a step's elements a bin has.";
+
+constexpr std::array<Prose, 7> prose = {{
     {.title = "REDUCTIONS",
      .text = "All are of all elements of a value, whatever its shape, in double precision: l1 is the sum of |x| and l2 "
              "the root of the sum of squares, not the matrix norms that the reference computes. Sums, means and "
@@ -60,6 +67,8 @@ constexpr std::array<Prose, 5> prose = {{
              "greatest finite element of all that is selected, in all trials, so that all histograms can be compared; "
              "values are then read twice. A histogram that was saved in place of values counts too: each of its "
              "buckets is shared out by width, as if its elements were spread evenly, and counts need not be whole."},
+    {.title = "PICTURES", .text = reduce_pictures},
+    {.title = "READING PICTURES", .text = picture_prose},
     {.title = "SHARDS",
      .text =
          "--shard I/N takes the I-th of N runs of neighbouring steps, after all other selection. auto takes I and N "
@@ -92,9 +101,9 @@ const CommandDefinition& ReduceCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {ReduceCommandOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
-                        ReadingOptions::superseded_table(), OutputOptions::table(), MessageOptions::table(),
-                        ReadingOptions::table(), FollowingOptions::table()},
-      .formats = row_format_names(),
+                        ReadingOptions::superseded_table(), OutputOptions::table(), PictureOptions::table(),
+                        MessageOptions::table(), ReadingOptions::table(), FollowingOptions::table()},
+      .formats = reduce_format_names(),
       .exit_notes = exit_notes,
       .prose = prose,
       .see_also = see_also,

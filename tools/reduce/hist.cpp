@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --hist: bars in a table; elsewhere one row per bin, in JSON one object per row.
+// --hist: bars in a table, charts in -f svg; elsewhere one row per bin, in JSON one object per row.
 #include "hist.hpp"
 
 #include "cli/progress.hpp"
@@ -7,6 +7,7 @@
 #include "cli/text.hpp"
 #include "columns.hpp"
 #include "rows/buckets.hpp"
+#include "rows/histogram_charts.hpp"
 #include "rows/row_writer.hpp"
 #include "rows/written.hpp"
 #include "value_sink.hpp"
@@ -189,7 +190,8 @@ struct HistView::Impl {
   Diagnostics& messages;
   Histogram empty;
   std::vector<Column> columns;
-  std::optional<RowWriter> rows;  // none: bars
+  std::optional<RowWriter> rows;  // none: bars or charts
+  HistogramCharts charts;         // of -f svg
   bool first = true;
   std::string trial;
   bool several_trials;
@@ -197,7 +199,7 @@ struct HistView::Impl {
   Impl(OutputFile& file, const ReduceCommandOptions& all, const Bounds& bounds, bool several, Diagnostics& to)
       : out(file), options(all), messages(to), empty(empty_histogram(all, bounds)), several_trials(several) {
     columns = hist_columns(options.by);
-    if (options.output.format != "table" || options.output.asks_for_rows()) {
+    if (!options.svg() && (options.output.format != "table" || options.output.asks_for_rows())) {
       rows.emplace(out, options.output, columns, several_trials, messages);
     }
   }
@@ -217,6 +219,7 @@ struct HistView::Impl {
 
   ReduceOutcome show(const Session& session) {
     trial = session.name;
+    charts.set_trial(trial);
     if (rows) {
       rows->set_trial(trial);
     }
@@ -372,6 +375,12 @@ struct HistView::Impl {
 
   void draw(const Key& key, const Group& group) {
     const auto& [step, tensor, worker] = key;
+    if (options.svg()) {
+      charts.add({tensor, worker, options.by.step ? group.mode : Mode::global,
+                  options.by.step ? std::optional(step) : std::nullopt},
+                 group.histogram.edges(), counts_of(group));
+      return;
+    }
     const bool ascii = options.output.terminal.ascii;
     std::string text = first ? "" : "\n";
     first = false;
@@ -401,6 +410,8 @@ ReduceOutcome HistView::show(const Session& session) { return impl_->show(sessio
 void HistView::finish() {
   if (impl_->rows) {
     impl_->rows->finish();
+  } else if (impl_->options.svg()) {
+    write_charts(impl_->out, impl_->charts.charts(), impl_->options.picture, "choose tensors with -n or -e");
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "cli/text.hpp"
 #include "reduction_list.hpp"
+#include "rows/row_writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -144,7 +145,8 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
       throw UsageError(flag + " is for the whole: use it with --merge");
     }
   }
-  if (options.view == ViewKind::spark && options.output.format_given && options.output.format != "table") {
+  if (options.view == ViewKind::spark && options.output.format_given && options.output.format != "table" &&
+      !options.svg()) {
     throw UsageError("--spark draws a picture: -f " + options.output.format + " cannot hold it");
   }
   if (options.shard && options.output.limit) {
@@ -155,6 +157,28 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
   }
   if (options.merge) {
     check_merging(options, line);
+  }
+}
+
+void check_picture(const ReduceCommandOptions& options) {
+  if (!options.svg()) {
+    return;
+  }
+  if (options.view == ViewKind::pivot) {
+    throw UsageError("--pivot makes a table: -f svg draws curves without it");
+  }
+  if (options.view == ViewKind::hist) {
+    if (options.picture.scale == ScaleKind::logarithmic) {
+      throw UsageError("--log is for curves: not with --hist");
+    }
+  } else if (!options.by.step) {
+    throw UsageError("-f svg draws curves over steps: --by must have step");
+  }
+  if (options.shard) {
+    throw UsageError("-f svg is for the whole: use it with --merge");
+  }
+  if (options.following.follow) {
+    throw UsageError("--follow prints rows as steps complete: -f svg must hold all of them");
   }
 }
 
@@ -183,6 +207,15 @@ void check_following(const ReduceCommandOptions& options) {
 
 std::span<const std::string_view> offered_reductions() noexcept { return reduction_words; }
 
+std::span<const std::string_view> reduce_format_names() noexcept {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all(row_format_names().begin(), row_format_names().end());
+    all.push_back(svg_format);
+    return all;
+  }();
+  return names;
+}
+
 std::span<const OptionSpec> ReduceCommandOptions::table() noexcept { return own_options; }
 
 bool ReduceCommandOptions::asks_for_saved() const noexcept {
@@ -194,6 +227,7 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   options.operands = line.operands();
   options.selection = SelectionOptions::from(line);
   options.output = OutputOptions::from(line);
+  options.picture = PictureOptions::from(line, options.output);
   options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.reductions_given = line.has("reduce");
@@ -226,6 +260,7 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   }
   options.following = FollowingOptions::from(line);
   check(options, line);
+  check_picture(options);
   check_following(options);
   // Unknown names are refused before anything is read.
   const std::vector<Wanted> wanted = wanted_reductions(options.reductions, options.abs, {});

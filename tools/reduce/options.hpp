@@ -14,6 +14,7 @@
 #include "draw/bins.hpp"
 #include "follow/following_options.hpp"
 #include "rows/output_options.hpp"
+#include "rows/picture_options.hpp"
 #include "select/by.hpp"
 #include "select/selection.hpp"
 #include "select/slice.hpp"
@@ -23,6 +24,9 @@ namespace smd::tool::reduce {
 
 enum class ViewKind : std::uint8_t { rows, pivot, spark, hist };
 enum class SourceChoice : std::uint8_t { automatic, saved, computed };
+
+/// What `-f` takes: the shared formats, then svg.
+[[nodiscard]] std::span<const std::string_view> reduce_format_names() noexcept;
 
 /// What shells offer for --reduce.
 [[nodiscard]] std::span<const std::string_view> offered_reductions() noexcept;
@@ -35,6 +39,7 @@ struct ReduceCommandOptions {
   MessageOptions messages;
   ReadingOptions reading;
   FollowingOptions following;
+  PictureOptions picture;
   std::vector<std::string> reductions;  ///< As given; may hold `saved` and `all`.
   bool reductions_given = false;
   bool abs = false;
@@ -54,6 +59,7 @@ struct ReduceCommandOptions {
   static ReduceCommandOptions from(const CommandLine& line);
 
   [[nodiscard]] bool asks_for_saved() const noexcept;
+  [[nodiscard]] bool svg() const noexcept { return output.format == svg_format; }
 };
 
 }  // namespace smd::tool::reduce

@@ -133,7 +133,7 @@ std::unique_ptr<ResultView> make_result_view(const ResultContext& context) {
     case ViewKind::spark:
       return make_spark_view(context);
     default:
-      return make_rows_view(context);
+      return context.options.svg() ? make_spark_view(context) : make_rows_view(context);
   }
 }
 

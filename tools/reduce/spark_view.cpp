@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --spark: a line for each tensor, worker, mode and reduction, with its curve over the steps.
+// --spark: a line for each tensor, worker, mode and reduction, with its curve over the steps. -f svg:
+// a chart of them.
 #include "result_view.hpp"
 #include "rows/curves.hpp"
 
@@ -15,8 +16,17 @@ class SparkView : public ResultView {
 
   void row(const ResultRow& row) override {
     for (std::size_t i = 0; i < row.statistics.size(); ++i) {
-      if (!row.statistics[i].missing()) {
-        curves_.add({row.tensor, row.worker, row.mode, i, row.step.value, row.written}, row.statistics[i].number());
+      const Curves::Point point = {.tensor = row.tensor,
+                                   .worker = row.worker,
+                                   .mode = row.mode,
+                                   .reduction = i,
+                                   .step = row.step.value,
+                                   .mode_step = row.mode_step.value,
+                                   .written = row.written};
+      if (row.statistics[i].missing()) {
+        curves_.skip(point);
+      } else {
+        curves_.add(point, row.statistics[i].number());
       }
     }
   }
@@ -25,6 +35,12 @@ class SparkView : public ResultView {
     std::vector<std::string> names;
     for (const Wanted& wanted : context_.wanted) {
       names.push_back(wanted.name);
+    }
+    if (context_.options.svg()) {
+      const PictureOptions& picture = context_.options.picture;
+      write_charts(context_.out, curves_.take_charts(names, picture.scale), picture,
+                   "choose tensors with -n or -e, or statistics with -r");
+      return;
     }
     curves_.print(context_.out, context_.options.output, context_.several_trials, names, context_.messages);
   }

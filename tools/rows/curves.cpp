@@ -45,16 +45,21 @@ Extremes finite_extremes(const std::vector<double>& numbers) {
 
 std::span<const Column> curve_columns() noexcept { return columns; }
 
+Curves::Curve& Curves::curve_of(const Point& point) {
+  return curves_[{trials_.size(), std::string(point.tensor), std::string(point.worker), point.mode, point.reduction}];
+}
+
 void Curves::add(const Point& point, double number) {
-  Curve& curve =
-      curves_[{trials_.size(), std::string(point.tensor), std::string(point.worker), point.mode, point.reduction}];
+  Curve& curve = curve_of(point);
   if (curve.numbers.empty()) {
-    curve.first = point.step;
     curve.written = point.written;
   }
-  curve.last = point.step;
+  curve.steps.push_back(point.step);
   curve.numbers.push_back(number);
+  curve.gaps.add(point.mode_step);
 }
+
+void Curves::skip(const Point& point) { curve_of(point).gaps.skip(); }
 
 void Curves::print(OutputFile& out, const OutputOptions& options, bool several_trials,
                    std::span<const std::string> reductions, Diagnostics& messages) const {
@@ -71,8 +76,11 @@ void Curves::print(OutputFile& out, const OutputOptions& options, bool several_t
       of_trial = trial;
       rows.set_trial(trials_[trial - 1]);
     }
+    if (curve.numbers.empty()) {
+      continue;
+    }
     const Extremes extremes = finite_extremes(curve.numbers);
-    const std::string steps = std::to_string(curve.first) + " to " + std::to_string(curve.last);
+    const std::string steps = std::to_string(curve.steps.front()) + " to " + std::to_string(curve.steps.back());
     rows.row({tensor, worker, to_string(mode), reductions.empty() ? Cell() : Cell(reductions[reduction]),
               CurveCell{curve.numbers}, curve.numbers.back(), extremes.least, extremes.greatest, steps, curve.written});
   }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <smd/step.hpp>
 #include <span>
 #include <string>
@@ -13,6 +15,8 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
+#include "draw/chart.hpp"
+#include "draw/gap_finder.hpp"
 #include "rows/cell.hpp"
 #include "rows/output_options.hpp"
 #include "rows/row_writer.hpp"
@@ -22,8 +26,8 @@ namespace smd::tool {
 /// The columns of `Curves`.
 [[nodiscard]] std::span<const Column> curve_columns() noexcept;
 
-/// --spark: numbers over steps, gathered into curves, and printed as a table of them. Each tensor, worker, mode and
-/// reduction has a curve of its own; all are of the same length and fill the line.
+/// Numbers over steps, gathered into curves: each tensor, worker, mode and reduction has one of its own. For --spark,
+/// a table in which all are of the same length and fill the line; for -f svg, charts.
 class Curves {
  public:
   /// The trial that following numbers belong to.
@@ -36,24 +40,56 @@ class Curves {
     Mode mode = Mode::global;
     std::size_t reduction = 0;  ///< Its place in the names given to `print`.
     std::int64_t step = 0;      ///< Global.
+    std::int64_t mode_step = 0;
     PlaceCell written = {};
   };
   /// Steps of one curve come in ascending order.
   void add(const Point& point, double number);
+  /// At this step the number is not available: the curve has a gap.
+  void skip(const Point& point);
   [[nodiscard]] bool empty() const noexcept { return curves_.empty(); }
 
   /// `reductions`: their names; empty if the numbers are values.
   void print(OutputFile& out, const OutputOptions& options, bool several_trials,
              std::span<const std::string> reductions, Diagnostics& messages) const;
+  /// A chart for each reduction with all its curves; if there are three or more and all are percentiles, a fan for
+  /// each tensor. Takes the curves away.
+  [[nodiscard]] std::vector<Chart> take_charts(std::span<const std::string> reductions, ScaleKind scale);
 
  private:
+  // Trial (from 1), tensor, worker, mode, reduction.
   using Key = std::tuple<std::size_t, std::string, std::string, Mode, std::size_t>;
   struct Curve {
-    std::int64_t first = 0;
-    std::int64_t last = 0;
+    std::vector<std::int64_t> steps;
     PlaceCell written;
     std::vector<double> numbers;
+    GapFinder gaps;
   };
+
+  static constexpr std::size_t reduction_of_key = 4;
+
+  // Which parts of the keys differ: what is the same stands above a chart, what is not names its curves.
+  struct Parts {
+    std::set<std::size_t> trials;
+    std::set<std::string> tensors;
+    std::set<std::string> workers;
+    std::set<Mode> modes;
+
+    void add(const Key& key);
+    [[nodiscard]] std::string common(const std::vector<std::string>& names) const;
+    [[nodiscard]] std::string all_tensors() const;
+    [[nodiscard]] std::string name_of(const Key& key, const std::vector<std::string>& names) const;
+    [[nodiscard]] ChartAxis steps() const;
+  };
+
+  [[nodiscard]] Curve& curve_of(const Point& point);
+  // In curve_charts.cpp.
+  [[nodiscard]] static ChartCurve take_curve(Curve& curve, std::string name);
+  [[nodiscard]] std::vector<Chart> take_fans(const Parts& parts, std::span<const std::string> reductions,
+                                             std::span<const std::size_t> order, ScaleKind scale);
+  // `name`: of the reduction; null: the numbers are values. Returns nullopt if it has no curves.
+  [[nodiscard]] std::optional<Chart> take_chart(const Parts& parts, std::size_t reduction, const std::string* name,
+                                                ScaleKind scale);
 
   std::vector<std::string> trials_;
   std::map<Key, Curve> curves_;

@@ -51,13 +51,14 @@ ExitStatus TensorCommand::run(Diagnostics& messages) {
     }
     return ExitStatus::yes;
   }
+  PictureOutput picture(out, options_.output);
   with_trial(options_.trial, options_.reading.trial_options(range_to_open(options_)), messages, [&](Trial& trial) {
-    const std::unique_ptr<ValueView> view = make_view({out, options_, messages, trial});
+    const std::unique_ptr<ValueView> view = make_view({picture.to(), options_, messages, trial});
     shown = show_values(trial, options_, *view, messages);
   });
   // A file appears if it holds what was asked for, or the part of it that could be read.
   if (shown) {
-    out.close(messages);
+    picture.close(messages);
   }
   return ExitStatus::yes;
 }

@@ -29,7 +29,14 @@ constexpr std::array<ExitNote, 6> exit_notes = {{
     {ExitStatus::timed_out, "--timeout or --idle ended the following"},
 }};
 
-constexpr std::array<Prose, 5> prose = {{
+constexpr std::string_view tensor_pictures =
+    "-f svg draws scalars as curves over their steps: all steps, without -s. With --hist it draws bars, or over "
+    "several "
+    "steps a heat map, in which the colour says what share of a step's elements a bin has; with --heatmap, the last "
+    "two "
+    "axes as a picture for each plane, such as the filters of a layer.";
+
+constexpr std::array<Prose, 7> prose = {{
     {.title = "STEPS",
      .text = "Names are operands, or given with -n. Without -s, the last step is printed. first, last and negative "
              "numbers count the steps at which the "
@@ -71,6 +78,8 @@ constexpr std::array<Prose, 5> prose = {{
              "NaN and infinities are in no bin; how many there are is said. Of a tensor whose histogram was saved in "
              "place of its values, rows are the saved buckets as they are, and so are bars, up to 30; --bins shares "
              "each bucket out by width, as if its elements were spread evenly."},
+    {.title = "PICTURES", .text = tensor_pictures},
+    {.title = "READING PICTURES", .text = picture_prose},
     {.title = "STATISTICS",
      .text = "--stat computes in double precision over all elements; std divides by their number. min and max are in "
              "the value's own type; complex numbers have none. With NaN among the elements, min, max, mean and std are "
@@ -98,8 +107,8 @@ const CommandDefinition& TensorCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {TensorOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
-                        ReadingOptions::superseded_table(), OutputOptions::table(), ReadingOptions::table(),
-                        FollowingOptions::table(), MessageOptions::table()},
+                        ReadingOptions::superseded_table(), OutputOptions::table(), PictureOptions::table(),
+                        ReadingOptions::table(), FollowingOptions::table(), MessageOptions::table()},
       .formats = tensor_format_names(),
       .exit_notes = exit_notes,
       .prose = prose,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// --heatmap: the last two axes as a picture; one per plane.
+// --heatmap: the last two axes as a picture; one per plane. -f svg: a chart for each value.
 #include "cli/text.hpp"
 #include "grey.hpp"
+#include "plane_picture.hpp"
 #include "value_view.hpp"
 
 #include <unistd.h>
@@ -17,6 +18,10 @@ namespace {
 
 // Planes drawn unless --full asks for all.
 constexpr std::uint64_t most_planes = 8;
+constexpr std::uint64_t most_tiles = 256;  // in -f svg
+// What -f svg can show of a plane, alone or beside others.
+constexpr std::size_t chart_columns = 512;
+constexpr std::size_t tile_columns = 128;
 
 // From dark to bright: viridis, as near as the 256 colours of a terminal come.
 constexpr std::array<int, 10> colors = {53, 54, 60, 24, 30, 36, 72, 77, 148, 220};
@@ -30,36 +35,6 @@ std::size_t step_of(const std::array<std::string_view, Count>&, double level) {
   return std::min(Count - 1, static_cast<std::size_t>(level * static_cast<double>(Count)));
 }
 
-// A plane made small enough to draw: the mean level of each block of cells; NaN if one is in it.
-struct Picture {
-  std::size_t rows = 0;
-  std::size_t columns = 0;
-  std::vector<double> levels;
-
-  [[nodiscard]] double at(std::size_t row, std::size_t column) const { return levels[row * columns + column]; }
-};
-
-Picture shrink(const Elements& elements, const GreyScale& scale, std::uint64_t first, std::size_t rows,
-               std::size_t columns, std::size_t most_columns) {
-  const std::size_t factor = (columns + most_columns - 1) / most_columns;
-  Picture picture;
-  picture.rows = (rows + factor - 1) / factor;
-  picture.columns = (columns + factor - 1) / factor;
-  picture.levels.assign(picture.rows * picture.columns, 0);
-  std::vector<std::uint32_t> counts(picture.levels.size(), 0);
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t column = 0; column < columns; ++column) {
-      const std::size_t cell = row / factor * picture.columns + column / factor;
-      picture.levels[cell] += scale.level(elements.number(first + row * columns + column));
-      ++counts[cell];
-    }
-  }
-  for (std::size_t cell = 0; cell < counts.size(); ++cell) {
-    picture.levels[cell] /= counts[cell];
-  }
-  return picture;
-}
-
 std::string color_of(double level, bool background) {
   const int color =
       std::isnan(level)
@@ -69,7 +44,7 @@ std::string color_of(double level, bool background) {
 }
 
 // Two rows to a line: the upper one is the half block, the lower one its background.
-std::string colored(const Picture& picture) {
+std::string colored(const PlanePicture& picture) {
   std::string text;
   for (std::size_t row = 0; row < picture.rows; row += 2) {
     for (std::size_t column = 0; column < picture.columns; ++column) {
@@ -83,7 +58,7 @@ std::string colored(const Picture& picture) {
 }
 
 // Two letters to a cell, which makes it about square.
-std::string shaded(const Picture& picture, bool ascii) {
+std::string shaded(const PlanePicture& picture, bool ascii) {
   std::string text;
   for (std::size_t row = 0; row < picture.rows; ++row) {
     std::string line;
@@ -124,6 +99,10 @@ class HeatmapView : public ValueView {
     const std::size_t rows = shape.size() < 2 ? 1 : static_cast<std::size_t>(shape[shape.size() - 2]);
     const std::uint64_t planes = value.view().size() / (rows * columns);
     const int precision = context_.options.table_precision(4);
+    if (context_.options.svg()) {
+      add_chart(key, value, {elements, rows, columns, planes});
+      return;
+    }
     std::string text = first_ ? "" : "\n";
     first_ = false;
     text += heading(key, value, ascii_) + "  " + number_text(scale.low(), precision) + " to " +
@@ -134,8 +113,9 @@ class HeatmapView : public ValueView {
       if (planes > 1) {
         text += plane_name(shape, plane) + "\n";
       }
-      const Picture picture = shrink(elements, scale, plane * rows * columns, rows, columns,
-                                     color_ ? width : std::max<std::size_t>(width / 2, 1));
+      const PlanePicture picture = plane_picture(
+          rows, columns, color_ ? width : std::max<std::size_t>(width / 2, 1),
+          [&](std::size_t place) { return scale.level(elements.number(plane * rows * columns + place)); });
       text += color_ ? colored(picture) : shaded(picture, ascii_);
       context_.out.write(text);
       text.clear();
@@ -145,7 +125,44 @@ class HeatmapView : public ValueView {
     }
   }
 
+  void finish() override {
+    if (context_.options.svg()) {
+      write_charts(context_.out, charts_, context_.options.picture, "choose values with -n, -e or -s");
+    }
+  }
+
  private:
+  struct Planes {
+    const Elements& elements;
+    std::size_t rows;
+    std::size_t columns;
+    std::uint64_t count;
+  };
+
+  void add_chart(const ValueKey& key, const TensorValue& value, const Planes& planes) {
+    const std::uint64_t drawn = context_.options.full ? planes.count : std::min(planes.count, most_tiles);
+    const std::size_t most_columns = planes.count == 1 ? chart_columns : tile_columns;
+    ImageGrid grid;
+    for (std::uint64_t plane = 0; plane < drawn; ++plane) {
+      PlanePicture picture = plane_picture(planes.rows, planes.columns, most_columns, [&](std::size_t place) {
+        return planes.elements.number(plane * planes.rows * planes.columns + place);
+      });
+      grid.tiles.push_back({planes.count > 1 ? plane_name(value.shape(), plane) : "", picture.rows, picture.columns,
+                            std::move(picture.levels)});
+    }
+    std::string subtitle = context_.trial.name() + ", step " + std::to_string(key.step.value);
+    if (key.mode != Mode::global) {
+      subtitle += " (" + std::string(mode_text(key.mode)) + " " + std::to_string(key.mode_step.value) + ")";
+    }
+    subtitle += ", worker " + std::string(key.worker) + ", ";
+    subtitle += std::string(to_string(value.dtype())) + " " + to_string(value.shape());
+    if (drawn < planes.count) {
+      subtitle += ", the first " + std::to_string(drawn) + " of " + std::to_string(planes.count);
+      subtitle += " planes (--full draws all)";
+    }
+    charts_.push_back({.title = std::string(key.tensor), .subtitle = std::move(subtitle), .content = std::move(grid)});
+  }
+
   [[nodiscard]] std::string legend() const {
     std::string text;
     if (color_) {
@@ -182,6 +199,7 @@ class HeatmapView : public ValueView {
   bool ascii_;
   bool color_;
   bool first_ = true;
+  std::vector<Chart> charts_;
 };
 
 }  // namespace

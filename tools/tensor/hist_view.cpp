@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// --hist: bars in a table; elsewhere one row per bin, in JSON one object per value.
+// --hist: bars in a table, charts in -f svg; elsewhere one row per bin, in JSON one object per value.
 #include "cli/text.hpp"
 #include "draw/bins.hpp"
 #include "histogram.hpp"
 #include "rows/buckets.hpp"
+#include "rows/histogram_charts.hpp"
 #include "rows/row_writer.hpp"
 #include "value_view.hpp"
 
@@ -36,7 +37,10 @@ class HistView : public ValueView {
  public:
   explicit HistView(ViewContext context) : context_(context) {
     const OutputOptions& output = context.options.output;
-    if (output.format != "table" || output.asks_for_rows()) {
+    if (context.options.svg()) {
+      charts_.emplace();
+      charts_->set_trial(context.trial.name());
+    } else if (output.format != "table" || output.asks_for_rows()) {
       rows_.emplace(context.out, output, columns, false, context.messages);
       rows_->set_trial(context.trial.name());
     }
@@ -58,7 +62,7 @@ class HistView : public ValueView {
     }
     const std::vector<double> counts(of.counts.begin(), of.counts.end());
     rows_ ? print_rows(key, of.edges, of.counts)
-          : draw(heading(key, value, context_.options.output.terminal.ascii), of.edges, counts);
+          : draw(key, heading(key, value, context_.options.output.terminal.ascii), of.edges, counts);
   }
 
   [[nodiscard]] std::optional<std::size_t> room() const override { return rows_ ? rows_->room() : std::nullopt; }
@@ -67,6 +71,8 @@ class HistView : public ValueView {
   void finish() override {
     if (rows_) {
       rows_->finish();
+    } else if (charts_) {
+      write_charts(context_.out, charts_->charts(), context_.options.picture, "choose tensors with -n or -e");
     }
   }
 
@@ -80,7 +86,7 @@ class HistView : public ValueView {
       return;
     }
     const std::size_t buckets = saved->counts.size();
-    const bool as_saved = !context_.options.bins_given && (rows_ || (buckets != 0 && buckets <= most_bars));
+    const bool as_saved = !context_.options.bins_given && (rows_ || charts_ || (buckets != 0 && buckets <= most_bars));
     const BucketCounts of = as_saved ? *saved : rebinned(*saved);
     if (of.outside != 0) {
       context_.messages.warning(value_name(key) + ": " + number_text(of.outside, 6) +
@@ -91,7 +97,7 @@ class HistView : public ValueView {
       return;
     }
     const bool ascii = context_.options.output.terminal.ascii;
-    draw(value_heading(key, ascii) + "  " + std::to_string(buckets) + " saved buckets", of.edges, of.counts);
+    draw(key, value_heading(key, ascii) + "  " + std::to_string(buckets) + " saved buckets", of.edges, of.counts);
   }
 
   [[nodiscard]] BucketCounts rebinned(const BucketCounts& saved) const {
@@ -123,7 +129,12 @@ class HistView : public ValueView {
     }
   }
 
-  void draw(const std::string& title, const std::vector<double>& edges, const std::vector<double>& counts) {
+  void draw(const ValueKey& key, const std::string& title, const std::vector<double>& edges,
+            const std::vector<double>& counts) {
+    if (charts_) {
+      charts_->add({key.tensor, key.worker, key.mode, key.step.value}, edges, counts);
+      return;
+    }
     std::string text = first_ ? "" : "\n";
     first_ = false;
     text += title + "\n";
@@ -133,7 +144,8 @@ class HistView : public ValueView {
   }
 
   ViewContext context_;
-  std::optional<RowWriter> rows_;  // none: bars
+  std::optional<RowWriter> rows_;  // neither: bars
+  std::optional<HistogramCharts> charts_;
   bool first_ = true;
 };
 

@@ -46,7 +46,7 @@ constexpr std::array<OptionSpec, 9> own_options = {{
      .group = group::view},
 }};
 
-constexpr std::array<std::string_view, 4> binary_formats = {"npy", "npz", "raw", "pgm"};
+constexpr std::array<std::string_view, 5> binary_formats = {"npy", "npz", "raw", "pgm", svg_format};
 
 ViewKind view_from(const CommandLine& line) {
   struct Flag {
@@ -79,11 +79,12 @@ std::string_view flag_of(ViewKind view) {
 void check_view(const TensorOptions& options, const CommandLine& line) {
   const std::string& format = options.output.format;
   const std::string flag(flag_of(options.view));
-  if (options.binary() && options.view != ViewKind::values) {
+  const bool picture = options.view == ViewKind::heatmap || options.view == ViewKind::spark;
+  const bool drawn = options.svg() && (picture || options.view == ViewKind::hist);
+  if (options.binary() && options.view != ViewKind::values && !drawn) {
     throw UsageError(flag + " makes text: -f " + format + " cannot hold it");
   }
-  const bool picture = options.view == ViewKind::heatmap || options.view == ViewKind::spark;
-  if (picture && options.output.format_given && format != "table") {
+  if (picture && options.output.format_given && format != "table" && !drawn) {
     throw UsageError(flag + " draws a picture: -f " + format + " cannot hold it");
   }
   if (options.view == ViewKind::matrix && options.output.json()) {
@@ -94,6 +95,10 @@ void check_view(const TensorOptions& options, const CommandLine& line) {
   }
   if (line.has("bins") && options.view != ViewKind::hist) {
     throw UsageError("--bins needs --hist");
+  }
+  if (options.picture.scale == ScaleKind::logarithmic &&
+      (options.view == ViewKind::hist || options.view == ViewKind::heatmap)) {
+    throw UsageError("--log is for curves: not with " + flag);
   }
   if (options.output.asks_for_rows() &&
       (options.binary() || options.view == ViewKind::heatmap || options.view == ViewKind::matrix)) {
@@ -131,6 +136,7 @@ TensorOptions TensorOptions::from(const CommandLine& line) {
   TensorOptions options;
   options.selection = SelectionOptions::from(line);
   options.output = OutputOptions::from(line);
+  options.picture = PictureOptions::from(line, options.output);
   options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.view = view_from(line);

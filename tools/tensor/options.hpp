@@ -14,6 +14,7 @@
 #include "draw/bins.hpp"
 #include "follow/following_options.hpp"
 #include "rows/output_options.hpp"
+#include "rows/picture_options.hpp"
 #include "select/selection.hpp"
 #include "select/slice.hpp"
 
@@ -31,6 +32,7 @@ struct TensorOptions {
   MessageOptions messages;
   ReadingOptions reading;
   FollowingOptions following;
+  PictureOptions picture;
   ViewKind view = ViewKind::values;
   std::optional<SliceSpec> slice;
   BinSpec bins;
@@ -42,15 +44,16 @@ struct TensorOptions {
   /// @throws UsageError, also for options that contradict each other.
   static TensorOptions from(const CommandLine& line);
 
-  /// npy, npz, raw or pgm.
+  /// npy, npz, raw, pgm or svg: what a terminal cannot show, and rows are not.
   [[nodiscard]] bool binary() const noexcept;
+  [[nodiscard]] bool svg() const noexcept { return output.format == svg_format; }
   /// Significant digits of what is meant for eyes.
   [[nodiscard]] int table_precision(int otherwise = 6) const noexcept {
     return output.precision != 0 ? output.precision : otherwise;
   }
 };
 
-/// What `-f` takes: the shared formats, then npy npz raw pgm.
+/// What `-f` takes: the shared formats, then npy npz raw pgm svg.
 [[nodiscard]] std::span<const std::string_view> tensor_format_names() noexcept;
 
 }  // namespace smd::tool::tensor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --spark: a line for each scalar tensor, worker and mode, with its curve over the steps.
+// --spark: a line for each scalar tensor, worker and mode, with its curve over the steps. -f svg: a chart of them.
 #include "cli/text.hpp"
 #include "rows/curves.hpp"
 #include "rows/elements.hpp"
@@ -20,16 +20,28 @@ class SparkView : public ValueView {
       others_.emplace(std::string(key.tensor), std::string(to_string(value.dtype())) + " " + to_string(value.shape()));
       return;
     }
-    curves_.add({key.tensor, key.worker, key.mode, 0, key.step.value, key.written}, Elements(value.view()).number(0));
+    const Curves::Point point = {.tensor = key.tensor,
+                                 .worker = key.worker,
+                                 .mode = key.mode,
+                                 .step = key.step.value,
+                                 .mode_step = key.mode_step.value,
+                                 .written = key.written};
+    curves_.add(point, Elements(value.view()).number(0));
   }
 
   void finish() override {
     if (!others_.empty() && curves_.empty()) {
       const auto& [name, what] = *others_.begin();
-      throw UsageError("--spark draws scalars, and " + quoted(name) + " is " + what +
-                       ": pick an element with --slice, or see smd-reduce --spark");
+      const bool svg = context_.options.svg();
+      std::string text = svg ? "-f svg" : "--spark";
+      text += " draws scalars, and " + quoted(name) + " is " + what + ": pick an element with --slice, or see ";
+      throw UsageError(text += svg ? "--hist, --heatmap and smd-reduce -f svg" : "smd-reduce --spark");
     }
-    curves_.print(context_.out, context_.options.output, false, {}, context_.messages);
+    if (context_.options.svg()) {
+      write_charts(context_.out, curves_.take_charts({}, context_.options.picture.scale), context_.options.picture, {});
+    } else {
+      curves_.print(context_.out, context_.options.output, false, {}, context_.messages);
+    }
     if (!others_.empty()) {
       std::vector<std::string> names;
       for (const auto& [name, what] : others_) {

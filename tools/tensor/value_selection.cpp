@@ -231,7 +231,8 @@ void report_missing_at(const Trial& trial, const TensorOptions& options, const s
 }  // namespace
 
 StepSpec default_steps(const TensorOptions& options) {
-  return options.view == ViewKind::spark ? StepSpec() : StepSpec::parse("last");
+  const bool curves = options.view == ViewKind::spark || (options.svg() && options.view == ViewKind::values);
+  return curves ? StepSpec() : StepSpec::parse("last");
 }
 
 const TensorLocation* shown_of(const TensorOptions& options, const TensorEntry& entry) noexcept {

@@ -29,7 +29,7 @@ struct ValueSelection {
   std::map<std::string, bool, std::less<>> without_values;
 };
 
-/// The default of `--step`: `last`, but all for `--spark`.
+/// The default of `--step`: `last`, but all for `--spark` and for the curves of `-f svg`.
 [[nodiscard]] StepSpec default_steps(const TensorOptions& options);
 
 /// What the view shows of an entry: its value; with --hist, where it has none, its saved buckets. nullptr: nothing.

@@ -16,15 +16,16 @@ struct FormatRow {
   MakeView make;
 };
 
-constexpr std::array<FormatRow, 9> formats = {{{"table", make_table_view},
-                                               {"tsv", make_rows_view},
-                                               {"csv", make_rows_view},
-                                               {"json", make_rows_view},
-                                               {"jsonl", make_rows_view},
-                                               {"npy", make_npy_view},
-                                               {"npz", make_npz_view},
-                                               {"raw", make_raw_view},
-                                               {"pgm", make_pgm_view}}};
+constexpr std::array<FormatRow, 10> formats = {{{"table", make_table_view},
+                                                {"tsv", make_rows_view},
+                                                {"csv", make_rows_view},
+                                                {"json", make_rows_view},
+                                                {"jsonl", make_rows_view},
+                                                {"npy", make_npy_view},
+                                                {"npz", make_npz_view},
+                                                {"raw", make_raw_view},
+                                                {"pgm", make_pgm_view},
+                                                {svg_format, make_spark_view}}};
 
 struct KindRow {
   ViewKind kind;

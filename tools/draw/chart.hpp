@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace smd::tool {
+
+/// A chart as plain data: what `svg.hpp` draws and `chart_table.hpp` says in words. All text may be any bytes.
+
+/// A place on a curve; y may be NaN or infinite.
+struct ChartPoint {
+  double x = 0;
+  double y = 0;
+};
+
+enum class Dash : std::uint8_t { solid, dashed, dotted, dash_dotted };
+
+/// A curve over ascending, finite x.
+struct ChartCurve {
+  std::string name;
+  std::vector<ChartPoint> points = {};
+  std::vector<std::size_t> gaps = {};  ///< Points before which something is missing, ascending: not joined to the last.
+  std::size_t hue = 0;                 ///< A place in the palette, which repeats.
+  Dash dash = Dash::solid;
+};
+
+/// Curves that share both axes.
+struct CurveSet {
+  std::vector<ChartCurve> curves;
+};
+
+/// Percentiles over steps, from the least to the greatest: areas between the first and the last, the second and the
+/// last but one, and so on; a curve if one is left in the middle. All have points at the same x.
+struct PercentileFan {
+  std::vector<ChartCurve> curves;
+};
+
+/// Counts between ascending edges at one x.
+struct HeatColumn {
+  double x = 0;
+  std::vector<double> edges;  ///< One more than counts.
+  std::vector<double> counts;
+};
+
+/// Counts over steps: the share that each bin has of the elements of its step, as a colour.
+struct HeatMap {
+  std::vector<HeatColumn> columns;  ///< By ascending x.
+};
+
+/// Counts between ascending edges, as bars.
+struct BarSet {
+  std::vector<double> edges;  ///< One more than counts.
+  std::vector<double> counts;
+};
+
+/// One plane of numbers, row by row.
+struct ImageTile {
+  std::string caption;
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::vector<double> numbers = {};  ///< NaN where there is none.
+};
+
+/// Images side by side, such as the filters of a layer: all with the same colours from the least to the greatest
+/// finite number.
+struct ImageGrid {
+  std::vector<ImageTile> tiles;
+};
+
+enum class ScaleKind : std::uint8_t { linear, logarithmic };
+
+struct ChartAxis {
+  std::string name = {};  ///< With its unit.
+  ScaleKind scale = ScaleKind::linear;
+  bool whole = false;                ///< Only whole numbers: steps and counts.
+  std::optional<double> least = {};  ///< Shown in any case: the ends of what is possible, such as 0 and 1 of a share.
+  std::optional<double> greatest = {};
+};
+
+/// What a rule found at a step: marked over the height of the chart.
+struct ChartFinding {
+  double x = 0;
+  std::string text;
+  std::string link;  ///< Where more is said, in the page that holds the chart: `#finding-3`. Empty: no link.
+};
+
+struct Chart {
+  std::string title = {};
+  std::string subtitle = {};  ///< What is the same of all that is drawn.
+  ChartAxis x = {};
+  ChartAxis y = {};
+  std::variant<CurveSet, PercentileFan, HeatMap, BarSet, ImageGrid> content = {};
+  std::vector<ChartFinding> findings = {};
+};
+
+/// The least and the greatest of some numbers; empty: {inf, -inf}.
+struct Extent {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+
+  void add(double number) noexcept {
+    low = number < low ? number : low;
+    high = number > high ? number : high;
+  }
+  [[nodiscard]] bool empty() const noexcept { return !(low <= high); }
+};
+
+}  // namespace smd::tool

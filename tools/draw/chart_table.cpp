@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "draw/chart_table.hpp"
+
+#include "cli/number_format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace smd::tool {
+
+namespace {
+
+std::string exact(double number) {
+  constexpr double whole_below = 1e15;
+  return number == std::floor(number) && std::abs(number) < whole_below && !std::signbit(number)
+             ? std::to_string(static_cast<std::int64_t>(number))
+             : number_text(number);
+}
+
+// `3 NaN, 1 inf`; empty: all are finite.
+std::string not_finite_text(const std::vector<ChartPoint>& points) {
+  std::size_t nan = 0;
+  std::size_t plus = 0;
+  std::size_t minus = 0;
+  for (const ChartPoint& point : points) {
+    nan += std::isnan(point.y) ? 1 : 0;
+    plus += std::isinf(point.y) && point.y > 0 ? 1 : 0;
+    minus += std::isinf(point.y) && point.y < 0 ? 1 : 0;
+  }
+  std::string text;
+  const auto add = [&](std::size_t count, const char* what) {
+    if (count != 0) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+    }
+  };
+  add(nan, "NaN");
+  add(plus, "inf");
+  add(minus, "-inf");
+  return text;
+}
+
+std::vector<std::string> curve_row(const ChartCurve& curve) {
+  const std::vector<ChartPoint>& points = curve.points;
+  std::vector<std::string> row = {curve.name, std::to_string(points.size())};
+  const auto add = [&row](const ChartPoint* point) {
+    row.push_back(point == nullptr ? "" : exact(point->x));
+    row.push_back(point == nullptr ? "" : exact(point->y));
+  };
+  const ChartPoint* least = nullptr;
+  const ChartPoint* greatest = nullptr;
+  for (const ChartPoint& point : points) {
+    if (std::isfinite(point.y)) {
+      least = least == nullptr || point.y < least->y ? &point : least;
+      greatest = greatest == nullptr || point.y > greatest->y ? &point : greatest;
+    }
+  }
+  add(points.empty() ? nullptr : &points.front());
+  add(points.empty() ? nullptr : &points.back());
+  add(least);
+  add(greatest);
+  row.push_back(not_finite_text(points));
+  row.push_back(curve.gaps.empty() ? "" : std::to_string(curve.gaps.size()));
+  return row;
+}
+
+ChartTable table_of_curves(const std::vector<ChartCurve>& curves, const std::string& x) {
+  ChartTable table;
+  table.header = {"curve",      "points", "first " + x,    "first",    "last " + x,  "last",
+                  "least " + x, "least",  "greatest " + x, "greatest", "not finite", "gaps"};
+  std::transform(curves.begin(), curves.end(), std::back_inserter(table.rows), curve_row);
+  return table;
+}
+
+ChartTable table_of(const CurveSet& set, const Chart& chart) { return table_of_curves(set.curves, chart.x.name); }
+ChartTable table_of(const PercentileFan& fan, const Chart& chart) { return table_of_curves(fan.curves, chart.x.name); }
+
+ChartTable table_of(const HeatMap& map, const Chart& chart) {
+  ChartTable table;
+  table.header = {chart.x.name, "elements", "bins", "from", "to", "most elements", "between", "and"};
+  for (const HeatColumn& column : map.columns) {
+    const auto most = std::max_element(column.counts.begin(), column.counts.end());
+    const auto bin = static_cast<std::size_t>(most - column.counts.begin());
+    table.rows.push_back({exact(column.x), exact(std::accumulate(column.counts.begin(), column.counts.end(), 0.0)),
+                          std::to_string(column.counts.size()), exact(column.edges.front()), exact(column.edges.back()),
+                          exact(*most), exact(column.edges[bin]), exact(column.edges[bin + 1])});
+  }
+  return table;
+}
+
+ChartTable table_of(const BarSet& bars, const Chart& chart) {
+  ChartTable table;
+  table.header = {"from", "to", chart.y.name};
+  for (std::size_t bin = 0; bin < bars.counts.size(); ++bin) {
+    table.rows.push_back({exact(bars.edges[bin]), exact(bars.edges[bin + 1]), exact(bars.counts[bin])});
+  }
+  return table;
+}
+
+ChartTable table_of(const ImageGrid& grid, const Chart&) {
+  ChartTable table;
+  table.header = {"image", "rows", "columns", "least", "greatest"};
+  for (const ImageTile& tile : grid.tiles) {
+    Extent extent;
+    for (const double number : tile.numbers) {
+      if (std::isfinite(number)) {
+        extent.add(number);
+      }
+    }
+    table.rows.push_back({tile.caption, std::to_string(tile.rows), std::to_string(tile.columns),
+                          extent.empty() ? "" : exact(extent.low), extent.empty() ? "" : exact(extent.high)});
+  }
+  return table;
+}
+
+}  // namespace
+
+ChartTable chart_table(const Chart& chart) {
+  return std::visit([&chart](const auto& content) { return table_of(content, chart); }, chart.content);
+}
+
+std::string table_text(const ChartTable& table, std::size_t most) {
+  std::string text;
+  for (std::size_t row = 0; row < table.rows.size() && row < most; ++row) {
+    text += text.empty() ? "" : " ";
+    bool first = true;
+    for (std::size_t column = 0; column < table.header.size(); ++column) {
+      const std::string& cell = table.rows[row][column];
+      if (!cell.empty()) {
+        text += fmt::format("{}{} {}", first ? "" : ", ", table.header[column], cell);
+        first = false;
+      }
+    }
+    text += ".";
+  }
+  if (table.rows.size() > most) {
+    text += fmt::format(" And {} more.", table.rows.size() - most);
+  }
+  return text;
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "draw/drawing.hpp"
+#include "draw/palette.hpp"
+#include "draw/thinning.hpp"
+#include "draw/xml_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr std::size_t most_named = 24;   // curves that are told apart by colour and dashes
+constexpr std::size_t most_dotted = 40;  // points that are seen as such
+constexpr std::array<std::string_view, 4> dash_classes = {"", " dashed", " dotted", " dash_dotted"};
+
+// What stands for a point without a place.
+enum class Mark : std::uint8_t { nan, plus, minus, not_positive, gap };
+constexpr std::size_t marks = 5;
+
+struct MarkLook {
+  std::string_view shape;  // a path around a place
+  std::string_view meaning;
+};
+constexpr std::array<MarkLook, marks> looks = {{
+    {"m-4 -4l8 8m0 -8l-8 8m4 -4", "not a number (NaN)"},
+    {"m0 -4l4.5 8h-9z", "infinite"},
+    {"m0 4l4.5 -8h-9z", "minus infinite"},
+    {"m-4.5 0h9m-4.5 0", "zero or negative: no logarithm"},
+    {"m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0", "gap: nothing saved in between"},
+}};
+
+Mark mark_of(double number) noexcept {
+  return std::isnan(number)   ? Mark::nan
+         : std::isinf(number) ? (number > 0 ? Mark::plus : Mark::minus)
+                              : Mark::not_positive;
+}
+
+struct Extents {
+  Extent x;
+  Extent y;
+};
+
+Extents extents_of(const std::vector<ChartCurve>& curves, const ChartAxis& y) {
+  Extents extents;
+  const Scale scale(y, {1, 2}, 0, 1);
+  for (const ChartCurve& curve : curves) {
+    for (const ChartPoint& point : curve.points) {
+      extents.x.add(point.x);
+      if (scale.shows(point.y)) {
+        extents.y.add(point.y);
+      }
+    }
+  }
+  return extents;
+}
+
+void append_place(std::string& to, char command, const PlotFrame& frame, const ChartPoint& point) {
+  to += fmt::format("{}{} {}", command, coordinate(frame.x.place(point.x)), coordinate(frame.y.place(point.y)));
+}
+
+// The line of a curve, the points that stand alone, and marks.
+class CurvePaths {
+ public:
+  CurvePaths(const ChartCurve& curve, const PlotFrame& frame) : curve_(curve), frame_(frame) {
+    const std::vector<JoinedPoints> parts = joined_points(curve, frame.y);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      add_part(parts[i]);
+      if (i != 0 && parts[i - 1].end == parts[i].begin) {
+        add_mark(Mark::gap, curve.points[parts[i - 1].end - 1]);
+        add_mark(Mark::gap, curve.points[parts[i].begin]);
+      }
+    }
+    if (curve.points.size() <= most_dotted) {
+      dots_.clear();
+      for (const ChartPoint& point : curve.points) {
+        if (frame.y.shows(point.y)) {
+          add_dot(point);
+        }
+      }
+    }
+    for (const ChartPoint& point : curve.points) {
+      if (!frame.y.shows(point.y)) {
+        add_mark(mark_of(point.y), point);
+      }
+    }
+  }
+
+  void draw(Drawing& to, std::string_view color, std::string_view dash) const {
+    to.out += fmt::format("<g><title>{}</title>", xml(curve_.name));
+    add_path(to, fmt::format("curve {}{}", color, dash), line_);
+    add_path(to, fmt::format("dot {}", color), dots_);
+    for (const std::string& of_kind : marks_) {
+      add_path(to, fmt::format("mark {}", color), of_kind);
+    }
+    to.out += "</g>\n";
+  }
+
+  [[nodiscard]] bool has(std::size_t mark) const noexcept { return !marks_[mark].empty(); }
+
+ private:
+  static void add_path(Drawing& to, const std::string& classes, const std::string& path) {
+    if (!path.empty()) {
+      to.out += fmt::format("<path class=\"{}\" d=\"{}\"/>", classes, path);
+    }
+  }
+
+  void add_part(const JoinedPoints& part) {
+    const std::span<const ChartPoint> points = std::span(curve_.points).subspan(part.begin, part.end - part.begin);
+    if (points.size() == 1) {
+      add_dot(points.front());
+      return;
+    }
+    char command = 'M';
+    for (const std::size_t i : thinned(points, frame_.x)) {
+      append_place(line_, command, frame_, points[i]);
+      command = 'L';
+    }
+  }
+
+  void add_dot(const ChartPoint& point) {
+    append_place(dots_, 'M', frame_, point);
+    dots_ += "h0";
+  }
+
+  // One for each column, at the edge where the number would be.
+  void add_mark(Mark mark, const ChartPoint& point) {
+    const auto kind = static_cast<std::size_t>(mark);
+    const double x = frame_.x.place(point.x);
+    if (mark != Mark::gap && last_mark_[kind] && std::floor(*last_mark_[kind]) == std::floor(x)) {
+      return;
+    }
+    last_mark_[kind] = x;
+    const double y = mark == Mark::gap    ? frame_.y.place(point.y)
+                     : mark == Mark::plus ? frame_.y.to() + 6
+                                          : frame_.y.from() - 6;
+    marks_[kind] += fmt::format("M{} {}{}", coordinate(x), coordinate(y), looks[kind].shape);
+  }
+
+  const ChartCurve& curve_;
+  const PlotFrame& frame_;
+  std::string line_;
+  std::string dots_;
+  std::array<std::string, marks> marks_;
+  std::array<std::optional<double>, marks> last_mark_;
+};
+
+double last_finite(const ChartCurve& curve) {
+  const auto last = std::find_if(curve.points.rbegin(), curve.points.rend(),
+                                 [](const ChartPoint& point) { return std::isfinite(point.y); });
+  return last == curve.points.rend() ? 0 : last->y;
+}
+
+// Of more curves than can be told apart, those to see first: the ones that are not finite everywhere, then by turns
+// the ones that end highest and lowest.
+std::vector<std::size_t> most_notable(const std::vector<ChartCurve>& curves) {
+  std::vector<std::size_t> chosen;
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const bool finite = std::all_of(curves[i].points.begin(), curves[i].points.end(),
+                                    [](const ChartPoint& point) { return std::isfinite(point.y); });
+    (finite ? others : chosen).push_back(i);
+  }
+  std::stable_sort(others.begin(), others.end(),
+                   [&](std::size_t a, std::size_t b) { return last_finite(curves[a]) > last_finite(curves[b]); });
+  for (std::size_t turn = 0; chosen.size() < hues && turn < others.size(); ++turn) {
+    chosen.push_back(others[turn % 2 == 0 ? turn / 2 : others.size() - 1 - turn / 2]);
+  }
+  chosen.resize(std::min(chosen.size(), hues));
+  return chosen;
+}
+
+std::string line_sign(std::string_view color, std::string_view dash) {
+  return fmt::format("<path class=\"curve {}{}\" d=\"M1 5H24\"/>", color, dash);
+}
+
+// What the marks that were drawn mean.
+void put_mark_legend(Drawing& to, const std::array<bool, marks>& seen) {
+  std::vector<LegendEntry> entries;
+  for (std::size_t kind = 0; kind < marks; ++kind) {
+    if (seen[kind]) {
+      entries.push_back({std::string(looks[kind].meaning),
+                         fmt::format("<path class=\"mark c6\" d=\"M12 5{}\"/>", looks[kind].shape)});
+    }
+  }
+  if (!entries.empty()) {
+    put_legend(to, entries);
+  }
+}
+
+}  // namespace
+
+void draw_content(Drawing& to, const Chart& chart, const CurveSet& set) {
+  const std::vector<ChartCurve>& curves = set.curves;
+  const Extents extents = extents_of(curves, chart.y);
+  const PlotFrame frame = put_frame(to, chart, extents.x, extents.y, 0.02);
+  std::array<bool, marks> seen = {};
+  std::vector<LegendEntry> entries;
+  const auto draw = [&](const ChartCurve& curve, std::string_view color, std::string_view dash) {
+    const CurvePaths paths(curve, frame);
+    paths.draw(to, color, dash);
+    for (std::size_t kind = 0; kind < marks; ++kind) {
+      seen[kind] = seen[kind] || paths.has(kind);
+    }
+  };
+  const auto draw_named = [&](const ChartCurve& curve, std::size_t hue, std::string_view dash) {
+    const std::string color = fmt::format("c{}", hue % hues);
+    draw(curve, color, dash);
+    entries.push_back({curve.name, line_sign(color, dash)});
+  };
+  if (curves.size() <= most_named) {
+    for (const ChartCurve& curve : curves) {
+      draw_named(curve, curve.hue, dash_classes[static_cast<std::size_t>(curve.dash)]);
+    }
+  } else {
+    const std::vector<std::size_t> notable = most_notable(curves);
+    for (std::size_t i = 0; i < curves.size(); ++i) {
+      if (std::find(notable.begin(), notable.end(), i) == notable.end()) {
+        draw(curves[i], "faint", "");
+      }
+    }
+    for (std::size_t hue = 0; hue < notable.size(); ++hue) {
+      draw_named(curves[notable[hue]], hue, "");
+    }
+    entries.push_back({fmt::format("{} more", curves.size() - notable.size()), line_sign("faint", "")});
+  }
+  if (curves.size() > 1) {
+    put_legend(to, entries);
+  }
+  if (curves.size() > most_named) {
+    put_paragraph(to, "quiet", 13, "In colour: curves with NaN or infinities, then those that end highest and lowest.",
+                  2);
+  }
+  put_mark_legend(to, seen);
+}
+
+void draw_content(Drawing& to, const Chart& chart, const PercentileFan& fan) {
+  const std::vector<ChartCurve>& curves = fan.curves;
+  const Extents extents = extents_of(curves, chart.y);
+  const PlotFrame frame = put_frame(to, chart, extents.x, extents.y, 0.02);
+  std::vector<LegendEntry> entries;
+  std::string sign;
+  std::array<bool, marks> seen = {};
+  const std::size_t half = curves.size() / 2;
+  for (std::size_t i = 0; i < half; ++i) {
+    const ChartCurve& low = curves[i];
+    const ChartCurve& high = curves[curves.size() - 1 - i];
+    ChartCurve both = {.name = fmt::format("{} to {}", low.name, high.name), .gaps = low.gaps};
+    for (std::size_t at = 0; at < low.points.size(); ++at) {  // NaN where either has no place
+      both.points.push_back({low.points[at].x, frame.y.shows(high.points[at].y) ? low.points[at].y : std::nan("")});
+    }
+    std::string path;
+    for (const JoinedPoints& part : joined_points(both, frame.y)) {
+      const auto side = [&part](const ChartCurve& of) {
+        return std::span(of.points).subspan(part.begin, part.end - part.begin);
+      };
+      char command = 'M';
+      for (const std::size_t at : thinned(side(low), frame.x)) {
+        append_place(path, command, frame, side(low)[at]);
+        command = 'L';
+      }
+      const std::vector<std::size_t> back = thinned(side(high), frame.x);
+      std::for_each(back.rbegin(), back.rend(),
+                    [&](std::size_t at) { append_place(path, 'L', frame, side(high)[at]); });
+      path += 'Z';
+    }
+    to.out += fmt::format("<g><title>{}</title><path class=\"band f0\" d=\"{}\"/></g>\n", xml(both.name), path);
+    sign += "<path class=\"band f0\" d=\"M1 0h23v10h-23z\"/>";
+    entries.push_back({both.name, sign});
+  }
+  // The outermost ones show where a band has no place.
+  for (const std::size_t i : {std::size_t{0}, curves.size() - 1, half}) {
+    const CurvePaths paths(curves[i], frame);
+    for (std::size_t kind = 0; kind < marks; ++kind) {
+      seen[kind] = seen[kind] || paths.has(kind);
+    }
+    if (i == half && curves.size() % 2 == 1) {
+      paths.draw(to, "c0", "");
+      entries.push_back({curves[half].name, line_sign("c0", "")});
+    } else if (i != half) {
+      paths.draw(to, "faint", "");
+    }
+  }
+  put_legend(to, entries);
+  put_mark_legend(to, seen);
+}
+
+}  // namespace smd::tool

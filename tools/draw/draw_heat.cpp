@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "draw/drawing.hpp"
+#include "draw/palette.hpp"
+#include "draw/png.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace smd::tool {
+
+namespace {
+
+// From the first bin that is not empty to the last.
+Extent filled_range(const HeatMap& map) {
+  Extent extent;
+  for (const HeatColumn& column : map.columns) {
+    for (std::size_t bin = 0; bin < column.counts.size(); ++bin) {
+      if (column.counts[bin] > 0) {
+        extent.add(column.edges[bin]);
+        extent.add(column.edges[bin + 1]);
+      }
+    }
+  }
+  return extent;
+}
+
+// How far a step reaches to both sides: half way to its neighbour, and no further where one is missing.
+double half_width(const HeatMap& map, std::size_t at) {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  const std::vector<HeatColumn>& columns = map.columns;
+  const double before = at == 0 ? none : columns[at].x - columns[at - 1].x;
+  const double after = at + 1 == columns.size() ? none : columns[at + 1].x - columns[at].x;
+  const double least = std::min(before, after);
+  return std::isfinite(least) && least > 0 ? least / 2 : 0.5;
+}
+
+// Shares in pixels, which is also how steps are thinned: a pixel has the mean of its steps; of a step it has the share
+// of the bin that it lies in, or of all bins that lie in it.
+class ShareRaster {
+ public:
+  ShareRaster(const HeatMap& map, const PlotFrame& frame)
+      : frame_(frame),
+        columns_(static_cast<std::size_t>(std::ceil(frame.x.to() - frame.x.from()))),
+        rows_(static_cast<std::size_t>(std::ceil((frame.y.from() - frame.y.to()) / 2))),
+        shares_(columns_ * rows_, 0.0),
+        steps_(columns_, 0) {
+    for (std::size_t at = 0; at < map.columns.size(); ++at) {
+      add(map.columns[at], half_width(map, at));
+    }
+    for (std::size_t place = 0; place < shares_.size(); ++place) {
+      const std::size_t steps = steps_[place % columns_];
+      shares_[place] /= static_cast<double>(std::max<std::size_t>(steps, 1));
+      greatest_ = std::max(greatest_, shares_[place]);
+    }
+  }
+
+  [[nodiscard]] double greatest() const noexcept { return greatest_; }
+
+  [[nodiscard]] std::string png() const {
+    std::vector<double> levels;
+    levels.reserve(shares_.size());
+    for (const double share : shares_) {
+      levels.push_back(share > 0 ? share / greatest_ : std::nan(""));
+    }
+    return png_base64(levels, rows_, columns_, nullptr);
+  }
+
+ private:
+  [[nodiscard]] std::size_t column_of(double x) const {
+    const double place = std::floor(frame_.x.place(x) - frame_.x.from());
+    return static_cast<std::size_t>(std::clamp(place, 0.0, static_cast<double>(columns_ - 1)));
+  }
+  // From above, in rows; not rounded.
+  [[nodiscard]] double row_of(double y) const {
+    return (frame_.y.place(y) - frame_.y.to()) / (frame_.y.from() - frame_.y.to()) * static_cast<double>(rows_);
+  }
+
+  void add(const HeatColumn& column, double half) {
+    const double all = std::accumulate(column.counts.begin(), column.counts.end(), 0.0);
+    if (!(all > 0)) {
+      return;
+    }
+    std::vector<double> of_step(rows_, 0.0);
+    for (std::size_t bin = 0; bin < column.counts.size(); ++bin) {
+      if (!(column.counts[bin] > 0)) {
+        continue;
+      }
+      const double last = static_cast<double>(rows_ - 1);
+      const auto begin = static_cast<std::size_t>(std::clamp(std::round(row_of(column.edges[bin + 1])), 0.0, last));
+      const auto end = static_cast<std::size_t>(std::clamp(std::round(row_of(column.edges[bin])), 0.0, last + 1));
+      for (std::size_t row = begin; row < std::max(end, begin + 1); ++row) {
+        of_step[row] += column.counts[bin] / all;
+      }
+    }
+    const std::size_t first = column_of(column.x - half);
+    const std::size_t last = std::max(column_of(column.x + half), first + 1);
+    for (std::size_t at = first; at < std::min(last, columns_); ++at) {
+      ++steps_[at];
+      for (std::size_t row = 0; row < rows_; ++row) {
+        shares_[row * columns_ + at] += of_step[row];
+      }
+    }
+  }
+
+  const PlotFrame& frame_;
+  std::size_t columns_;
+  std::size_t rows_;
+  std::vector<double> shares_;
+  std::vector<std::size_t> steps_;
+  double greatest_ = 0;
+};
+
+}  // namespace
+
+void draw_content(Drawing& to, const Chart& chart, const HeatMap& map) {
+  Extent x;
+  for (std::size_t at = 0; at < map.columns.size(); ++at) {
+    x.add(map.columns[at].x - half_width(map, at));
+    x.add(map.columns[at].x + half_width(map, at));
+  }
+  const PlotFrame frame = put_frame(to, chart, x, filled_range(map), 0);
+  const ShareRaster raster(map, frame);
+  if (raster.greatest() > 0) {
+    to.out += fmt::format(
+        "<image class=\"image\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
+        "href=\"data:image/png;base64,{}\"/>\n",
+        coordinate(frame.x.from()), coordinate(frame.y.to()), coordinate(frame.x.to() - frame.x.from()),
+        coordinate(frame.y.from() - frame.y.to()), raster.png());
+  }
+  put_shades(to, "0 %", fmt::format("{:.3g} %", raster.greatest() * 100), "of the elements of a step, by bin");
+}
+
+}  // namespace smd::tool

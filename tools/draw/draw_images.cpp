@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "draw/drawing.hpp"
+#include "draw/palette.hpp"
+#include "draw/png.hpp"
+#include "draw/xml_text.hpp"
+
+#include "cli/number_format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr double tile_gap = 8;
+constexpr double caption_height = 17;
+constexpr double largest_cell = 28;
+constexpr double tallest_tile = 420;
+constexpr double least_tile = 64;
+
+struct TileSize {
+  double width = 0;
+  double height = 0;
+};
+
+TileSize size_of(const ImageTile& tile, double room) {
+  const auto columns = static_cast<double>(tile.columns);
+  const auto rows = static_cast<double>(tile.rows);
+  const double width = std::min(room, columns * largest_cell);
+  return {width, std::clamp(width * rows / columns, 14.0, tallest_tile)};
+}
+
+std::vector<double> levels_of(const ImageTile& tile, const Extent& extent) {
+  std::vector<double> levels;
+  levels.reserve(tile.numbers.size());
+  for (const double number : tile.numbers) {
+    // Halves, so that the distance of any two numbers is finite.
+    const double level = extent.low < extent.high ? (number / 2 - extent.low / 2) / (extent.high / 2 - extent.low / 2)
+                                                  : (std::isnan(number) ? number : 0.5);
+    levels.push_back(std::isnan(level) ? level : std::clamp(level, 0.0, 1.0));
+  }
+  return levels;
+}
+
+}  // namespace
+
+void draw_content(Drawing& to, const Chart&, const ImageGrid& grid) {
+  Extent extent;
+  bool no_number = false;
+  std::size_t widest = 1;
+  for (const ImageTile& tile : grid.tiles) {
+    widest = std::max(widest, tile.columns);
+    for (const double number : tile.numbers) {
+      no_number = no_number || std::isnan(number);
+      if (std::isfinite(number)) {
+        extent.add(number);
+      }
+    }
+  }
+  // As nearly a square of tiles as they can be seen in, and no fewer in a row than have room at their largest.
+  const auto count = static_cast<double>(grid.tiles.size());
+  const double full = static_cast<double>(widest) * largest_cell + tile_gap;
+  const double most = std::floor((to.width + tile_gap) / (least_tile + tile_gap));
+  const double in_row =
+      std::clamp(std::max(std::ceil(std::sqrt(count)), std::floor((to.width + tile_gap) / full)), 1.0, most);
+  const auto across = static_cast<std::size_t>(in_row);
+  const double room = (to.width + tile_gap) / in_row - tile_gap;
+  to.y += 6;
+  for (std::size_t first = 0; first < grid.tiles.size(); first += across) {
+    double tallest = 0;
+    bool captions = false;
+    for (std::size_t i = first; i < std::min(first + across, grid.tiles.size()); ++i) {
+      const ImageTile& tile = grid.tiles[i];
+      const TileSize size = size_of(tile, room);
+      const double x = static_cast<double>(i - first) * (room + tile_gap);
+      to.out += fmt::format(
+          "<image class=\"image\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
+          "href=\"data:image/png;base64,{}\"><title>{}</title></image>\n",
+          coordinate(x), coordinate(to.y), coordinate(size.width), coordinate(size.height),
+          png_base64(levels_of(tile, extent), tile.rows, tile.columns, &no_number_color), xml(tile.caption));
+      if (!tile.caption.empty()) {
+        put_text(to, x, to.y + size.height + 13, "quiet", shortened(tile.caption, room / 13));
+        captions = true;
+      }
+      tallest = std::max(tallest, size.height);
+    }
+    to.y += tallest + (captions ? caption_height : 0) + tile_gap;
+  }
+  if (!extent.empty()) {
+    put_shades(to, number_text(extent.low, 4), number_text(extent.high, 4), "");
+  }
+  if (no_number) {
+    const LegendEntry entry = {"not a number (NaN)",
+                               fmt::format("<path fill=\"{}\" d=\"M7 0h10v10h-10z\"/>", color_text(no_number_color))};
+    put_legend(to, {&entry, 1});
+  }
+}
+
+}  // namespace smd::tool

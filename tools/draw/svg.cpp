@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "draw/svg.hpp"
+
+#include "draw/chart_table.hpp"
+#include "draw/drawing.hpp"
+#include "draw/palette.hpp"
+#include "draw/xml_text.hpp"
+
+#include <fmt/format.h>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr double border = 12;
+constexpr double title_font = 17;
+constexpr double subtitle_font = 13;
+constexpr std::size_t rows_in_words = 20;
+
+std::string words(const Chart& chart) {
+  std::string text = chart.subtitle;
+  text += text.empty() ? "" : ". ";
+  for (std::size_t i = 0; i < chart.findings.size() && i < rows_in_words; ++i) {
+    text += chart.findings[i].text + ". ";
+  }
+  return text + table_text(chart_table(chart), rows_in_words);
+}
+
+void draw_chart(Drawing& to, const Chart& chart) {
+  put_paragraph(to, "title", title_font, chart.title, 3);
+  if (!chart.subtitle.empty()) {
+    put_paragraph(to, "quiet", subtitle_font, chart.subtitle, 3);
+  }
+  to.y += 6;
+  std::visit([&](const auto& content) { draw_content(to, chart, content); }, chart.content);
+}
+
+std::string title_and_description(const Chart& chart) {
+  return fmt::format("<title>{}</title>\n<desc>{}</desc>\n", xml(chart.title), xml(words(chart)));
+}
+
+// The element around a drawing. `before` stands ahead of it.
+std::string element(const Drawing& drawing, std::string_view attributes, std::string_view before) {
+  const std::string width = coordinate(drawing.width + 2 * border);
+  const std::string height = coordinate(drawing.y + 2 * border);
+  return fmt::format(
+      "<svg class=\"chart\" {}viewBox=\"0 0 {} {}\">\n{}<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n"
+      "<g transform=\"translate({},{})\">\n{}</g>\n</svg>\n",
+      attributes, width, height, before, width, height, border, border, drawing.out);
+}
+
+}  // namespace
+
+std::string svg_element(const Chart& chart) {
+  Drawing drawing = {.width = chart_width - 2 * border};
+  draw_chart(drawing, chart);
+  return element(drawing, "role=\"img\" ", title_and_description(chart));
+}
+
+std::string svg_document(std::span<const Chart> charts, std::string_view title) {
+  constexpr double enlarged = 1.2;  // where there is room for it
+  Drawing drawing = {.width = chart_width - 2 * border};
+  if (!title.empty()) {
+    put_paragraph(drawing, "title", title_font, title, 3);
+    drawing.y += 10;
+  }
+  for (std::size_t i = 0; i < charts.size(); ++i) {
+    drawing.y += i == 0 ? 0 : 18;
+    drawing.out += fmt::format("<g class=\"panel\" role=\"img\">{}", title_and_description(charts[i]));
+    draw_chart(drawing, charts[i]);
+    drawing.out += "</g>\n";
+  }
+  const std::string attributes =
+      fmt::format("xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" ",
+                  coordinate(chart_width * enlarged), coordinate((drawing.y + 2 * border) * enlarged));
+  const std::string before = fmt::format(
+      "<title>{}</title>\n<style>\n:root{{color-scheme:light dark;max-width:100%;height:auto}}\n{}</style>\n",
+      xml(title.empty() ? std::string_view(charts.front().title) : title), chart_style());
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + element(drawing, attributes, before);
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "draw/chart.hpp"
+
+namespace smd::tool {
+
+/// How wide charts are drawn, in SVG's units: text of 13 to 17 of them can be read where a phone makes it narrower.
+inline constexpr double chart_width = 600;
+
+/// A chart as an `<svg>` element for a page that holds `chart_style`: it fills the width that it is given. Names are
+/// text, whatever they hold. No scripts, identifiers, style attributes or outside resources: images are data URLs. For
+/// screen readers it has a `title` and a `desc`; `chart_table` has the rest.
+[[nodiscard]] std::string svg_element(const Chart& chart);
+
+/// Charts one above another as an SVG document of its own, with their style, below `title` if that is not empty.
+/// @pre charts is not empty.
+[[nodiscard]] std::string svg_document(std::span<const Chart> charts, std::string_view title);
+
+}  // namespace smd::tool

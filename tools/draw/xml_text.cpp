@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "draw/xml_text.hpp"
+
+#include "cli/text.hpp"
+
+#include <algorithm>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
+
+// Of DejaVu Sans, which is among the widest.
+double character_width(char32_t point, std::string_view bytes) noexcept {
+  constexpr std::string_view narrow = "ijl.,:;|'!()[]I ft/\\";
+  constexpr std::string_view wide = "mwMW@%";
+  if (point < 0x80) {
+    const char letter = static_cast<char>(point);
+    return narrow.find(letter) != std::string_view::npos ? 0.4
+           : wide.find(letter) != std::string_view::npos ? 0.99
+           : point >= 'A' && point <= 'Z'                ? 0.72
+                                                         : 0.64;
+  }
+  return 0.62 * static_cast<double>(std::max<std::size_t>(display_width(bytes), 1));
+}
+
+struct Character {
+  std::size_t begin = 0;
+  double width = 0;
+};
+
+std::vector<Character> characters(std::string_view text) {
+  std::vector<Character> all;
+  for (std::size_t at = 0; at < text.size();) {
+    const DecodedCharacter one = decode_utf8(text.substr(at));
+    all.push_back({at, character_width(one.value, text.substr(at, one.size))});
+    at += one.size;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string displayable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const DecodedCharacter one = decode_utf8(text);
+    const std::string_view bytes = text.substr(0, one.size);
+    text.remove_prefix(one.size);
+    if (!one.valid || one.value == 0xFFFE || one.value == 0xFFFF) {
+      out += replacement;
+    } else if (upsets_terminal(one.value)) {
+      append_printable(out, bytes);
+    } else {
+      out += bytes;
+    }
+  }
+  return out;
+}
+
+void append_xml(std::string& out, std::string_view text) {
+  for (const char byte : displayable(text)) {
+    switch (byte) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += byte;
+    }
+  }
+}
+
+std::string xml(std::string_view text) {
+  std::string out;
+  append_xml(out, text);
+  return out;
+}
+
+double text_width(std::string_view text) noexcept {
+  double width = 0;
+  while (!text.empty()) {
+    const DecodedCharacter one = decode_utf8(text);
+    width += character_width(one.value, text.substr(0, one.size));
+    text.remove_prefix(one.size);
+  }
+  return width;
+}
+
+std::string shortened(std::string_view text, double width) {
+  std::string shown = displayable(text);
+  if (text_width(shown) <= width) {
+    return shown;
+  }
+  const std::vector<Character> all = characters(shown);
+  const double room = std::max(width - 1, 0.0);  // of `…` 1
+  std::size_t head = 0;
+  std::size_t tail = all.size();
+  double head_width = 0;
+  double tail_width = 0;
+  while (head < tail) {
+    const bool at_head = head_width <= tail_width;
+    const double next = at_head ? all[head].width : all[tail - 1].width;
+    if (head_width + tail_width + next > room) {
+      break;
+    }
+    at_head ? ++head : --tail;
+    (at_head ? head_width : tail_width) += next;
+  }
+  const std::size_t head_end = head < all.size() ? all[head].begin : shown.size();
+  const std::size_t tail_begin = tail < all.size() ? all[tail].begin : shown.size();
+  return shown.substr(0, head_end) + "…" + shown.substr(tail_begin);
+}
+
+std::vector<std::string> text_lines(std::string_view text, double width, std::size_t most) {
+  std::vector<std::string> lines;
+  std::string rest = displayable(text);
+  while (!rest.empty()) {
+    if (lines.size() + 1 == most || text_width(rest) <= width) {
+      lines.push_back(shortened(rest, width));
+      return lines;
+    }
+    double used = 0;
+    std::size_t end = 0;
+    std::size_t space = 0;
+    for (const Character& one : characters(rest)) {
+      used += one.width;
+      if (used > width) {
+        break;
+      }
+      end = one.begin + 1;
+      space = rest[one.begin] == ' ' ? one.begin : space;
+    }
+    if (space == 0) {  // one long word: broken anywhere, between characters
+      space = std::max<std::size_t>(end, 1);
+      while (space < rest.size() && (static_cast<unsigned char>(rest[space]) & 0xC0u) == 0x80u) {
+        ++space;
+      }
+    }
+    lines.push_back(rest.substr(0, space));
+    rest.erase(0, std::min(rest.find_first_not_of(' ', space), rest.size()));
+  }
+  return lines;
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rows/picture_options.hpp"
+
+#include "draw/svg.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace smd::tool {
+
+namespace {
+
+constexpr std::size_t most_charts = 64;
+
+constexpr std::array<OptionSpec, 2> picture_table = {{
+    {.name = "log",
+     .help = "with -f svg: a logarithmic axis",
+     .group = group::output,
+     .manual = "With -f svg: the numbers stand on a logarithmic axis. Zeros and negative numbers have no place there "
+               "and are marked at the lower edge."},
+    {.name = "title",
+     .metavar = "TEXT",
+     .help = "with -f svg: a heading for the picture",
+     .group = group::output,
+     .kind = ValueKind::text},
+}};
+
+}  // namespace
+
+std::span<const OptionSpec> PictureOptions::table() noexcept { return picture_table; }
+
+PictureOptions PictureOptions::from(const CommandLine& line, const OutputOptions& output) {
+  PictureOptions options;
+  if (output.format != svg_format) {
+    for (const OptionSpec& option : picture_table) {
+      if (line.has(option.name)) {
+        throw UsageError(fmt::format("--{} needs -f svg", option.name));
+      }
+    }
+    return options;
+  }
+  if (output.asks_for_rows()) {
+    throw UsageError(fmt::format("{}: there are no rows in -f svg", output.row_option()));
+  }
+  options.scale = line.has("log") ? ScaleKind::logarithmic : ScaleKind::linear;
+  options.title = line.value("title").value_or("");
+  return options;
+}
+
+PictureOutput::PictureOutput(OutputFile& file, const OutputOptions& output) : file_(file) {
+  if (output.format == svg_format) {
+    memory_.emplace(OutputFile::memory());
+  }
+}
+
+void PictureOutput::close(const Diagnostics& messages) {
+  if (memory_) {
+    std::string text;
+    memory_->take_text(text);
+    if (text.empty()) {
+      return;
+    }
+    file_.write(text);
+  }
+  file_.close(messages);
+}
+
+void write_charts(OutputFile& out, std::span<const Chart> charts, const PictureOptions& options,
+                  std::string_view instead) {
+  if (charts.size() > most_charts) {
+    throw UsageError(fmt::format("-f svg: {} charts are too many for one picture, which shows {}: {}", charts.size(),
+                                 most_charts, instead));
+  }
+  if (!charts.empty()) {
+    out.write(svg_document(charts, options.title));
+  }
+}
+
+}  // namespace smd::tool

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cli/command_line.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/output_file.hpp"
+#include "draw/chart.hpp"
+#include "rows/output_options.hpp"
+
+namespace smd::tool {
+
+/// The format that is a picture.
+inline constexpr std::string_view svg_format = "svg";
+
+/// What manual pages say of all pictures.
+inline constexpr std::string_view picture_prose =
+    "An SVG picture opens in any browser and prints; it follows the reader's light or dark, and holds no script and "
+    "nothing that is loaded. Colours are told apart by the colour-blind, too; a screen reader gets the first, last, "
+    "least and greatest number of each curve, exactly. Lines end at NaN, infinities and steps that are missing, which "
+    "are marked at their step. A curve of many points is drawn with the least and the greatest of each pixel, so that "
+    "no spike is lost. Of more than 24 curves, seven are coloured and named: those with NaN or infinities, then those "
+    "that end highest and lowest; a browser shows the name of any curve under the pointer.";
+
+/// The options of `-f svg`.
+struct PictureOptions {
+  ScaleKind scale = ScaleKind::linear;  ///< --log
+  std::string title;                    ///< --title; empty: what is drawn says it.
+
+  /// --log --title.
+  static std::span<const OptionSpec> table() noexcept;
+  /// @throws UsageError if there are any without -f svg, or what has no picture (--columns, --sort, --limit) with it.
+  static PictureOptions from(const CommandLine& line, const OutputOptions& output);
+};
+
+/// Where the results of a command go that may be a picture: straight to a file or, with -f svg, to memory until it is
+/// known that there is something to draw.
+class PictureOutput {
+ public:
+  /// `file` must outlive this.
+  PictureOutput(OutputFile& file, const OutputOptions& output);
+
+  [[nodiscard]] OutputFile& to() noexcept { return memory_ ? *memory_ : file_; }
+  /// Puts the file in its place, as `OutputFile::close`. Where nothing was drawn, what was there stays.
+  void close(const Diagnostics& messages);
+
+ private:
+  OutputFile& file_;
+  std::optional<OutputFile> memory_;
+};
+
+/// Writes charts as one SVG document. None: writes nothing.
+/// @throws UsageError if there are more than a picture can show; `instead` says what to do about it.
+void write_charts(OutputFile& out, std::span<const Chart> charts, const PictureOptions& options,
+                  std::string_view instead);
+
+}  // namespace smd::tool

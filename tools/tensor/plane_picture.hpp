@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace smd::tool::tensor {
+
+/// A plane of numbers made small enough to draw.
+struct PlanePicture {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::vector<double> levels;  ///< Row by row: the mean of each block of elements; NaN if one is in it.
+
+  [[nodiscard]] double at(std::size_t row, std::size_t column) const { return levels[row * columns + column]; }
+};
+
+/// At most `most_columns` wide; blocks are squares. `number(place)` is asked for each element, row by row.
+template <class Number>
+[[nodiscard]] PlanePicture plane_picture(std::size_t rows, std::size_t columns, std::size_t most_columns,
+                                         Number&& number) {
+  const std::size_t factor = (columns + most_columns - 1) / most_columns;
+  PlanePicture picture;
+  picture.rows = (rows + factor - 1) / factor;
+  picture.columns = (columns + factor - 1) / factor;
+  picture.levels.assign(picture.rows * picture.columns, 0);
+  std::vector<std::uint32_t> counts(picture.levels.size(), 0);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t column = 0; column < columns; ++column) {
+      const std::size_t cell = row / factor * picture.columns + column / factor;
+      picture.levels[cell] += number(row * columns + column);
+      ++counts[cell];
+    }
+  }
+  for (std::size_t cell = 0; cell < counts.size(); ++cell) {
+    picture.levels[cell] /= counts[cell];
+  }
+  return picture;
+}
+
+}  // namespace smd::tool::tensor
