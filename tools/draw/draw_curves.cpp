@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "draw/chart_table.hpp"
 #include "draw/drawing.hpp"
 #include "draw/palette.hpp"
 #include "draw/thinning.hpp"
@@ -211,7 +212,9 @@ void draw_content(Drawing& to, const Chart& chart, const CurveSet& set) {
   const auto draw_named = [&](const ChartCurve& curve, std::size_t hue, std::string_view dash) {
     const std::string color = fmt::format("c{}", hue % hues);
     draw(curve, color, dash);
-    entries.push_back({curve.name, line_sign(color, dash)});
+    const std::string not_finite = not_finite_text(curve);
+    entries.push_back(
+        {not_finite.empty() ? curve.name : fmt::format("{} ({})", curve.name, not_finite), line_sign(color, dash)});
   };
   if (curves.size() <= most_named) {
     for (const ChartCurve& curve : curves) {
