@@ -114,13 +114,13 @@ class Bench:
         """The number of rounds of this length for which there is time."""
         return max(least, min(200, int(self.options.seconds / seconds)))
 
-    def in_turns(self, commands, least=5, cold=False):
+    def in_turns(self, commands, least=5, cold=False, statuses=frozenset({0})):
         """For each command: best and median seconds and the peak memory in KiB. A first round warms up and determines
         the number of rounds."""
-        first = self.stopwatch(commands, 1, cold)
+        first = self.stopwatch(commands, 1, cold, statuses)
         rounds = self.rounds(sum(runs[0][0] for runs in first), least)
         measured = []
-        for runs in self.stopwatch(commands, rounds, cold):
+        for runs in self.stopwatch(commands, rounds, cold, statuses):
             seconds = [run[0] for run in runs]
             measured.append({'best': min(seconds), 'median': statistics.median(seconds),
                              'peak_kib': max(run[1] for run in runs), 'rounds': rounds})

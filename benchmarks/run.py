@@ -12,6 +12,7 @@ import os
 import sys
 import time
 
+import differences
 import measurements
 import measurements_parts
 import growth
@@ -20,7 +21,7 @@ import page
 from bench import Bench, Skipped, wanted
 
 # In the order of the page. --only uses the function's name; the title is the first line of its docstring.
-MEASUREMENTS = (*measurements.MEASUREMENTS, *measurements_parts.MEASUREMENTS, measurements.s3)
+MEASUREMENTS = (*measurements.MEASUREMENTS, differences.differences, *measurements_parts.MEASUREMENTS, measurements.s3)
 
 
 def title(measurement):

@@ -9,6 +9,9 @@ cd "$(dirname "$0")/.."
 need_packages $build_packages $test_packages
 # Clang's sanitizer libraries; their package is named after Clang's version.
 need_packages "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
+# The newest Clang that the distribution has, so that no warning of later compilers comes as a surprise.
+need_packages clang-16 libclang-rt-16-dev
+newest=$(command -v clang++-16 || echo clang++)
 jobs=$(nproc)
 # A second run compiles only what changed, wherever the clone is.
 if command -v ccache >/dev/null; then
@@ -28,8 +31,8 @@ ctest --preset asan --label-regex unit --parallel "$jobs"
 
 # The other unit tests run in one thread, or in threads of the library that these tests use more heavily.
 threaded='unit_base unit_storage unit_trial unit_hook'
-step "unit tests: tsan ($threaded)"
-cmake --preset tsan
+step "unit tests: tsan, with $newest ($threaded)"
+cmake --preset tsan -DCMAKE_CXX_COMPILER="$newest" -DSMD_WERROR=ON
 # shellcheck disable=SC2086
 cmake --build --preset tsan --target $threaded
 ctest --preset tsan --tests-regex "^($(printf '%s' "$threaded" | tr ' ' '|'))\$" --parallel "$jobs"

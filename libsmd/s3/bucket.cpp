@@ -11,9 +11,12 @@ namespace smd::detail::storage::s3 {
 namespace {
 
 constexpr std::string_view read_whole = ".json";  ///< How the names of index and collections files end.
-constexpr unsigned most_empty_pages = 100;        ///< In a row: what was deleted may take up pages.
-constexpr std::chrono::seconds failed_for{4};     ///< Less than the time between two looks of who follows a trial.
-constexpr std::size_t most_failed = 10'000;       ///< Objects of which a failure is remembered.
+/// How the names of files end that are written once: what a listing says of them tells whether they changed.
+constexpr std::string_view whole_from_the_start = ".safetensors";
+constexpr std::string_view rewritten_whole = "trainer_state.json";
+constexpr unsigned most_empty_pages = 100;     ///< In a row: what was deleted may take up pages.
+constexpr std::chrono::seconds failed_for{4};  ///< Less than the time between two looks of who follows a trial.
+constexpr std::size_t most_failed = 10'000;    ///< Objects of which a failure is remembered.
 
 }  // namespace
 
@@ -137,8 +140,8 @@ Outcome<Bucket::Page> Bucket::list_page(const PageRequest& request) {
     if (object.key == name && (name.empty() || name.ends_with('/'))) {
       continue;  // represents the folder itself
     }
-    if (cache_ || object.key.ends_with(read_whole)) {
-      listed_.add(object.key, object.size, object.etag);
+    if (cache_ || object.key.ends_with(read_whole) || object.key.ends_with(whole_from_the_start)) {
+      listed_.add(object.key, object.size, object.etag, object.written);
     }
     page.listed.newest = std::max(page.listed.newest, object.written);
     page.listed.names.push_back(std::move(object.key));
@@ -201,6 +204,10 @@ std::string Bucket::cache_name(const std::string& name, std::string_view part) c
   const Settings& settings = client_->settings();
   return (settings.endpoint ? settings.endpoint->host + settings.endpoint->base : std::string("aws")) + "\n" +
          location_.bucket + "\n" + std::string(part) + "\n" + key_of(name);  // only a key may contain line breaks
+}
+
+std::optional<ListedObjectFacts> Bucket::listed_facts(std::string_view name) const {
+  return name.ends_with(whole_from_the_start) || name.ends_with(rewritten_whole) ? listed_.find(name) : std::nullopt;
 }
 
 void Bucket::forget(const std::string& name) { listed_.forget(name); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,6 +16,7 @@ namespace smd::detail::storage::s3 {
 struct ListedObjectFacts {
   std::uint64_t size = 0;
   std::size_t etag_hash = 0;
+  std::optional<std::chrono::system_clock::time_point> written = {};
 
   [[nodiscard]] bool has_etag(std::string_view etag) const noexcept {
     return etag_hash == std::hash<std::string_view>()(etag);
@@ -25,10 +27,11 @@ struct ListedObjectFacts {
 /// instead of names, which may be many and long. Thread-safe.
 class ListedObjects {
  public:
-  void add(std::string_view name, std::uint64_t size, std::string_view etag) {
+  void add(std::string_view name, std::uint64_t size, std::string_view etag,
+           std::optional<std::chrono::system_clock::time_point> written = {}) {
     const std::lock_guard lock(mutex_);
     if (objects_.size() < most_objects) {
-      objects_.insert_or_assign(hash(name), ListedObjectFacts{size, hash(etag)});
+      objects_.insert_or_assign(hash(name), ListedObjectFacts{size, hash(etag), written});
     }
   }
   [[nodiscard]] std::optional<ListedObjectFacts> find(std::string_view name) const {

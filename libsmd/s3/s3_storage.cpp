@@ -140,6 +140,22 @@ class S3Storage final : public Storage {
     return newest;
   }
 
+  /// Of files that are written once, as listed: the last listing tells whether they changed.
+  std::optional<FileStamp> file_stamp(std::string_view name) override {
+    const auto facts = bucket_->listed_facts(name);
+    if (!facts) {
+      return std::nullopt;
+    }
+    const auto written = facts->written.value_or(std::chrono::system_clock::time_point());
+    return FileStamp{0, facts->etag_hash, static_cast<std::uint64_t>(written.time_since_epoch().count()), 0,
+                     facts->size};
+  }
+
+  std::optional<std::chrono::system_clock::time_point> written_at(std::string_view name) override {
+    const auto facts = bucket_->listed_facts(name);
+    return facts ? facts->written : std::nullopt;
+  }
+
   bool exists(std::string_view name) override {
     if (!refuse_path(name).empty() || name.empty()) {
       return false;

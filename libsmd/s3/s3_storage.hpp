@@ -49,6 +49,8 @@ class Bucket {
   /// Returns the first page of such a listing, with at most `names` names.
   Outcome<Listed> list_first(const std::string& name, bool one_level, const std::string& after, unsigned names = 1000);
 
+  /// What the last listing said of a file that is written once; nullopt of others.
+  [[nodiscard]] std::optional<ListedObjectFacts> listed_facts(std::string_view name) const;
   /// Discards what a listing said of an object, because it may be out of date.
   void forget(const std::string& name);
 

@@ -10,6 +10,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import time
 
 from s3_case import KEY, OPTIONS, SECRET, Case, Server, main
 
@@ -67,6 +68,27 @@ class SameAnswers(Case):
         found = self.run_command("smd-ls", "--find", "s3://logs/sweep").stdout.decode().splitlines()
         self.assertEqual(found, ["s3://logs/sweep/" + run
                                  for run in ("deep/run_a", "deep/run_b", "exp1", "exp2", "exp3", "keras_like")])
+
+    def test_checkpoint_folders(self):
+        fixtures = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fixtures", "checkpoints")
+        models = os.path.join(self.root, "models")
+        shutil.copytree(fixtures, models)
+        an_hour_ago = time.time() - 3600  # young files that are too short are not yet complete
+        for folder, _, files in os.walk(models):
+            for file in files:
+                os.utime(os.path.join(folder, file), (an_hour_ago, an_hour_ago))
+        suffix = ".expected.json"
+        output = 0
+        for file in sorted(os.listdir(models)):
+            if file.endswith(suffix):
+                with open(os.path.join(models, file), encoding="utf-8") as text:
+                    right = json.load(text)
+                if not right["prepare"]:  # S3 has neither links nor pipes
+                    for command in self.COMMANDS[:6]:
+                        output += len(self.compare(right["operand"], command, "models"))
+        self.assertGreater(output, 300_000)
+        found = self.run_command("smd-ls", "--find", "s3://models/trainer_run").stdout.decode().splitlines()
+        self.assertEqual(found, ["s3://models/trainer_run"])
 
     def test_find(self):
         found = self.run_command("smd-ls", "--find", "s3://recorded/")

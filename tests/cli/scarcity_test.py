@@ -35,6 +35,7 @@ READERS = [
     ["smd-tensor", "-s", ":", "--stat", "--csv"],
     ["smd-tensor", "-s", ":", "--jsonl"],
     ["smd-reduce", "-s", ":", "-r", "min,mean,median", "--csv"],
+    ["smd-diff", "-s", ":", "--steps-b", ":", "--all", "--csv"],
     ["smd-rule", "-r", "ExplodingTensor", "--csv", "--columns", "rule,status,message,tensors_matched,steps_evaluated"],
     ["smd-wait", "--step", "0", "--timeout", "5"],
 ]
@@ -136,7 +137,7 @@ class Scarcity(unittest.TestCase):
 
     def test_barely_loaded(self):
         """From the least memory with which the loader succeeds: there not even an exception can be allocated."""
-        for tool in ("smd-ls", "smd-tensor", "smd-reduce", "smd-rule", "smd-wait", "smd-save"):
+        for tool in ("smd-ls", "smd-tensor", "smd-reduce", "smd-rule", "smd-wait", "smd-diff", "smd-save"):
             none, enough = 4 * MIB, 64 * MIB
             while enough - none > 32 * KIB:
                 middle = (none + enough) // 2 // KIB * KIB

@@ -27,6 +27,7 @@ check() {
 check smd-ls 0 "$trial" --check
 check smd-tensor 0 "$trial" -s first -e bias --jsonl
 check smd-reduce 0 "$trial" -s first -e bias -r mean,median,std
+check smd-diff 0 "$trial" "$trial" -s first -e bias --all --jsonl
 check smd-wait 0 "$trial" -s 0
 check smd-rule 0 --list
 check smd-save 0 "$work/run" --step 0 --mode train loss=0.5

@@ -189,13 +189,14 @@ def names(outcome):
     equal(sorted(outcome.output.splitlines()), sorted([*(good - bad), *("\t" + name for name in bad - good)]))
 
 
-@answers(18)
+@answers(18, status=1)
 def differing(outcome):
     # The loss is the only tensor that both trials have.
-    rows = [line.split() for line in outcome.output.splitlines()]
-    equal([row[0] for row in rows], [LOSS])
-    close({"good": rows[0][1], "bad": rows[0][2]},
-          {"good": l2(trial(DIGITS)[0][1][LOSS]), "bad": l2(trial(EXPLODING)[0][1][LOSS])})
+    good, bad = ({name for _, values in trial(which).values() for name in values} for which in (DIGITS, EXPLODING))
+    rows = {name: (state, number) for name, state, number in table(outcome.output)[1:]}
+    equal({name: state for name, (state, _) in rows.items() if name != LOSS},
+          {**dict.fromkeys(good - bad, "only_a"), **dict.fromkeys(bad - good, "only_b")})
+    close({LOSS: rows[LOSS][1]}, {LOSS: abs(float(trial(DIGITS)[0][1][LOSS]) - float(trial(EXPLODING)[0][1][LOSS]))})
 
 
 @answers(19)
@@ -324,3 +325,24 @@ def every_point(outcome):
     equal([int(row[0]) for row in rows], written["steps"])
     equal([float(row[1]) for row in rows], written["wall_times"])
     assert np.array_equal(np.float32([row[2] for row in rows]), np.float32(written["values"]), equal_nan=True), rows
+
+
+@answers(34, status=1)
+def changed(outcome):
+    ends = {}
+    for name in PARAMETERS:
+        values = series(name)
+        ends[name] = [values[step].astype(float) for step in (min(values), max(values))]
+    change = {name: l2(first - last) / l2(last) for name, (first, last) in ends.items()
+              if name.endswith(".weight")}
+    rows = table(outcome.output)[1:]
+    equal([row[0] for row in rows], sorted(change, key=change.get, reverse=True))
+    close({row[0]: row[1] for row in rows}, change)
+    close({row[0]: row[2] for row in rows},
+          {name: float((ends[name][0] * ends[name][1]).sum()) / l2(ends[name][0]) / l2(ends[name][1]) for name in change})
+
+
+@answers(35, status=1)
+def rounding(outcome):
+    assert not np.isclose(trial(DIGITS)[0][1][LOSS], trial(EXPLODING)[0][1][LOSS], rtol=1e-5, atol=1e-8)
+    equal((outcome.output, outcome.errors), ("", ""))

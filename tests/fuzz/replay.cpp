@@ -78,7 +78,9 @@ class Last {
 
   void keep(const std::vector<std::uint8_t>& input) const {
     std::rewind(file_);
-    std::fwrite(input.data(), 1, input.size(), file_);
+    if (!input.empty()) {
+      std::fwrite(input.data(), 1, input.size(), file_);
+    }
     std::fflush(file_);
     if (ftruncate(fileno(file_), static_cast<off_t>(input.size())) != 0) {
       std::perror(path_.c_str());

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""seeds.py FOLDER: makes FOLDER/TARGET/* for every fuzz target, from the recorded trials and logs, the commands' tests
+"""seeds.py FOLDER: makes FOLDER/TARGET/* for every fuzz target, from the recorded trials, logs and checkpoints, the commands' tests
 and the short lists below. The output is always the same."""
 import gzip
 import hashlib
@@ -17,6 +17,7 @@ import zlib
 HERE = os.path.dirname(os.path.abspath(__file__))
 ARCHIVE = os.path.join(HERE, "..", "fixtures", "recorded-trials.tar.xz")
 LOGS = os.path.join(HERE, "..", "fixtures", "tb-logs")
+CHECKPOINTS = os.path.join(HERE, "..", "fixtures", "checkpoints")
 SEPARATOR = b"%%NEXT%%"
 LARGEST = 16384  # as run.sh's -max_len
 RECORD = re.compile(r"(.*?)/((?:index|events|collections)/.*|training_job_end\.ts)$")
@@ -132,6 +133,15 @@ def from_whole_logs(seeds):
             seeds.add("logs", bytes([flags]) + SEPARATOR.join(pieces))
 
 
+def from_checkpoints(seeds):
+    """Adds each safetensors file, each index of shards and each trainer state."""
+    for folder, _, files in sorted(os.walk(CHECKPOINTS)):
+        for file in sorted(files):
+            if file.endswith((".safetensors", ".index.json")) or file == "trainer_state.json":
+                with open(os.path.join(folder, file), "rb") as content:
+                    seeds.add("safetensors", content.read())
+
+
 def from_command_tests(seeds):
     with open(os.path.join(HERE, "..", "..", "cmake", "SmdCommands.cmake"), encoding="utf-8") as file:
         commands = ["smd-" + name for name in re.search(r"set\(SMD_COMMANDS (.*)\)", file.read())[1].split()]
@@ -237,6 +247,7 @@ def main():
     from_trials(seeds)
     from_logs(seeds)
     from_whole_logs(seeds)
+    from_checkpoints(seeds)
     from_command_tests(seeds)
     for kind, texts in enumerate(SPECS):
         for text in texts:

@@ -226,6 +226,8 @@ std::vector<Line> all_lines() {
       {"smd-reduce", {"-j1", "-s:", "--by", "step", "-r", "min,median,std"}},
       {"smd-reduce", {"-j1", "-s:", "--pivot", "-r", "l2"}},
       {"smd-reduce", {"-j1", "-s:", "--hist", "--bins", "4", "--jsonl"}},
+      {"smd-diff", {"-j1", "-s:", "--steps-b=:", "--all", "--json"}},
+      {"smd-diff", {"-j1", "-s", "first,last", "--no-equal-nan", "--by", "step"}},
   };
   const std::vector<Line> rules = rule_lines();
   lines.insert(lines.end(), rules.begin(), rules.end());

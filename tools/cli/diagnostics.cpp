@@ -180,6 +180,9 @@ void Diagnostics::report(const Problem& problem, std::string_view trial) {
     case ProblemKind::not_yet:
       info(text);
       return;
+    case ProblemKind::remark:
+      note(text);
+      return;
     case ProblemKind::stopped:
       info(text);
       fail(ReadError(problem), trial);
@@ -200,6 +203,10 @@ void Diagnostics::report_once(const Problem& problem, std::string_view trial) {
 
 void Diagnostics::report_record(const Problem& problem, std::string_view trial, std::string_view record, Level level) {
   const bool absent = problem.kind == ProblemKind::absent;
+  if (problem.kind == ProblemKind::warning) {
+    warning(std::string(record) + ": " + place_of(trial, problem.file) + to_string(problem));
+    return;
+  }
   if (!absent && problem.kind != ProblemKind::not_yet) {
     report(problem, trial);
     return;

@@ -52,6 +52,7 @@ ExitStatus status_of(ProblemKind kind) noexcept {
       return ExitStatus::timed_out;
     case ProblemKind::warning:
     case ProblemKind::note:
+    case ProblemKind::remark:
       return ExitStatus::yes;
   }
   return ExitStatus::unreadable;

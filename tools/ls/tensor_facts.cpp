@@ -193,18 +193,35 @@ void locate_first(const Trial& trial, std::vector<TensorFacts>& facts) {
 
 namespace {
 
+/// What a value is.
+struct Head {
+  std::string dtype;
+  Shape shape;
+};
+
+/// Of a value without a record the location tells; of others, the beginning of the record. A problem: why not.
+std::optional<Head> head_of(const Trial& trial, const TensorLocation& location, const std::string& tensor,
+                            std::optional<Problem>& problem) {
+  if (const BareValue* const bare = location.bare.get()) {
+    return Head{bare->unread_type.empty() ? std::string(to_string(bare->dtype)) : bare->unread_type, bare->shape};
+  }
+  HeadSink sink;
+  problem = trial.read_blocks(location, tensor, sink);
+  return !problem && sink.dtype() ? std::optional(Head{std::string(to_string(*sink.dtype())), sink.shape()})
+                                  : std::nullopt;
+}
+
 // Until both are known to vary, or all others were looked at.
-void compare_others(const Trial& trial, TensorFacts& row, const HeadSink& first) {
+void compare_others(const Trial& trial, TensorFacts& row, const Head& first) {
   for (const TensorLocation& other : row.others) {
     if (row.shape_varies && row.dtype_varies) {
       return;
     }
-    HeadSink sink;
-    if (other == *row.value || trial.read_blocks(other, row.summary.tensor, sink) || !sink.dtype()) {
-      continue;  // the command that prints the record reports what is wrong with it
-    }
-    row.shape_varies = row.shape_varies || sink.shape() != first.shape();
-    row.dtype_varies = row.dtype_varies || sink.dtype() != first.dtype();
+    std::optional<Problem> ignored;  // the command that prints the record reports what is wrong with it
+    const std::optional<Head> head =
+        other == *row.value ? std::nullopt : head_of(trial, other, row.summary.tensor, ignored);
+    row.shape_varies = row.shape_varies || (head && head->shape != first.shape);
+    row.dtype_varies = row.dtype_varies || (head && head->dtype != first.dtype);
   }
 }
 
@@ -215,18 +232,19 @@ void read_types(const Trial& trial, std::vector<TensorFacts>& facts, Diagnostics
     if (!row.value) {
       continue;
     }
-    HeadSink sink;
-    if (const std::optional<Problem> problem = trial.read_blocks(*row.value, row.summary.tensor, sink)) {
+    std::optional<Problem> problem;
+    const std::optional<Head> head = head_of(trial, *row.value, row.summary.tensor, problem);
+    if (problem) {
       messages.report_record(*problem, trial.path(), quoted(row.summary.tensor), Level::warning);
+    }
+    if (!head) {
       continue;
     }
-    row.dtype = sink.dtype();
-    if (!row.summary.shape && row.dtype) {
-      row.summary.shape = sink.shape();
+    row.dtype = head->dtype;
+    if (!row.summary.shape) {
+      row.summary.shape = head->shape;
     }
-    if (row.dtype) {
-      compare_others(trial, row, sink);
-    }
+    compare_others(trial, row, *head);
   }
 }
 

@@ -16,7 +16,7 @@ namespace smd::tool::ls {
 struct TensorFacts {
   TensorSummary summary;
   std::optional<TensorLocation> value;  ///< Of the latest step that has one, by the first worker; if asked for.
-  std::optional<Dtype> dtype;           ///< Of that record; see `read_types`.
+  std::string dtype;                    ///< Of that record; empty if it is not known; see `read_types`.
   std::vector<TensorLocation> others;   ///< Records that may have another shape or dtype; if asked for.
   bool shape_varies = false;            ///< Over steps or workers; so does the next.
   bool dtype_varies = false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -12,9 +13,23 @@ namespace {
 
 constexpr std::size_t most_records = 64;  // of one tensor
 
+/// Records that agree in this are taken to have one shape and dtype.
+struct RecordKind {
+  std::string_view worker;
+  std::uint64_t length = 0;
+  std::shared_ptr<const BareValue> bare;  // tells both
+
+  bool operator==(const RecordKind& other) const {
+    const bool same =
+        (!bare && !other.bare) || (bare && other.bare && bare->dtype == other.bare->dtype &&
+                                   bare->shape == other.bare->shape && bare->unread_type == other.bare->unread_type);
+    return same && worker == other.worker && length == other.length;
+  }
+};
+
 struct Seen {
-  std::vector<std::pair<std::string_view, std::uint64_t>> records;  // worker and length
-  std::optional<Shape> shape;                                       // saved by itself
+  std::vector<RecordKind> records;
+  std::optional<Shape> shape;  // saved by itself
 };
 
 /// Entries of a step come in the order of names, so that the next one is mostly the next row.
@@ -63,9 +78,9 @@ void find_variants(const Trial& trial, const EntryQuery& query, std::vector<Tens
     if (!entry.value || of_tensor.records.size() == most_records) {
       return true;
     }
-    const std::pair kind(entry.worker, entry.value->length);
+    RecordKind kind{entry.worker, entry.value->length, entry.value->bare};
     if (std::find(of_tensor.records.rbegin(), of_tensor.records.rend(), kind) == of_tensor.records.rend()) {
-      of_tensor.records.push_back(kind);
+      of_tensor.records.push_back(std::move(kind));
       tensor.others.push_back(*entry.value);
     }
     return true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <utility>
 
 #include "cli/operands.hpp"
 #include "cli/progress.hpp"
@@ -12,6 +13,10 @@ namespace {
 constexpr std::array<Column, 3> check_columns = {{{"file"}, {"offset", Align::right}, {"problem"}}};
 
 std::string report_text(const CheckReport& report) {
+  if (report.layout == "checkpoints") {
+    return std::to_string(report.event_files) + " files, " + std::to_string(report.records) + " tensors and numbers, " +
+           std::to_string(report.bytes) + " bytes read";
+  }
   std::string text = std::to_string(report.index_files) + " index files, " + std::to_string(report.event_files) +
                      " event files, " + std::to_string(report.records) + " records, " + std::to_string(report.bytes) +
                      " bytes read";
@@ -43,6 +48,11 @@ class CheckView final : public View {
         const CheckReport report =
             check_trial(operand, watched, [&](const Problem& problem) { print(problem, rows, messages); });
         messages.info(operand + ": " + report_text(report));
+        if (report.layout == "checkpoints" && !std::exchange(said_unprotected_, true)) {
+          messages.note(
+              "checkpoints have no checksum: shapes, types and places of tensors are right or told above, but nobody "
+              "can tell whether a bit of their elements was flipped");
+        }
       } catch (const Known&) {
         return;
       }
@@ -52,7 +62,14 @@ class CheckView final : public View {
   }
 
  private:
+  bool said_unprotected_ = false;
+
   void print(const Problem& problem, RowWriter& rows, Diagnostics& messages) const {
+    // Not of any file, or sound: nothing that a whole trial has otherwise.
+    if (problem.kind == ProblemKind::remark || (problem.kind == ProblemKind::note && problem.file.empty())) {
+      messages.report(problem, {});
+      return;
+    }
     rows.row({problem.file.empty() ? Cell() : Cell(problem.file), problem.offset ? Cell(*problem.offset) : Cell(),
               problem.text});
     // Every row tells of something that is not as a whole trial has it, also while the job runs.

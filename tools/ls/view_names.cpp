@@ -115,7 +115,7 @@ class NamesView final : public OneTrialView {
     const TensorSummary& summary = tensor.summary;
     const std::vector<std::string> modes = mode_texts(summary.modes);
     const Cell shape = tensor.shape_varies ? Cell(varies) : summary.shape ? Cell(ShapeCell{*summary.shape}) : Cell();
-    const Cell dtype = tensor.dtype_varies ? Cell(varies) : tensor.dtype ? Cell(to_string(*tensor.dtype)) : Cell();
+    const Cell dtype = tensor.dtype_varies ? Cell(varies) : !tensor.dtype.empty() ? Cell(tensor.dtype) : Cell();
     rows.row({summary.tensor, shape, summary.steps, summary.first_step.value, summary.last_step.value, ListCell{modes},
               ListCell{summary.workers}, ListCell{collections}, ListCell{summary.saved}, summary.bytes, dtype,
               tensor.written});

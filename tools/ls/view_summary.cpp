@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -7,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <smd/last_written.hpp>
+#include <string>
 #include <string_view>
 
 #include "cli/operands.hpp"
@@ -131,7 +131,8 @@ void say_details(const Trial& trial, Diagnostics& messages) {
     messages.info(quoted(tensor) + ": " + counted(count, "value") + " superseded");
   }
   for (const auto& [name, value] : trial.hyperparameters().values) {
-    messages.info(fmt::format("hyperparameter {} = {}", name, value));
+    std::string text = "hyperparameter ";
+    messages.info(text.append(name).append(" = ").append(value));
   }
 }
 

@@ -21,7 +21,6 @@ constexpr std::array<std::string_view, 34> reduction_words = {
     "l2",     "abs_min", "abs_max",  "abs_median",    "abs_mean",     "abs_std",  "abs_variance", "abs_sum", "abs_prod",
     "abs_l1", "abs_l2",  "saved",    "all",           "count",        "finite",   "nan",          "inf",     "posinf",
     "neginf", "zero",    "negative", "zero_fraction", "nan_fraction", "rms",      "p50"};
-constexpr std::array<std::string_view, 3> by_words = {"tensor", "step", "worker"};
 
 constexpr std::array<OptionSpec, 14> own_options = {{
     {.short_name = 'r',
@@ -59,14 +58,7 @@ constexpr std::array<OptionSpec, 14> own_options = {{
      .group = group::view,
      .kind = ValueKind::choice,
      .choices = nan_policies},
-    {.short_name = 'b',
-     .name = "by",
-     .metavar = "LIST",
-     .help = "of tensor,step,worker: a row for each; what is left out is pooled as one array (default: all three)",
-     .group = group::view,
-     .kind = ValueKind::text,
-     .split_commas = true,
-     .choices = by_words},
+    by_option,
     {.name = "hist",
      .metavar = "",
      .help = "histograms: bars in a table, rows bin lo hi count elsewhere; without bounds one range for all",
@@ -94,22 +86,6 @@ constexpr std::array<OptionSpec, 14> own_options = {{
      .group = group::view},
     {.name = "strict", .metavar = "", .help = "status 1 if something asked for is not available", .group = group::view},
 }};
-
-By by_from(const std::vector<std::string>& names) {
-  By by = {false, false, false};
-  for (const std::string& name : names) {
-    if (name == "tensor") {
-      by.tensor = true;
-    } else if (name == "step") {
-      by.step = true;
-    } else if (name == "worker") {
-      by.worker = true;
-    } else if (!name.empty()) {
-      throw UsageError("--by: " + tool::quoted(name) + " is none of tensor, step, worker");
-    }
-  }
-  return by;
-}
 
 ViewKind view_from(const CommandLine& line) {
   constexpr std::array<std::pair<std::string_view, ViewKind>, 3> flags = {
@@ -271,7 +247,7 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   options.reduce.nan = line.value("nan") == "omit" ? NanPolicy::omit : NanPolicy::propagate;
   options.by_given = line.has("by");
   if (options.by_given) {
-    options.by = by_from(line.values("by"));
+    options.by = By::from(line);
   }
   options.view = view_from(line);
   options.bins = line.convert("bins", [](const std::string& text) { return BinSpec::parse(text); }).value_or(BinSpec());

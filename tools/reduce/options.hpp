@@ -15,6 +15,7 @@
 #include "follow/following_options.hpp"
 #include "rows/output_options.hpp"
 #include "rows/picture_options.hpp"
+#include "select/by.hpp"
 #include "select/selection.hpp"
 #include "select/slice.hpp"
 #include "shard.hpp"
@@ -23,15 +24,6 @@ namespace smd::tool::reduce {
 
 enum class ViewKind : std::uint8_t { rows, pivot, spark, hist };
 enum class SourceChoice : std::uint8_t { automatic, saved, computed };
-
-/// What rows are of; what is left out is pooled.
-struct By {
-  bool tensor = true;
-  bool step = true;
-  bool worker = true;
-
-  bool operator==(const By&) const = default;
-};
 
 /// What `-f` takes: the shared formats, then svg.
 [[nodiscard]] std::span<const std::string_view> reduce_format_names() noexcept;

@@ -13,6 +13,15 @@ void append_number(std::string& out, Number number, int precision) {
   out.append(text, write_number(text, number, precision));
 }
 
+void append_joined(std::string& out, std::span<const std::int64_t> numbers, std::string_view separator) {
+  bool first = true;
+  for (const std::int64_t number : numbers) {
+    out += first ? "" : separator;
+    append_number(out, number, 0);
+    first = false;
+  }
+}
+
 struct TextVisitor {
   std::string& out;
   int precision;
@@ -36,13 +45,9 @@ struct TextVisitor {
       out += "scalar";
       return;
     }
-    bool first = true;
-    for (const std::int64_t size : shape.sizes) {
-      out += first ? "" : "x";
-      append_number(out, size, 0);
-      first = false;
-    }
+    append_joined(out, shape.sizes, "x");
   }
+  void operator()(IndexCell index) const { append_joined(out, index.places, ","); }
   template <class Number>
   void operator()(Number number) const {
     append_number(out, number, precision);
@@ -78,21 +83,18 @@ struct JsonVisitor {
     out += ']';
     return valid;
   }
-  bool operator()(ShapeCell shape) const {
-    out += '[';
-    bool first = true;
-    for (const std::int64_t size : shape.sizes) {
-      out += first ? "" : ",";
-      append_number(out, size, 0);
-      first = false;
-    }
-    out += ']';
-    return true;
-  }
+  bool operator()(ShapeCell shape) const { return append_array(shape.sizes); }
+  bool operator()(IndexCell index) const { return append_array(index.places); }
   template <class Number>
   bool operator()(Number number) const {
     char text[number_chars];
     out.append(text, write_json_number(text, number, precision, style));
+    return true;
+  }
+  [[nodiscard]] bool append_array(std::span<const std::int64_t> numbers) const {
+    out += '[';
+    append_joined(out, numbers, ",");
+    out += ']';
     return true;
   }
 };

@@ -30,6 +30,11 @@ struct ShapeCell {
   std::span<const std::int64_t> sizes;
 };
 
+/// The index of an element: `0,3,1` in text, an array of numbers in JSON. Borrowed.
+struct IndexCell {
+  std::span<const std::int64_t> places;
+};
+
 /// Writes a JSON value of its own making (nested arrays) straight to the output. Only for columns that no text format
 /// shows; text formats print `NA`. Borrowed.
 struct JsonCell {
@@ -59,7 +64,7 @@ class Cell {
  public:
   using Value = std::variant<Missing, bool, std::int64_t, std::uint64_t, float, double, Half, BFloat16,
                              std::complex<float>, std::complex<double>, std::string_view, ListCell, ShapeCell, JsonCell,
-                             NumeralCell, PlaceCell, CurveCell>;
+                             NumeralCell, PlaceCell, CurveCell, IndexCell>;
 
   Cell() noexcept = default;  ///< Missing.
   Cell(Missing) noexcept {}   // NOLINT(google-explicit-constructor): cells are made in row lists, here and below
@@ -75,6 +80,7 @@ class Cell {
   Cell(const char* text) noexcept : value_(std::string_view(text)) {}         // NOLINT
   Cell(ListCell list) noexcept : value_(list) {}                              // NOLINT
   Cell(ShapeCell shape) noexcept : value_(shape) {}                           // NOLINT
+  Cell(IndexCell index) noexcept : value_(index) {}                           // NOLINT
   Cell(JsonCell json) noexcept : value_(json) {}                              // NOLINT
   Cell(NumeralCell numeral) noexcept : value_(numeral) {}                     // NOLINT
   Cell(CurveCell curve) noexcept : value_(curve) {}                           // NOLINT

@@ -20,7 +20,7 @@ std::string repaired(std::string_view text) {
 }  // namespace
 
 Elements::Elements(const TensorView& view, NotText not_text)
-    : view_(view), item_(item_size(view.dtype())), strings_(strings(view)) {
+    : view_(view), item_(item_size(view.dtype())), float8_(float8_numbers(view.dtype())), strings_(strings(view)) {
   for (std::string_view& text : strings_) {
     if (!is_utf8(text)) {
       text = repaired_.emplace_back(not_text == NotText::sized ? "(" + std::to_string(text.size()) + " bytes)"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <bit>
 #include <complex>
 #include <cstdint>
@@ -14,13 +15,14 @@
 #include <vector>
 
 #include "rows/cell.hpp"
+#include "rows/float8_numbers.hpp"
 
 namespace smd::tool {
 
 static_assert(std::endian::native == std::endian::little, "elements are loaded as they lie in files");
 
 /// The C++ type of a number type's elements, wrapped: `visit_number_type(dtype, [](auto tag) { using T = typename
-/// decltype(tag)::type; … })`. Quantised types are their integers. Precondition: not a string.
+/// decltype(tag)::type; … })`. Quantised types are their integers. Precondition: neither strings nor 8-bit floats.
 template <class Type>
 struct TypeTag {
   using type = Type;
@@ -104,12 +106,18 @@ class Elements {
     if (view_.dtype() == Dtype::string) {
       return strings_[place];
     }
+    if (float8_ != nullptr) {
+      return (*float8_)[std::to_integer<std::size_t>(*at(place))];
+    }
     return visit_number_type(view_.dtype(),
                              [&](auto tag) { return Cell(load<typename decltype(tag)::type>(at(place))); });
   }
 
   /// Precondition: `is_real`.
   [[nodiscard]] double number(std::uint64_t place) const {
+    if (float8_ != nullptr) {
+      return static_cast<double>((*float8_)[std::to_integer<std::size_t>(*at(place))]);
+    }
     return visit_number_type(view_.dtype(), [&](auto tag) {
       using Type = typename decltype(tag)::type;
       if constexpr (std::is_same_v<Type, std::complex<float>> || std::is_same_v<Type, std::complex<double>>) {
@@ -127,6 +135,7 @@ class Elements {
 
   TensorView view_;
   std::size_t item_;
+  const std::array<float, 256>* float8_;  // null of other types
   std::vector<std::string_view> strings_;
   std::deque<std::string> repaired_;  // whose texts strings_ borrows
 };

@@ -57,6 +57,7 @@ struct Packer {
     }
   }
   void operator()(ShapeCell shape) const { tagged_numbers<ShapeCell>(shape.sizes); }
+  void operator()(IndexCell index) const { tagged_numbers<IndexCell>(index.places); }
   void operator()(CurveCell curve) const { tagged_numbers<CurveCell>(curve.numbers); }
   template <class Plain>
   void operator()(const Plain& value) const {
@@ -160,6 +161,8 @@ std::span<const Cell> UnpackedRow::cells(std::string_view packed) {
       cells_.emplace_back(ListCell{items});
     } else if (place == place_of<ShapeCell>()) {
       cells_.emplace_back(ShapeCell{from.numbers(shapes_)});
+    } else if (place == place_of<IndexCell>()) {
+      cells_.emplace_back(IndexCell{from.numbers(shapes_)});
     } else if (place == place_of<CurveCell>()) {
       cells_.emplace_back(CurveCell{from.numbers(curves_)});
     } else {

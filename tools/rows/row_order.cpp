@@ -37,13 +37,8 @@ struct SortVisitor {
     }
     set_text(std::move(text));
   }
-  void operator()(ShapeCell shape) const {
-    std::string text;
-    for (const std::int64_t size : shape.sizes) {
-      append_ordered(text, size);
-    }
-    set_text(std::move(text));
-  }
+  void operator()(ShapeCell shape) const { set_numbers(shape.sizes); }
+  void operator()(IndexCell index) const { set_numbers(index.places); }
   void operator()(PlaceCell place) const {
     std::string text;
     append_ordered(text, place.step);
@@ -79,6 +74,13 @@ struct SortVisitor {
   }
 
  private:
+  void set_numbers(std::span<const std::int64_t> numbers) const {
+    std::string text;
+    for (const std::int64_t number : numbers) {
+      append_ordered(text, number);
+    }
+    set_text(std::move(text));
+  }
   void set_number(long double number) const {
     to.rank_ = std::isnan(number) ? SortValue::Rank::nan : SortValue::Rank::value;
     to.number_ = number;

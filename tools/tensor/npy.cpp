@@ -108,7 +108,9 @@ void write_bfloat16(std::span<const std::byte> bytes, const ByteWriter& write) {
 }  // namespace
 
 NpyType npy_type(Dtype dtype) {
-  const std::size_t size = dtype == Dtype::bfloat16 ? 4 : item_size(dtype);
+  // Types that NumPy lacks are written as float32, which has all their numbers.
+  const bool widened = dtype == Dtype::bfloat16 || float8_numbers(dtype) != nullptr;
+  const std::size_t size = widened ? sizeof(float) : item_size(dtype);
   return {std::string(size == 1 ? "|" : "<") + kind_of(dtype) + std::to_string(size), size};
 }
 
@@ -183,6 +185,12 @@ bool write_npy_elements(Dtype dtype, const NpyType& type, std::span<const std::b
   }
   if (dtype == Dtype::bfloat16) {
     write_bfloat16(bytes, write);
+  } else if (const auto* const numbers = float8_numbers(dtype)) {
+    Buffered out(write);
+    for (const std::byte code : bytes) {
+      out.add(reinterpret_cast<const std::byte*>(&(*numbers)[std::to_integer<std::size_t>(code)]), sizeof(float));
+    }
+    out.flush();
   } else {
     write(bytes);
   }

@@ -102,6 +102,9 @@ Cell in_own_type(double number, const TensorView& view) {
     case Dtype::bfloat16:
       return element_equal_to<BFloat16>(number, view);
     default:
+      if (is_floating(view.dtype())) {
+        return static_cast<float>(number);  // 8 bits
+      }
       return std::isnan(number) ? Cell(number) : Cell(static_cast<std::int64_t>(number));
   }
 }

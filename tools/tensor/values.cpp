@@ -73,6 +73,9 @@ class ValueReader {
       return true;
     });
     read_batch();
+    if (refused_ && !shown_) {
+      messages_.raise(ExitStatus::no);
+    }
     return shown_;
   }
 
@@ -126,7 +129,7 @@ class ValueReader {
         read_batch();
         ShowingProgress showing(*sink, progress_);
         if (const std::optional<Problem> problem = trial_.read_blocks(location, entry.tensor, showing)) {
-          messages_.report_record(*problem, trial_.path(), value_name(key_of(entry)));
+          say(*problem, key_of(entry));
         } else {
           shown_ = true;
         }
@@ -155,7 +158,7 @@ class ValueReader {
     ValueKey key = key_of(entry);
     key.wall_time = part.wall_time();
     if (problem) {
-      messages_.report_record(*problem, trial_.path(), value_name(key));
+      say(*problem, key);
     } else if (part.misfit()) {
       say_misfit(key, *part.misfit());
     } else {
@@ -163,6 +166,11 @@ class ValueReader {
       shown_ = true;
     }
     return true;
+  }
+
+  void say(const Problem& problem, const ValueKey& key) {
+    messages_.report_record(problem, trial_.path(), value_name(key));
+    refused_ = refused_ || problem.kind == ProblemKind::warning;
   }
 
   void say_misfit(const ValueKey& key, std::string_view why) {
@@ -177,7 +185,7 @@ class ValueReader {
                   if (result.value) {
                     show(keys_[i], *result.value);
                   } else {
-                    messages_.report_record(*result.problem, trial_.path(), value_name(keys_[i]));
+                    say(*result.problem, keys_[i]);
                   }
                   return !full();
                 },
@@ -219,6 +227,7 @@ class ValueReader {
   std::vector<std::string> tensors_;
   bool found_ = false;
   bool shown_ = false;
+  bool refused_ = false;  // some value is sound, and of a type that is not read
 };
 
 // `trial`: if it is at hand. Tensors chosen by patterns, not by name, may turn out to have no values.

@@ -19,6 +19,7 @@ struct CheckReport {
   std::uint64_t unprotected = 0;  ///< Records without a checksum of their payload.
   std::uint64_t bytes = 0;
   bool damaged = false;  ///< Some problem is damage.
+  std::string layout;    ///< As `Trial::layout`.
 };
 
 /// Reads everything in a trial: every index file, every record that one names, and the names of all files. Each

@@ -22,10 +22,11 @@ enum class ProblemKind : std::uint8_t {
   warning,        ///< Not damage, but results may be incomplete: for instance, a worker's file is missing.
   note,           ///< Worth knowing, but harmless.
   stopped,        ///< `RemoteOptions::stop` ended the request, so its result is unknown.
+  remark,         ///< To be told, although nothing is wrong: a checkpoint that is left out, say.
 };
 
 /// Returns the stable tag used in messages: `NotYet`, `Absent`, `NotFound`, `AccessDenied`, `ReadError`, `Network`,
-/// `Damaged`, `Warning`, `Note`, `Stopped`.
+/// `Damaged`, `Warning`, `Note`, `Stopped`, `Remark`.
 [[nodiscard]] SMD_EXPORT std::string_view to_string(ProblemKind kind) noexcept;
 
 /// One problem at one place: what and where, in words for a person. A value, not an exception.

@@ -7,6 +7,7 @@
 #include <smd/check.hpp>
 #include <smd/collection.hpp>
 #include <smd/custom_rule.hpp>
+#include <smd/difference.hpp>
 #include <smd/dtype.hpp>
 #include <smd/elements.hpp>
 #include <smd/error.hpp>
@@ -20,6 +21,7 @@
 #include <smd/limits.hpp>
 #include <smd/log.hpp>
 #include <smd/other_value.hpp>
+#include <smd/pair_reader.hpp>
 #include <smd/problem.hpp>
 #include <smd/query.hpp>
 #include <smd/reduction.hpp>

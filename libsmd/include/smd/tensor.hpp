@@ -32,6 +32,9 @@ struct BareValue {
   /// used.
   std::optional<std::uint64_t> number = {};
   double wall_time = 0;  ///< Seconds since 1970 at which it was written.
+  /// The element type as the file names it, if it is one that the library does not read: `F4`. Then `dtype` means
+  /// nothing, and reading the value is refused. Empty: `dtype` is the type.
+  std::string unread_type = {};
 
   bool operator==(const BareValue&) const = default;
 };

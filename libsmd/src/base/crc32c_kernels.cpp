@@ -113,10 +113,19 @@ SMD_TARGET_SSE42 std::uint32_t by_sse42(std::uint32_t state, const unsigned char
     wide = _mm_crc32_u64(wide, load64(data));
   }
   state = static_cast<std::uint32_t>(wide);
-  for (; size != 0; ++data, --size) {
-    state = _mm_crc32_u8(state, *data);
+  if ((size & 4) != 0) {
+    std::uint32_t four = 0;
+    std::memcpy(&four, data, sizeof four);
+    state = _mm_crc32_u32(state, four);
+    data += 4;
   }
-  return state;
+  if ((size & 2) != 0) {
+    std::uint16_t two = 0;
+    std::memcpy(&two, data, sizeof two);
+    state = _mm_crc32_u16(state, two);
+    data += 2;
+  }
+  return (size & 1) != 0 ? _mm_crc32_u8(state, *data) : state;
 }
 
 // ---- x86 with AVX-512: folding by carry-less multiplication (Gopal and others, Intel, 2009), 256 bytes a turn ----

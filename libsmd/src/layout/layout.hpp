@@ -54,6 +54,7 @@ struct StepRow {
   std::uint32_t payload = no_id;     ///< `no_id`: lists nothing, so makes no step.
   std::uint32_t event_file = no_id;  ///< Where its entries lie: id in `Tables::paths`; `no_id`: `Layout::event_path`.
   Mode mode = Mode::global;
+  std::uint32_t index = 0;  ///< Which of the rows that share the payload.
 };
 
 /// A later value took the place of earlier ones: what the worker's rows with a lower id hold under that name at that
@@ -192,7 +193,7 @@ class Layout {
  public:
   virtual ~Layout() = default;
 
-  /// As users call it: `debugger`, `tensorboard`.
+  /// As users call it: `debugger`, `tensorboard`, `checkpoints`.
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   /// Whether steps have modes; else all are of mode `global`.
   [[nodiscard]] virtual bool has_modes() const noexcept { return true; }
@@ -215,6 +216,8 @@ class Layout {
     (void)file;
     return stored;
   }
+  /// Whether rows name only files that looks have seen: one that is not there any more was removed, and will not come.
+  [[nodiscard]] virtual bool rows_name_seen_files() const noexcept { return false; }
   /// What its records may hold.
   [[nodiscard]] virtual wire::ValueKinds value_kinds() const noexcept { return wire::ValueKinds::tensors; }
   /// Reports what stands in the trial's folder and is no part of it. `used`: the files that rows name.

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 /// Catalog entries as a layout hands them over, in compact columns. Most steps of a job save the same tensors, often at
@@ -52,6 +53,7 @@ struct EntryType {
   PlaceKind kind = PlaceKind::record;
   Dtype dtype = Dtype::float32;  ///< Of elements and numbers.
   Shape shape;                   ///< Of elements.
+  std::string unread_type = {};  ///< Of elements of a type that is listed and not read: its name; then no `dtype`.
 
   bool operator==(const EntryType&) const = default;
 };
@@ -60,7 +62,8 @@ struct EntryType {
 using TypeList = std::vector<EntryType>;
 
 /// What one worker saved at one step into one file: entries, and shapes. The columns are parallel to the name list;
-/// they live in an arena kept by the payload's owner.
+/// they live in an arena kept by the payload's owner. Rows that differ only in what the columns hold may share one: the
+/// columns of the next row follow.
 struct Payload {
   std::uint32_t names = no_id;   ///< Which name list.
   std::uint32_t shapes = no_id;  ///< Which list of saved shapes; `no_id`: none.
@@ -76,9 +79,19 @@ struct Payload {
   [[nodiscard]] std::uint64_t start(std::uint32_t i) const noexcept { return column(starts, wide, i); }
   /// Bytes in the file. Of a number: the bits of its wall time.
   [[nodiscard]] std::uint64_t length(std::uint32_t i) const noexcept { return column(lengths, wide_lengths, i); }
+  /// That of the row that has so many before it.
+  [[nodiscard]] Payload of_row(std::uint32_t index) const noexcept {
+    Payload row = *this;
+    row.starts = static_cast<const std::byte*>(starts) + index * column_bytes(wide);
+    row.lengths = static_cast<const std::byte*>(lengths) + index * column_bytes(wide_lengths);
+    return row;
+  }
   [[nodiscard]] double number_time(std::uint32_t i) const noexcept { return std::bit_cast<double>(length(i)); }
 
  private:
+  [[nodiscard]] std::size_t column_bytes(bool of_wide) const noexcept {
+    return std::size_t{count} * (of_wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
+  }
   [[nodiscard]] static std::uint64_t column(const void* numbers, bool wide, std::uint32_t i) noexcept {
     return wide ? static_cast<const std::uint64_t*>(numbers)[i] : static_cast<const std::uint32_t*>(numbers)[i];
   }

@@ -18,6 +18,7 @@
 #include "reduce/kernels/between-inl.hpp"
 #include "reduce/kernels/blocks-inl.hpp"
 #include "reduce/kernels/bytes-inl.hpp"
+#include "reduce/kernels/compare-inl.hpp"
 #include "reduce/kernels/decode-inl.hpp"
 #include "reduce/kernels/integers-inl.hpp"
 #include "reduce/kernels/product-inl.hpp"
@@ -50,7 +51,9 @@ const Kernels table = {hwy::TargetName(HWY_TARGET),
                        count_zero_negative,
                        product,
                        between_float,
-                       between_double};
+                       between_double,
+                       compare,
+                       square_sum};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace smd::detail::reduce

@@ -72,6 +72,24 @@ struct ByteSums {
   std::int64_t square = 0;
 };
 
+/// When two finite numbers are equal: |a - b| <= atol + rtol |b|.
+struct Tolerance {
+  double rtol = 0;
+  double atol = 0;
+};
+
+/// Of pairs of elements, with d = |a - b|. Meaningful if `square_a` and `square_b` are finite: then all elements are.
+struct PairSums {
+  double magnitude = 0;  ///< Of d.
+  double square = 0;     ///< Of d^2.
+  double square_a = 0;
+  double square_b = 0;
+  double product = 0;  ///< Of a b.
+  double max_abs = 0;
+  double max_rel = 0;  ///< Of d / |b|, 0 / 0 being 0.
+  std::uint64_t differing = 0;
+};
+
 struct Kernels {
   const char* name;
   /// Whether the instruction set has a fused multiply-add. Without it, `stream` of doubles and 64-bit integers loses
@@ -129,6 +147,12 @@ struct Kernels {
                                std::size_t& found);
   std::size_t (*between_double)(const std::byte* source, std::size_t n, bool magnitude, double from, double to,
                                 double* out, std::size_t& found);
+  /// Compares `n` pairs of float64, float32, float16 or bfloat16 elements. `sums.max_rel` must be set to the largest so
+  /// far, or 0; it may miss a larger one that is the same but for rounding.
+  void (*compare)(Dtype type, const std::byte* a, const std::byte* b, std::size_t n, const Tolerance& tolerance,
+                  PairSums& sums);
+  /// Returns the sum of x^2 of elements of these types, rounded like those of `compare`.
+  double (*square_sum)(Dtype type, const std::byte* source, std::size_t n);
 };
 
 /// Returns the kernels for this machine. Chosen once, at first use.

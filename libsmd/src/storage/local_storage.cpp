@@ -29,6 +29,13 @@ class LocalStorage final : public Storage {
 
   std::optional<FileStamp> file_stamp(std::string_view name) override { return root_->file_stamp(name); }
 
+  std::optional<std::chrono::system_clock::time_point> written_at(std::string_view name) override {
+    constexpr std::size_t written = 2;  // of a `FileStamp`, in nanoseconds
+    const std::optional<FileStamp> stamp = root_->file_stamp(name);
+    return stamp ? std::optional(std::chrono::system_clock::time_point(std::chrono::nanoseconds((*stamp)[written])))
+                 : std::nullopt;
+  }
+
   Outcome<std::optional<std::chrono::system_clock::time_point>> newest_below(std::string_view folder) override {
     return root_->newest_below(folder);
   }

@@ -95,6 +95,11 @@ class Storage {
   virtual std::optional<FolderIdentity> identity(std::string_view /*folder*/) { return std::nullopt; }
   /// Nothing where it takes reading the file to tell, or where there is none.
   virtual std::optional<FileStamp> file_stamp(std::string_view /*name*/) { return std::nullopt; }
+  /// When a file was last written; of a remote store as a listing said. Nullopt if that is unknown.
+  virtual std::optional<std::chrono::system_clock::time_point> written_at(std::string_view name) {
+    (void)name;
+    return std::nullopt;
+  }
   /// Whether anything of that name exists.
   virtual bool exists(std::string_view name) = 0;
   /// A regular file; anything else of that name is damaged (a FIFO never blocks it). Not there: not_found. A name that

@@ -2,6 +2,7 @@
 // Reading values that have no record around them.
 #include "trial/record_reader.hpp"
 
+#include "text/escape.hpp"
 #include "wire/little_endian.hpp"
 
 #include <smd/shape.hpp>
@@ -34,6 +35,10 @@ Problem out_of_memory(const TensorLocation& location) {
 }  // namespace
 
 Status RecordReader::open_bare(const TensorLocation& location) {
+  if (!location.bare->unread_type.empty()) {
+    return Problem{ProblemKind::warning, location.file, location.offset,
+                   "elements of type " + printable(location.bare->unread_type) + " are listed, and not read"};
+  }
   const std::optional<std::uint64_t> count = element_count(location.bare->shape);
   const std::size_t size = item_size(location.bare->dtype);
   if (!count || size == 0 || *count > UINT64_MAX / size || *count * size != location.length) {

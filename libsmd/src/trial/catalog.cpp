@@ -288,6 +288,7 @@ Catalog::Added Catalog::add(LoadedSteps&& loaded) {
       }
       rows.push_back(global);
     }
+    loaded.rows = {};
     added.superseding.reserve(loaded.supersessions.size());
     for (const layout::Supersession& later : loaded.supersessions) {
       added.superseding.push_back(
@@ -333,6 +334,7 @@ StepRow Catalog::part_of(const StepRow& row, std::span<const std::uint32_t> posi
   }
   arenas_.push_back(std::make_shared<layout::PayloadArena>(std::move(arena)));
   StepRow result = row;
+  result.index = 0;
   result.payload = static_cast<std::uint32_t>(payloads_.size());
   payloads_.push_back(part);
   return result;

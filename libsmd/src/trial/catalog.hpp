@@ -70,13 +70,15 @@ class Catalog {
   /// A row like `row` with only the entries at `positions`, ascending and not none.
   [[nodiscard]] layout::StepRow part_of(const layout::StepRow& row, std::span<const std::uint32_t> positions);
 
-  [[nodiscard]] const layout::Payload& payload(const layout::StepRow& row) const noexcept {
-    return payloads_[row.payload];
+  [[nodiscard]] layout::Payload payload(const layout::StepRow& row) const noexcept {
+    return row.index == 0 ? payloads_[row.payload] : payloads_[row.payload].of_row(row.index);
   }
-  [[nodiscard]] const ItemList& items(const layout::StepRow& row) const noexcept { return *lists_[payload(row).names]; }
+  [[nodiscard]] const ItemList& items(const layout::StepRow& row) const noexcept {
+    return *lists_[payloads_[row.payload].names];
+  }
   /// Null if the row saved no shapes.
   [[nodiscard]] const ShapeList* shapes(const layout::StepRow& row) const noexcept {
-    const std::uint32_t id = payload(row).shapes;
+    const std::uint32_t id = payloads_[row.payload].shapes;
     return id == no_id ? nullptr : shapes_[id].get();
   }
   [[nodiscard]] const layout::EntryType& type(const layout::Payload& payload, std::uint32_t position) const noexcept {
@@ -99,7 +101,9 @@ class Catalog {
   [[nodiscard]] const std::vector<std::uint32_t>& tensor_rank() const noexcept { return *rank_; }
 
   [[nodiscard]] std::size_t item_lists() const noexcept { return lists_.size(); }
-  [[nodiscard]] std::uint32_t item_list_id(const layout::StepRow& row) const noexcept { return payload(row).names; }
+  [[nodiscard]] std::uint32_t item_list_id(const layout::StepRow& row) const noexcept {
+    return payloads_[row.payload].names;
+  }
 
  private:
   class Merger;

@@ -16,7 +16,8 @@ void Records::place(const Snapshot& snapshot, const layout::Payload& payload, st
   location.bare.reset();
   location.part = layout::part_of_record(type.kind);
   if (type.kind == layout::PlaceKind::elements) {
-    location.bare = std::make_shared<BareValue>(BareValue{type.dtype, type.shape, {}, payload.wall_time});
+    location.bare =
+        std::make_shared<BareValue>(BareValue{type.dtype, type.shape, {}, payload.wall_time, type.unread_type});
   } else if (type.kind == layout::PlaceKind::number) {
     location.offset = 0;
     location.length = item_size(type.dtype);
@@ -31,7 +32,7 @@ std::string Records::event_path(const Snapshot& snapshot, const layout::StepRow&
 }
 
 TensorLocation Records::location(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t position) const {
-  const layout::Payload& payload = snapshot.catalog.payload(row);
+  const layout::Payload payload = snapshot.catalog.payload(row);
   TensorLocation location;
   location.file = event_path(snapshot, row);
   place(snapshot, payload, position, location);
@@ -53,7 +54,7 @@ bool Records::fill(const Snapshot& snapshot, const layout::StepRow& row, std::ui
   if (items.empty() && shape == nullptr) {
     return false;
   }
-  const layout::Payload& payload = catalog.payload(row);
+  const layout::Payload payload = catalog.payload(row);
   entry.reductions.clear();
   entry.shape.reset();
   entry.original_name.reset();

@@ -97,7 +97,11 @@ Problem Records::explain(Problem problem, const TensorLocation& location, const 
   const bool missing = problem.kind == ProblemKind::not_found;
   const bool gone_on = snapshot.ended || writer_went_on(location, snapshot);
   problem.file = location.file;
-  if (missing) {
+  if (missing && layout_.rows_name_seen_files()) {
+    problem.offset.reset();
+    problem.text = "is no longer there: it was removed while the trial was read";
+    problem.kind = ProblemKind::absent;
+  } else if (missing) {
     problem.offset.reset();
     problem.text = gone_on ? "the event file is missing" : "the event file is not there yet";
     problem.kind = gone_on ? ProblemKind::absent : ProblemKind::not_yet;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "layout/checkpoints/checkpoint_trials.hpp"
 #include "layout/debugger/trial_paths.hpp"
 #include "layout/tensorboard/event_files.hpp"
 #include "layout/tensorboard/runs.hpp"
@@ -104,7 +105,7 @@ class Search {
         trials_.push_back(std::move(link));
       }
     }
-    add_log_directories();
+    add_folders();
     std::sort(trials_.begin(), trials_.end());
   }
 
@@ -135,10 +136,14 @@ class Search {
       return;
     }
     bool events = false;
+    const std::string within = path_within(place_, folder);
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
       std::error_code unknown;
-      events =
-          events || (detail::layout::is_event_file(it->path().filename().string()) && it->is_regular_file(unknown));
+      const std::string name = it->path().filename().string();
+      events = events || (detail::layout::is_event_file(name) && it->is_regular_file(unknown));
+      if (it->is_regular_file(unknown)) {
+        checkpoints_.take(within, name);
+      }
       const fs::file_type type = it->symlink_status(unknown).type();
       if (unknown && !is_missing(unknown)) {
         problems_.add(trouble_below(it->path(), unknown));
@@ -149,7 +154,7 @@ class Search {
       }
     }
     if (events) {
-      runs_.push_back(path_within(place_, folder));
+      runs_.push_back(within);
     }
     if (is_missing(error) && folder != place_) {
       error.clear();  // just removed
@@ -176,8 +181,8 @@ class Search {
     return true;
   }
 
-  /// Adds the log directories that the runs make.
-  void add_log_directories() {
+  /// Adds the log directories that the runs make, and checkpoint folders.
+  void add_folders() {
     std::sort(linked_runs_.begin(), linked_runs_.end());
     std::set<fs::path> known;
     for (auto& [run, target] : linked_runs_) {
@@ -188,7 +193,10 @@ class Search {
     std::vector<std::string> others;
     std::transform(trials_.begin(), trials_.end(), std::back_inserter(others),
                    [&](const std::string& trial) { return path_within(place_, trial); });
-    for (const std::string& trial : detail::layout::trials_of_runs(runs_, others)) {
+    std::vector<std::string> more = detail::layout::trials_of_runs(runs_, others);
+    std::vector<std::string> checkpoints = detail::layout::trials_of_checkpoints(checkpoints_, runs_);
+    more.insert(more.end(), checkpoints.begin(), checkpoints.end());
+    for (const std::string& trial : more) {
       trials_.push_back(trial.empty() ? place_.string() : (place_ / trial).string());
     }
   }
@@ -225,7 +233,8 @@ class Search {
   fs::path real_place_;
   std::vector<fs::path> todo_;
   std::vector<std::string> trials_;
-  std::vector<std::string> runs_;                              ///< Folders with event files, relative to the place.
+  std::vector<std::string> runs_;  ///< Folders with event files, relative to the place.
+  detail::layout::FoundCheckpoints checkpoints_;
   std::vector<std::pair<std::string, fs::path>> linked_runs_;  ///< The same by way of links, and where they lead.
   std::vector<std::pair<std::string, fs::path>> linked_;  ///< Links to trials that lie elsewhere, and where they lead.
   detail::ProblemList problems_{limits::problems_per_trial};
@@ -246,6 +255,7 @@ std::vector<std::string> find_remote(const std::string& place, std::vector<Probl
   }
   std::vector<std::string> trials;
   std::vector<std::string> runs;
+  detail::layout::FoundCheckpoints checkpoints;
   std::vector<std::string> todo{{}};
   while (!todo.empty()) {
     const std::string folder = std::move(todo.back());
@@ -261,6 +271,7 @@ std::vector<std::string> find_remote(const std::string& place, std::vector<Probl
           below.push_back(folder.empty() ? entry.name : folder + "/" + entry.name);
         } else {
           events = events || detail::layout::is_event_file(entry.name);
+          checkpoints.take(folder, entry.name);
         }
       }
     });
@@ -284,6 +295,8 @@ std::vector<std::string> find_remote(const std::string& place, std::vector<Probl
   }
   const std::vector<std::string> logs = detail::layout::trials_of_runs(runs, trials);
   trials.insert(trials.end(), logs.begin(), logs.end());
+  const std::vector<std::string> models = detail::layout::trials_of_checkpoints(checkpoints, runs);
+  trials.insert(trials.end(), models.begin(), models.end());
   for (std::string& trial : trials) {
     trial = trial.empty() ? base : fmt::format("{}/{}", base, trial);
   }

@@ -306,7 +306,7 @@ std::vector<std::string> StepFollower::Impl::missing_files(const Step& step, boo
   std::vector<std::string> missing;
   bool all_hopeless = true;
   for (const detail::layout::StepRow& row : snapshot->rows_of(step)) {
-    const detail::layout::Payload& payload = snapshot->catalog.payload(row);
+    const detail::layout::Payload payload = snapshot->catalog.payload(row);
     std::uint64_t end = 0;
     for (std::uint32_t i = 0; i < payload.count; ++i) {
       if (snapshot->catalog.type(payload, i).kind == detail::layout::PlaceKind::number) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/opened_trial.hpp"
 
+#include "layout/checkpoints/checkpoint_names.hpp"
+#include "layout/checkpoints/checkpoints_layout.hpp"
 #include "layout/debugger/debugger_layout.hpp"
 #include "layout/tensorboard/tensorboard_layout.hpp"
 #include "storage/s3_module.hpp"
@@ -10,6 +12,8 @@
 #include <smd/error.hpp>
 
 #include <filesystem>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -26,11 +30,8 @@ std::string last_part(std::string_view path) {
 
 namespace {
 
-/// The folder around a local path if that is a trial of which the path is a part; else empty.
-std::string trial_around(const std::string& path) {
-  if (is_remote_path(path)) {
-    return {};  // a request for what is hardly ever worth knowing
-  }
+/// A local path with a name at its end and a folder before that; empty if it has none.
+std::filesystem::path named(const std::string& path) {
   std::error_code error;
   std::filesystem::path folder = std::filesystem::path(path).lexically_normal();
   if (!folder.has_filename()) {
@@ -39,12 +40,52 @@ std::string trial_around(const std::string& path) {
   if (folder.filename() == "." || folder.filename() == ".." || !folder.has_parent_path()) {
     folder = std::filesystem::canonical(folder, error);
   }
-  if (error || !folder.has_relative_path()) {
+  return error || !folder.has_relative_path() ? std::filesystem::path() : folder;
+}
+
+/// The folder around a local path if that is a trial of which the path is a part, as `is_part` finds; else empty.
+std::string trial_around(const std::string& path, bool (*is_part)(storage::Storage& parent, std::string_view name)) {
+  if (is_remote_path(path)) {
+    return {};  // a request for what is hardly ever worth knowing
+  }
+  const std::filesystem::path folder = named(path);
+  if (folder.empty()) {
     return {};
   }
   const auto parent = storage::open_local_with_links(folder.parent_path().string());
-  return parent && is_part_of_trial(**parent, folder.filename().string()) ? folder.parent_path().string()
-                                                                          : std::string();
+  return parent && is_part(**parent, folder.filename().string()) ? folder.parent_path().string() : std::string();
+}
+
+void note_trial_around(OpenedTrial& trial, const std::string& path,
+                       bool (*is_part)(storage::Storage& parent, std::string_view name)) {
+  if (const std::string around = trial_around(path, is_part); !around.empty()) {
+    trial.notes.push_back(
+        {ProblemKind::note, {}, {}, "'" + printable(path) + "' is a folder of the trial '" + printable(around) + "'"});
+  }
+}
+
+/// A path of one file of tensors: its folder, and its name in it.
+struct FileOperand {
+  std::string folder;
+  std::string file;
+};
+
+/// Nullopt if a path is not called a safetensors file, or is a folder, or not there.
+std::optional<FileOperand> file_operand(const std::string& path) {
+  if (!layout::is_safetensors(path)) {
+    return std::nullopt;
+  }
+  const std::size_t slash = path.rfind('/');
+  FileOperand operand{slash == path.npos ? "." : path.substr(0, slash + 1), path.substr(slash + 1)};
+  if (is_remote_path(path)) {
+    return operand;
+  }
+  std::error_code error;
+  const auto type = std::filesystem::symlink_status(path, error).type();
+  if (error || type == std::filesystem::file_type::not_found || std::filesystem::is_directory(path, error)) {
+    return std::nullopt;
+  }
+  return operand;
 }
 
 std::unique_ptr<storage::Storage> or_throw(Outcome<std::unique_ptr<storage::Storage>> opened, const std::string& path) {
@@ -69,6 +110,15 @@ OpenedTrial open_trial(const std::string& path, const TrialOptions& options, con
     return or_throw(std::move(opened), place);
   };
   OpenedTrial trial;
+  if (const auto operand = environment.layout ? std::nullopt : file_operand(path)) {
+    trial.storage = environment.open || is_remote_path(path)
+                        ? open(operand->folder)
+                        : or_throw(storage::open_local_with_links(operand->folder), operand->folder);
+    if (trial.storage->exists(operand->file) || !trial.storage->remote()) {
+      trial.layout = layout::checkpoints_layout({}, operand->file);
+      return trial;
+    }
+  }
   trial.storage = open(path);
   if (environment.layout) {
     trial.layout = environment.layout();
@@ -92,12 +142,15 @@ OpenedTrial open_trial(const std::string& path, const TrialOptions& options, con
       if (links) {
         trial.storage = std::move(links);
       }
-      if (const std::string around = trial_around(path); !around.empty()) {
-        trial.notes.push_back({ProblemKind::note,
-                               {},
-                               {},
-                               "'" + printable(path) + "' is a folder of the trial '" + printable(around) + "'"});
+      note_trial_around(trial, path, is_part_of_trial);
+      return trial;
+    case Recognised::Kind::checkpoints:
+      trial.layout =
+          layout::checkpoints_layout(is_remote_path(path) ? last_part(path) : named(path).filename().string());
+      if (links) {
+        trial.storage = std::move(links);
       }
+      note_trial_around(trial, path, is_checkpoint_of_trial);
       return trial;
     case Recognised::Kind::inner:
       trial.storage = open(path + (path.ends_with('/') ? "" : "/") + std::string(layout::inner_folder));

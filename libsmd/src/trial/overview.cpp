@@ -153,7 +153,7 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
     by_rank[ranks[worker]] = worker;
   }
   const auto tally_row = [&](const StepRow& row) {
-    const detail::layout::Payload& payload = catalog.payload(row);
+    const detail::layout::Payload payload = catalog.payload(row);
     for (const Item& item : catalog.items(row).items) {
       Tally& tally = tallies[item.tensor];
       tally.saw(row, ranks[row.file.worker]);

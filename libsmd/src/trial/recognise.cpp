@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/recognise.hpp"
 
+#include "layout/checkpoints/checkpoint_folders.hpp"
+#include "layout/checkpoints/checkpoint_trials.hpp"
 #include "layout/debugger/debugger_layout.hpp"
 #include "layout/tensorboard/event_files.hpp"
 #include "layout/tensorboard/runs.hpp"
@@ -29,8 +31,11 @@ Recognised recognise(storage::Storage& storage, const std::function<storage::Sto
     return {Recognised::Kind::inner, {}};
   }
   const auto files = layout::find_event_files(with_links());
-  if (!files || files->paths.empty()) {
+  if (!files) {
     return {};  // what cannot be listed is told when it is read
+  }
+  if (files->paths.empty()) {
+    return {layout::holds_checkpoints(with_links()) ? Recognised::Kind::checkpoints : Recognised::Kind::nothing, {}};
   }
   std::vector<std::string> runs;
   for (const std::string& path : files->paths) {
@@ -74,6 +79,14 @@ bool is_part_of_trial(storage::Storage& parent, std::string_view name) {
     among_them = among_them || entry.name == name;
   }
   return among_them && runs > 1;
+}
+
+bool is_checkpoint_of_trial(storage::Storage& parent, std::string_view name) {
+  if (!layout::is_checkpoint_among_others(name) || layout::holds_debugger_trial(parent)) {
+    return false;
+  }
+  const auto entries = parent.list({});
+  return entries && !holds_event_file(*entries);
 }
 
 std::string say_several(const std::string& path, const std::vector<std::string>& runs) {

@@ -31,7 +31,20 @@ void Snapshot::add(std::vector<layout::StepRow> added) {
   }
   const auto kept = std::make_shared<const std::vector<layout::StepRow>>(std::move(added));
   const std::vector<layout::StepRow>& rows = *kept;
+  const auto merge_steps = [&](const Step& there, const Step& more) {
+    auto all = std::make_shared<std::vector<layout::StepRow>>();
+    all->reserve(there.rows + std::size_t{more.rows});
+    std::merge(there.first_row.get(), there.first_row.get() + there.rows, more.first_row.get(),
+               more.first_row.get() + more.rows, std::back_inserter(*all), before);
+    const auto count = static_cast<std::uint32_t>(all->size());
+    return step_of({all, all->data()}, count);
+  };
+  constexpr std::size_t at_once = 4096;  // small enough for the second cache
   std::vector<Step> fresh;
+  const auto take_fresh = [&] {
+    steps.merge(
+        std::exchange(fresh, {}), [](const Step& a, const Step& b) { return a.number < b.number; }, merge_steps);
+  };
   std::vector<ModeClaim> fresh_claims;
   std::shared_ptr<std::vector<layout::StepRow>> by_path;
   for (std::size_t i = 0; i < rows.size();) {
@@ -54,18 +67,12 @@ void Snapshot::add(std::vector<layout::StepRow> added) {
       }
     }
     fresh.push_back(step_of({kept, &rows[i]}, static_cast<std::uint32_t>(end - i)));
+    if (fresh.size() == at_once) {
+      take_fresh();
+    }
     i = end;
   }
-  steps.merge(
-      std::move(fresh), [](const Step& a, const Step& b) { return a.number < b.number; },
-      [&](const Step& there, const Step& more) {
-        auto all = std::make_shared<std::vector<layout::StepRow>>();
-        all->reserve(there.rows + std::size_t{more.rows});
-        std::merge(there.first_row.get(), there.first_row.get() + there.rows, more.first_row.get(),
-                   more.first_row.get() + more.rows, std::back_inserter(*all), before);
-        const auto count = static_cast<std::uint32_t>(all->size());
-        return step_of({all, all->data()}, count);
-      });
+  take_fresh();
   if (!std::is_sorted(fresh_claims.begin(), fresh_claims.end())) {
     std::sort(fresh_claims.begin(), fresh_claims.end());
   }

@@ -183,7 +183,7 @@ std::size_t TrialSnapshot::records(SavedRow row) const noexcept { return impl_->
 
 RecordRange TrialSnapshot::record(SavedRow row, std::uint32_t position) const noexcept {
   const detail::trial::Catalog& catalog = impl_->catalog();
-  const detail::layout::Payload& payload = catalog.payload(*row.row_);
+  const detail::layout::Payload payload = catalog.payload(*row.row_);
   const detail::layout::PlaceKind kind = catalog.type(payload, position).kind;
   return {kind == detail::layout::PlaceKind::number ? 0 : payload.start(position), catalog.bytes(payload, position),
           catalog.stored_names()[catalog.items(*row.row_).names[position]], nullptr,

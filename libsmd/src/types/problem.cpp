@@ -34,6 +34,8 @@ std::string_view to_string(ProblemKind kind) noexcept {
       return "Note";
     case ProblemKind::stopped:
       return "Stopped";
+    case ProblemKind::remark:
+      return "Remark";
   }
   return "unknown";
 }

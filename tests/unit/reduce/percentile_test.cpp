@@ -134,7 +134,7 @@ TEST_CASE("percentiles of long arrays") {
 
 TEST_CASE("percentiles of integers") {
   smd_test::Random random(22);
-  const auto numbers = [&random](std::size_t n, auto like, auto make) {
+  const auto numbers = [](std::size_t n, auto like, auto make) {
     std::vector<decltype(like)> values(n);
     std::generate(values.begin(), values.end(), [&] { return static_cast<decltype(like)>(make()); });
     return values;

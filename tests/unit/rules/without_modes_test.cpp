@@ -256,7 +256,8 @@ TEST_CASE("what needs raw values is not evaluated on histograms, and says so") {
            {"NLPSequenceRatio", gradients},
            {"TensorVariance", {{"tensor_regex", "grad"}, {"max_threshold", "0"}}},
            {"AllZero", {{"tensor_regex", "grad"}, {"threshold", "50"}}}}) {
-    INFO(rule);
+    const std::string& tried = rule;  // structured bindings cannot be captured
+    CAPTURE(tried);
     const RuleResult result = evaluate(job, rule, parameters);
     CHECK(result.status == RuleStatus::not_evaluated);
     CHECK(says(result.message, "only histograms were saved"));

@@ -137,7 +137,8 @@ void check_reductions(const std::map<ReductionKey, TensorValue>& got, const json
   CHECK(names == wanted);
   for (const auto& [name, value] : expected.items()) {
     if (names.contains(name)) {
-      CAPTURE(name);
+      const std::string& of = name;  // structured bindings cannot be captured
+      CAPTURE(of);
       const bool exact = name == "min" || name == "max" || name == "sum";
       const double rounding = 4 * std::numeric_limits<double>::epsilon() * std::max(scale, 1.0);
       CHECK(equals(got.at(ReductionKey(name)).item(), number_of(value), exact ? 0 : rounding));
@@ -167,7 +168,8 @@ void check_tensor(const Trial& trial, const std::string& name, const json& expec
   CHECK(found.size() == expected.at("workers").size());
   const bool histogram = expected.at("kind") == "histogram";
   for (const auto& [worker, series] : expected.at("workers").items()) {
-    CAPTURE(worker);
+    const std::string& of = worker;  // structured bindings cannot be captured
+    CAPTURE(of);
     const auto steps = series.at("steps").get<std::vector<std::int64_t>>();
     CHECK(found[worker].steps == steps);
     for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -239,7 +239,8 @@ TEST_CASE("every value of the recorded logs is read by its name") {
     std::size_t seen = 0;
     const json tensors = expected(name);
     for (const auto& [tag, tensor] : tensors.items()) {
-      CAPTURE(tag);
+      const std::string& of = tag;  // structured bindings cannot be captured
+      CAPTURE(of);
       const json& worker = tensor["workers"]["worker_0"];
       for (std::size_t at = 0; at < worker["steps"].size(); ++at) {
         const auto step = worker["steps"][at].get<std::int64_t>();

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -18,7 +19,7 @@ namespace {
 /// Whether a problem with an index file or folder means that steps or records are unknown.
 bool hides_records(ProblemKind kind) {
   return kind != ProblemKind::note && kind != ProblemKind::warning && kind != ProblemKind::not_yet &&
-         kind != ProblemKind::stopped;
+         kind != ProblemKind::stopped && kind != ProblemKind::remark;
 }
 
 }  // namespace
@@ -34,7 +35,9 @@ void Unread::add_problem(const EvaluatedTrial& trial, const Problem& problem) {
 }
 
 void Unread::add_record(const Slot& slot) {
-  if (records_.insert({slot.trial->number(), slot.row.id(), slot.position}).second) {
+  if (slot.problem->kind == ProblemKind::warning) {  // sound, and of a type that is not read: told, and not missed
+    add_problem(*slot.trial, *slot.problem);
+  } else if (records_.insert({slot.trial->number(), slot.row.id(), slot.position}).second) {
     add_problem(*slot.trial, *slot.problem);
   }
 }
@@ -77,7 +80,9 @@ std::string Unread::text(std::size_t steps_evaluated) const {
     }
   }
   return fmt::format("{} of {} evaluated; {} could not be read: {}", steps_evaluated, counted(steps, "step"), what,
-                     to_string(problems_.front()));
+                     to_string(*std::find_if(problems_.begin(), problems_.end(), [](const Problem& problem) {
+                       return problem.kind != ProblemKind::warning;
+                     })));
 }
 
 }  // namespace smd::detail::rules

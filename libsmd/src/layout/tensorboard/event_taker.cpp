@@ -2,12 +2,14 @@
 #include "layout/tensorboard/event_taker.hpp"
 
 #include "text/escape.hpp"
+#include "wire/plain_event.hpp"
 
 #include <smd/limits.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -86,6 +88,7 @@ void EventTaker::begin_file(std::uint32_t file) {
   if (run.lanes.size() <= this->file().worker) {
     run.lanes.resize(this->file().worker + std::size_t{1});
   }
+  lane_ = &lane();
   rows_.begin_file(rows_.tables().paths.add(this->file().path), this->file().worker);
   previous_ = no_id;
   auto& rows = cursor_.file_of_rows;
@@ -102,7 +105,40 @@ void EventTaker::finish(const Listing& listing) {
   rows_.finish(listing);
 }
 
-void EventTaker::take(const wire::EventOutline& event, const RecordPlace& record) {
+bool EventTaker::take_expected(std::span<const std::byte> payload, double& wall_time) {
+  if (previous_ == no_id || (lane_->started && is_later(*lane_->started))) {
+    return false;
+  }
+  const std::uint32_t id = lane_->series[previous_].next;
+  if (id == no_id) {
+    return false;
+  }
+  Series& series = lane_->series[id];
+  wire::PlainNumber event;
+  if (series.between.empty() || series.look != cursor_.looks || !series.has_value || series.last_file != file_ ||
+      !wire::plain_number(payload, std::as_bytes(std::span(series.between)), event) || event.step <= series.last_step ||
+      std::isnan(event.wall_time)) {
+    return false;
+  }
+  file().stopped = false;
+  rows_.begin_values(event.step);
+  series.last_step = event.step;
+  series.last_row = rows_.row();
+  rows_.add(series.name, PlaceKind::number, Dtype::float32, event.bits, std::bit_cast<std::uint64_t>(event.wall_time));
+  previous_ = id;
+  wall_time = event.wall_time;
+  return true;
+}
+
+/// Notes the form of an event that held a number of the last series, for `take_expected`.
+void EventTaker::expect_more_like(std::span<const std::byte> payload) {
+  if (Series& series = lane_->series[previous_]; series.between.empty()) {
+    const std::span<const std::byte> between = wire::between_step_and_number(payload);
+    series.between.assign(reinterpret_cast<const char*>(between.data()), between.size());
+  }
+}
+
+void EventTaker::take(const wire::EventOutline& event, std::span<const std::byte> payload, const RecordPlace& record) {
   const Place place{event, record};
   if (const auto& started = lane().started; started && is_later(*started)) {
     out_of_order_ = true;
@@ -111,6 +147,10 @@ void EventTaker::take(const wire::EventOutline& event, const RecordPlace& record
     file().stopped = false;
     for (const wire::SummaryValue& value : event.values) {
       take_value(value, place);
+    }
+    if (event.values.size() == 1 && event.values.front().kind == wire::SummaryKind::simple_value &&
+        previous_ != no_id && lane_->tags[previous_] == event.values.front().tag) {
+      expect_more_like(payload);
     }
     return;
   }

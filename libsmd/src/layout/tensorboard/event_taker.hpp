@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "layout/name_collections.hpp"
 #include "layout/tensorboard/histogram_reductions.hpp"
 #include "layout/tensorboard/log_cursor.hpp"
-#include "layout/tensorboard/name_collections.hpp"
 #include "layout/tensorboard/row_writer.hpp"
 #include "wire/summary.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +31,11 @@ class EventTaker {
   EventTaker(LogCursor& cursor, LoadedSteps& loaded);
 
   void begin_file(std::uint32_t file);
-  void take(const wire::EventOutline& event, const RecordPlace& place);
+  /// Takes in an event if it holds a number of the series that is expected next, after all that the series has.
+  /// Returns false, and does nothing, for any other.
+  [[nodiscard]] bool take_expected(std::span<const std::byte> payload, double& wall_time);
+  /// Takes in any event. `payload` is what `event` outlines.
+  void take(const wire::EventOutline& event, std::span<const std::byte> payload, const RecordPlace& place);
   /// Ends the last row.
   void finish(const Listing& listing);
 
@@ -54,6 +60,8 @@ class EventTaker {
   void take_session(const Place& place);
   void take_other(std::string_view kind, std::string name, const Place& place);
 
+  void expect_more_like(std::span<const std::byte> payload);
+
   [[nodiscard]] LogFile& file() noexcept { return cursor_.files[file_]; }
   [[nodiscard]] Lane& lane() noexcept { return cursor_.runs[file().run].lanes[file().worker]; }
   /// Whether that file stands after the current one in the order of the run.
@@ -75,6 +83,7 @@ class EventTaker {
   LoadedSteps& loaded_;
   RowWriter rows_;
   std::uint32_t file_ = 0;
+  Lane* lane_ = nullptr;            ///< `lane()`
   std::uint32_t previous_ = no_id;  ///< The series of the value before.
   bool out_of_order_ = false;
   std::vector<NamedValues> new_names_;

@@ -63,6 +63,7 @@ struct Series {
   std::int64_t last_step = 0;  ///< The greatest of values that count, or more.
   std::uint64_t last_row = 0;
   std::uint32_t next = no_id;  ///< Which series followed last time.
+  std::string between;         ///< Of its events `wire::between_step_and_number`, once one was plain.
   // Of the current look only:
   std::uint32_t look = 0;
   std::uint32_t name = no_id;          ///< In the look's tables.

@@ -163,6 +163,9 @@ void LogReader::read_file(std::uint32_t id, EventTaker& taker, WorkersOfRun& wor
       continue;
     }
     if (found == RecordScanner::Found::record) {
+      if (begun && taker.take_expected(scanner.payload(), file.last_time)) {
+        continue;
+      }
       if (const Status parsed = wire::outline_event(scanner.payload(), event_); !parsed) {
         file.problems.add({ProblemKind::damaged,
                            {},
@@ -181,7 +184,7 @@ void LogReader::read_file(std::uint32_t id, EventTaker& taker, WorkersOfRun& wor
         begun = true;
         taker.begin_file(id);
       }
-      taker.take(event_, {scanner.offset(), scanner.length()});
+      taker.take(event_, scanner.payload(), {scanner.offset(), scanner.length()});
       if (taker.out_of_order()) {
         return;
       }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/tensorboard/look_at_logs.hpp"
 
+#include "layout/name_collections.hpp"
 #include "layout/tensorboard/event_files.hpp"
 #include "layout/tensorboard/event_taker.hpp"
 #include "layout/tensorboard/log_reader.hpp"
-#include "layout/tensorboard/name_collections.hpp"
 
 #include <algorithm>
 #include <utility>

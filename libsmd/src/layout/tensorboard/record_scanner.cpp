@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/tensorboard/record_scanner.hpp"
 
-#include "wire/framing.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,10 +60,20 @@ bool RecordScanner::have(std::uint64_t bytes) {
   return true;
 }
 
-RecordScanner::Found RecordScanner::next() {
-  begin_ += length_;
-  offset_ += length_;
-  length_ = 0;
+const RecordScanner::LengthChecksums& RecordScanner::length_checksums() noexcept {
+  static const LengthChecksums checksums = [] {
+    LengthChecksums all{};
+    for (std::uint64_t length = 0; length < all.size(); ++length) {
+      std::array<std::byte, sizeof length> bytes{};
+      wire::store_little(bytes.data(), length);
+      all[length] = mask_crc(crc32c(bytes));
+    }
+    return all;
+  }();
+  return checksums;
+}
+
+RecordScanner::Found RecordScanner::find_record() {
   if (left() == 0) {
     return Found::end;
   }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/crc32c.hpp"
 #include "storage/storage.hpp"
+#include "wire/framing.hpp"
+#include "wire/little_endian.hpp"
 
 #include <smd/problem.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,7 +33,12 @@ class RecordScanner {
   RecordScanner(const storage::File& file, std::uint64_t offset, bool remote);
 
   /// Goes on to the next record.
-  Found next();
+  Found next() {
+    begin_ += length_;
+    offset_ += length_;
+    length_ = 0;
+    return take_short_record() ? Found::record : find_record();
+  }
 
   [[nodiscard]] std::span<const std::byte> payload() const noexcept { return payload_; }  ///< Until the next call.
   /// Where the record begins, and with its frame how long it is; after `cut` and `lost` where it would begin.
@@ -39,11 +48,37 @@ class RecordScanner {
   [[nodiscard]] Problem& problem() noexcept { return problem_; }
 
  private:
+  /// Checksums of the lengths that are below 256: most records are so short.
+  using LengthChecksums = std::array<std::uint32_t, 256>;
+  [[nodiscard]] static const LengthChecksums& length_checksums() noexcept;
+
   [[nodiscard]] std::uint64_t left() const noexcept { return size_ - offset_; }
+  /// Takes the next record if it is sound, short and in the buffer.
+  bool take_short_record() noexcept {
+    if (end_ - begin_ < wire::frame_bytes) {
+      return false;
+    }
+    const std::span<const std::byte> there(buffer_.get() + begin_, end_ - begin_);
+    const auto payload_bytes = wire::load_little<std::uint64_t>(there);
+    if (payload_bytes >= checksums_.size() ||
+        wire::load_little<std::uint32_t>(there.subspan(sizeof payload_bytes)) != checksums_[payload_bytes] ||
+        payload_bytes + wire::frame_bytes > there.size()) {
+      return false;
+    }
+    payload_ = there.subspan(wire::header_bytes, payload_bytes);
+    if (wire::load_little<std::uint32_t>(there.subspan(wire::header_bytes + payload_bytes)) !=
+        mask_crc(crc32c(payload_))) {
+      return false;
+    }
+    length_ = payload_bytes + wire::frame_bytes;
+    return true;
+  }
+  Found find_record();
   /// Makes at least `bytes` of the record available; false if reading failed. Precondition: the file has them.
   bool have(std::uint64_t bytes);
   Found tell(Found found, std::string text);
 
+  const LengthChecksums& checksums_ = length_checksums();
   const storage::File& file_;
   std::uint64_t size_;
   std::uint64_t block_;

@@ -120,7 +120,7 @@ class Logs {
     std::uint64_t last_row = last_row_;
     for (const LoadedSteps::Row& row : found.loaded.rows) {
       const Tables& tables = found.loaded.tables.at(row.tables);
-      const Payload& payload = tables.payloads.at(row.row.payload);
+      const Payload payload = tables.payloads.at(row.row.payload).of_row(row.row.index);
       CHECK(row.row.file.id > last_row_);
       last_row = std::max(last_row, row.row.file.id);
       CHECK(found.listing->path(row.row.file) == tables.paths[row.row.event_file]);

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/checkpoints/check_shards.hpp"
+
+#include "text/escape.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace smd::detail::layout {
+
+namespace {
+
+std::string beside(const TensorSet& set, std::string_view leaf) {
+  return set.folder.empty() ? std::string(leaf) : set.folder + "/" + std::string(leaf);
+}
+
+/// Whether a file is there that an index names, of whatever stem.
+bool is_there(const TensorSet& set, std::string_view leaf, const ReadOnce<TensorFileHeader>& headers) {
+  return headers.find(beside(set, leaf)) != nullptr;
+}
+
+const ShardIndex* index_of(const TensorSet& set, const ReadOnce<Outcome<ShardIndex>>& indexes) {
+  const auto index = indexes.find(set.index);
+  return index && *index ? &**index : nullptr;
+}
+
+/// A file's tensors by name; nothing if its header cannot be read.
+std::optional<std::vector<std::string_view>> names_in(const std::string& file,
+                                                      const ReadOnce<TensorFileHeader>& headers) {
+  const auto header = headers.find(file);
+  if (!header || header->unreadable || (header->header.entries.empty() && !header->header.problems.empty()) ||
+      (header->header.entries.empty() && header->header.cut)) {
+    return std::nullopt;
+  }
+  std::vector<std::string_view> names;
+  for (const wire::SafetensorsEntry& entry : header->header.entries) {
+    names.emplace_back(entry.name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// Both ways: what the index says of each file, and what each file holds.
+void compare_tensors(const TensorSet& set, const ShardIndex& index, const ReadOnce<TensorFileHeader>& headers,
+                     ProblemList& problems) {
+  std::vector<std::vector<std::string_view>> said(index.files.size());
+  for (const auto& [tensor, file] : index.tensors) {
+    said[file].emplace_back(tensor);
+  }
+  const auto disagree = [&](std::string_view tensor, std::string_view leaf, const char* how) {
+    problems.add({ProblemKind::damaged,
+                  set.index,
+                  {},
+                  "index and '" + printable(leaf) + "' disagree about tensor '" + printable(tensor) + "': " + how});
+  };
+  std::set<std::string> files;
+  for (const TensorFile& file : set.files) {
+    files.insert(file.path);
+  }
+  for (const std::string& file : index.files) {
+    files.insert(beside(set, file));
+  }
+  for (const std::string& file : files) {
+    const std::string_view leaf = last_part_of(file);
+    const auto names = names_in(file, headers);
+    if (!names) {
+      continue;
+    }
+    const auto at = std::find(index.files.begin(), index.files.end(), leaf);
+    std::vector<std::string_view> told;
+    if (at != index.files.end()) {
+      told = said[static_cast<std::size_t>(at - index.files.begin())];  // by name
+    }
+    std::vector<std::string_view> differ;
+    std::set_difference(told.begin(), told.end(), names->begin(), names->end(), std::back_inserter(differ));
+    for (const std::string_view tensor : differ) {
+      disagree(tensor, leaf, "it is not there");
+    }
+    differ.clear();
+    std::set_difference(names->begin(), names->end(), told.begin(), told.end(), std::back_inserter(differ));
+    for (const std::string_view tensor : differ) {
+      disagree(tensor, leaf, "it is there, and the index does not say so");
+    }
+  }
+}
+
+void check_index(const TensorSet& set, const ShardIndex& index, const ReadOnce<TensorFileHeader>& headers,
+                 ProblemList& problems) {
+  for (Problem problem : index.problems.all()) {
+    problem.file = set.index;
+    problems.add(std::move(problem));
+  }
+  std::vector<std::string_view> absent;
+  for (const std::string& file : index.files) {
+    if (!is_there(set, file, headers)) {
+      absent.emplace_back(file);
+    }
+  }
+  if (!absent.empty() && absent.size() == index.files.size()) {
+    problems.add(
+        {ProblemKind::damaged,
+         set.index,
+         {},
+         "the index is stale: none of the " + std::to_string(absent.size()) + " files that it names is there"});
+    return;
+  }
+  for (const std::string_view file : absent) {
+    problems.add({ProblemKind::damaged,
+                  beside(set, file),
+                  {},
+                  "is not there, and the index names it: the checkpoint is partial"});
+  }
+  compare_tensors(set, index, headers, problems);
+}
+
+/// Without an index, the names of shards tell how many there should be.
+void check_count(const TensorSet& set, ProblemList& problems) {
+  constexpr std::size_t most_told = 20;
+  std::vector<bool> there(std::size_t{set.of} + 1);
+  for (const TensorFile& file : set.files) {
+    there[split_safetensors_name(file.path).shard] = true;
+  }
+  const auto missing = static_cast<std::size_t>(std::count(there.begin() + 1, there.end(), false));
+  std::size_t told = 0;
+  for (std::uint32_t shard = 1; shard <= set.of && told < std::min(missing, most_told); ++shard) {
+    if (there[shard]) {
+      continue;
+    }
+    const auto padded = [](std::uint32_t number) {
+      const std::string digits = std::to_string(number);
+      return std::string(5 - std::min<std::size_t>(digits.size(), 5), '0') + digits;
+    };
+    std::string name = set.stem + "-" + padded(shard);
+    name += "-of-" + padded(set.of) + std::string(safetensors_ending);
+    ++told;
+    problems.add({ProblemKind::damaged,
+                  beside(set, name),
+                  {},
+                  "is not there: the checkpoint is partial" +
+                      (told == most_told && missing > told
+                           ? ", and " + std::to_string(missing - told) + " more of its shards are not there either"
+                           : std::string())});
+  }
+}
+
+}  // namespace
+
+bool has_whole_index(const TensorSet& set, const ReadOnce<Outcome<ShardIndex>>& indexes,
+                     const ReadOnce<TensorFileHeader>& headers) {
+  const ShardIndex* const index = index_of(set, indexes);
+  return index != nullptr && std::any_of(index->files.begin(), index->files.end(),
+                                         [&](const std::string& file) { return is_there(set, file, headers); });
+}
+
+void check_shards(const TensorSet& set, const ReadOnce<Outcome<ShardIndex>>& indexes,
+                  const ReadOnce<TensorFileHeader>& headers, ProblemList& problems) {
+  if (const auto index = indexes.find(set.index); index && !*index) {
+    Problem problem = index->problem();
+    problem.file = set.index;
+    problems.add(std::move(problem));
+  }
+  if (const ShardIndex* const index = index_of(set, indexes)) {
+    check_index(set, *index, headers, problems);
+  } else if (set.of > 0) {
+    check_count(set, problems);
+  }
+}
+
+}  // namespace smd::detail::layout

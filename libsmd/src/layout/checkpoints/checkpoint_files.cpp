@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/checkpoints/checkpoint_files.hpp"
+
+#include "layout/checkpoints/trainer_state.hpp"
+#include "wire/little_endian.hpp"
+
+#include <smd/limits.hpp>
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <span>
+
+namespace smd::detail::layout {
+
+namespace {
+
+/// Read at once when a file is opened: holds most headers, so that a remote store is asked once.
+constexpr std::size_t first_bytes = std::size_t{64} << 10;
+
+/// `bytes` from `offset`; a file that ends before is a problem.
+Outcome<std::string> read_text(const storage::File& file, std::uint64_t offset, std::uint64_t bytes) try {
+  std::string text(static_cast<std::size_t>(bytes), '\0');
+  const auto got = file.read_at(offset, std::as_writable_bytes(std::span(text)));
+  if (!got) {
+    return got.problem();
+  }
+  if (*got < text.size()) {
+    return Problem{ProblemKind::io, {}, offset + *got, "the file became shorter while it was read"};
+  }
+  return text;
+} catch (const std::bad_alloc&) {
+  return Problem{ProblemKind::io, {}, offset, "memory ran out"};
+}
+
+}  // namespace
+
+TensorFileHeader read_header(storage::Storage& storage, const std::string& path) {
+  TensorFileHeader result;
+  result.written = storage.written_at(path).value_or(std::chrono::system_clock::time_point());
+  const auto file = storage.open_at(path, 0, first_bytes);
+  if (!file) {
+    result.unreadable = file.problem();
+    return result;
+  }
+  const std::uint64_t size = (*file)->size();
+  std::array<std::byte, wire::safetensors_length_bytes> first{};
+  if (size >= first.size()) {
+    if (const auto got = (*file)->read_at(0, first); !got || *got < first.size()) {
+      result.unreadable =
+          got ? Problem{ProblemKind::io, {}, 0, "the file became shorter while it was read"} : got.problem();
+      return result;
+    }
+  }
+  const auto length = wire::load_little<std::uint64_t>(first);
+  if (!wire::check_safetensors_length(length, size, result.header)) {
+    return result;
+  }
+  const auto json = read_text(**file, first.size(), length);
+  if (!json) {
+    result.unreadable = json.problem();
+    return result;
+  }
+  result.header = wire::parse_safetensors(*json, size);
+  return result;
+}
+
+Outcome<std::string> read_json_text(storage::Storage& storage, const std::string& path) {
+  const auto file = storage.open_at(path, 0, first_bytes);
+  if (!file) {
+    return file.problem();
+  }
+  const std::uint64_t size = (*file)->size();
+  if (size > limits::json_bytes) {
+    return damaged("longer than json_bytes = " + std::to_string(limits::json_bytes), limits::json_bytes);
+  }
+  return read_text(**file, 0, size);
+}
+
+std::optional<std::int64_t> read_global_step(storage::Storage& storage, const std::string& path) {
+  const auto file = storage.open_at(path, 0, first_bytes);
+  if (!file) {
+    return std::nullopt;
+  }
+  const std::uint64_t size = std::min<std::uint64_t>((*file)->size(), limits::json_bytes);
+  for (const std::uint64_t bytes : {std::min<std::uint64_t>(size, first_bytes), size}) {
+    const auto text = read_text(**file, 0, bytes);
+    if (!text) {
+      return std::nullopt;
+    }
+    if (const auto step = global_step_of(*text); step || bytes == size) {
+      return step;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace smd::detail::layout

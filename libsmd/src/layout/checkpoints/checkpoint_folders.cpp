@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/checkpoints/checkpoint_folders.hpp"
+
+#include "layout/checkpoints/checkpoint_names.hpp"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace smd::detail::layout {
+
+namespace {
+
+bool matters(std::string_view name) noexcept {
+  return is_safetensors(name) || name.ends_with(shard_index_ending) || name == trainer_state_name;
+}
+
+/// Whether folders in a folder of that name may be components of a checkpoint.
+bool may_have_components(std::string_view name, const CheckpointFolder& folder) {
+  return step_of_name(name) || label_of_name(name) || folder.has_trainer_state();
+}
+
+void sort(CheckpointFolder& folder) {
+  std::sort(folder.files.begin(), folder.files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::sort(folder.folders.begin(), folder.folders.end());
+}
+
+Outcome<CheckpointFolder> list_one(storage::Storage& storage, const std::string& path) {
+  auto entries = storage.list(path);
+  if (!entries) {
+    return std::move(entries.problem());
+  }
+  CheckpointFolder folder;
+  for (storage::DirEntry& entry : *entries) {
+    if (matters(entry.name)) {
+      folder.files.push_back(std::move(entry));
+    } else if (entry.kind == storage::EntryKind::folder) {
+      folder.folders.push_back(std::move(entry.name));
+    }
+  }
+  sort(folder);
+  return folder;
+}
+
+/// Takes the folders in `path` in; of those that may have components, the folders in them too.
+void list_inner(storage::Storage& storage, const std::string& path, bool components, CheckpointFolders& found) {
+  const std::vector<std::string> names = found.folders[path].folders;
+  for (const std::string& name : names) {
+    const std::string inner = path.empty() ? name : path + "/" + name;
+    auto folder = list_one(storage, inner);
+    if (!folder) {
+      if (folder.problem().kind != ProblemKind::not_found) {  // else it was just removed
+        folder.problem().file = inner;
+        found.notes.add(std::move(folder.problem()));
+      }
+      continue;
+    }
+    const bool deeper = components && !folder->folders.empty() && may_have_components(name, *folder);
+    if (deeper || !folder->files.empty()) {
+      found.folders.emplace(inner, *std::move(folder));
+    }
+    if (deeper) {
+      list_inner(storage, inner, false, found);
+    }
+  }
+}
+
+/// Of a store without folders, names tell all at once.
+Status list_objects(storage::Storage& storage, CheckpointFolders& found) {
+  constexpr std::ptrdiff_t deepest = 2;  // STEP/COMPONENT/FILE
+  std::map<std::string, std::set<std::string>> inner;
+  Status listed = storage.list_below({}, {}, [&](std::span<const std::string> names) {
+    for (const std::string& name : names) {
+      const std::size_t slash = name.rfind('/');
+      const std::string path = slash == name.npos ? std::string() : name.substr(0, slash);
+      const std::string leaf = name.substr(slash == name.npos ? 0 : slash + 1);
+      if (std::count(name.begin(), name.end(), '/') > deepest || !matters(leaf)) {
+        continue;
+      }
+      found.folders[path].files.push_back({leaf, storage::EntryKind::file});
+      if (const std::size_t above = path.rfind('/'); !path.empty()) {
+        const std::string outer = above == path.npos ? std::string() : path.substr(0, above);
+        inner[outer].insert(path.substr(above == path.npos ? 0 : above + 1));
+        if (!outer.empty()) {
+          inner[""].insert(outer);
+        }
+      }
+    }
+  });
+  for (const auto& [path, names] : inner) {
+    found.folders[path].folders.assign(names.begin(), names.end());
+  }
+  for (auto& [path, folder] : found.folders) {
+    sort(folder);
+  }
+  return listed;
+}
+
+}  // namespace
+
+bool CheckpointFolder::holds_tensors() const noexcept {
+  return std::any_of(files.begin(), files.end(), [](const auto& file) { return file.name != trainer_state_name; });
+}
+
+bool CheckpointFolder::has_trainer_state() const noexcept {
+  return std::any_of(files.begin(), files.end(), [](const auto& file) { return file.name == trainer_state_name; });
+}
+
+const CheckpointFolder* CheckpointFolders::find(std::string_view path) const {
+  const auto found = folders.find(path);
+  return found == folders.end() ? nullptr : &found->second;
+}
+
+Outcome<CheckpointFolders> list_checkpoint_folders(storage::Storage& storage) {
+  CheckpointFolders found;
+  if (storage.remote()) {
+    if (Status listed = list_objects(storage, found); !listed) {
+      return std::move(listed.problem());
+    }
+    return found;
+  }
+  auto root = list_one(storage, {});
+  if (!root) {
+    return std::move(root.problem());
+  }
+  found.folders.emplace("", *std::move(root));
+  list_inner(storage, {}, true, found);
+  return found;
+}
+
+bool holds_checkpoints(storage::Storage& storage) {
+  const auto has_tensors = [](const CheckpointFolder& folder) {
+    return std::any_of(folder.files.begin(), folder.files.end(),
+                       [](const auto& file) { return is_safetensors(file.name); });
+  };
+  if (!storage.remote()) {
+    const auto root = list_one(storage, {});
+    if (!root || has_tensors(*root)) {
+      return static_cast<bool>(root);
+    }
+  }
+  const auto all = list_checkpoint_folders(storage);
+  return all && std::any_of(all->folders.begin(), all->folders.end(), [&](const auto& entry) {
+           const std::string_view path = entry.first;
+           const std::size_t slash = path.find('/');
+           return has_tensors(entry.second) &&
+                  (slash == path.npos || may_have_components(path.substr(0, slash), *all->find(path.substr(0, slash))));
+         });
+}
+
+}  // namespace smd::detail::layout

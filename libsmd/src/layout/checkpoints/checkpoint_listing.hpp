@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "layout/checkpoints/checkpoint_files.hpp"
+#include "layout/checkpoints/read_once.hpp"
+#include "layout/checkpoints/shard_index.hpp"
+#include "layout/checkpoints/trainer_state.hpp"
+#include "layout/layout.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What is known of a checkpoint folder after a look, and what it takes to go on from there.
+namespace smd::detail::layout {
+
+/// What tells one row from another: a file at a step under some names, or a step's numbers of a log.
+struct CheckpointRow {
+  std::int64_t step = 0;
+  std::string path;
+  std::string prefix;                                   ///< Before each tensor's name.
+  bool main = false;                                    ///< The tensors are the model's own.
+  std::shared_ptr<const TensorFileHeader> header = {};  ///< Null: the numbers of a log.
+  std::uint64_t numbers = 0;                            ///< Hash of the numbers.
+  std::uint64_t id = 0;                                 ///< `StepPart::id`.
+
+  [[nodiscard]] bool same(const CheckpointRow& other) const {
+    return step == other.step && path == other.path && prefix == other.prefix && main == other.main &&
+           header == other.header && numbers == other.numbers;
+  }
+};
+
+/// Never changes once it is shared.
+class CheckpointListing final : public Listing {
+ public:
+  CheckpointListing() {
+    add_worker("worker_0");
+    rank_workers();
+  }
+
+  [[nodiscard]] std::string path(const StepPart& file) const override;
+
+  ReadOnce<std::optional<std::int64_t>> steps;  ///< Of trainer_state.json files.
+  ReadOnce<Outcome<ShardIndex>> indexes;
+  ReadOnce<TensorFileHeader> headers;
+  ReadOnce<Outcome<TrainerLog>> logs;
+  std::vector<CheckpointRow> rows;  ///< By id.
+  std::uint64_t next_id = 1;
+  bool waits = false;  ///< Some file may still be written.
+};
+
+}  // namespace smd::detail::layout

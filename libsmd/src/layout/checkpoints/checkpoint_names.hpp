@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+/// What the names of checkpoints' folders and files say.
+namespace smd::detail::layout {
+
+inline constexpr std::string_view safetensors_ending = ".safetensors";
+inline constexpr std::string_view shard_index_ending = ".safetensors.index.json";
+inline constexpr std::string_view trainer_state_name = "trainer_state.json";
+
+/// Whether a file of that name, or path, is called a safetensors file.
+[[nodiscard]] constexpr bool is_safetensors(std::string_view name) noexcept {
+  return name.ends_with(safetensors_ending) && name.size() > safetensors_ending.size();
+}
+
+/// The last part of a path.
+[[nodiscard]] constexpr std::string_view last_part_of(std::string_view path) noexcept {
+  return path.substr(path.rfind('/') + 1);
+}
+
+/// A file's name taken apart: `model-00001-of-00003.safetensors`.
+struct SafetensorsName {
+  std::string_view stem;    ///< `model`
+  std::uint32_t shard = 0;  ///< 1; 0: the file is whole.
+  std::uint32_t of = 0;     ///< 3
+};
+[[nodiscard]] SafetensorsName split_safetensors_name(std::string_view file) noexcept;
+
+enum class StepUnit : std::uint8_t { step, epoch };
+
+/// What a folder's or file's name counts.
+struct NamedStep {
+  std::int64_t number = 0;
+  StepUnit unit = StepUnit::step;
+};
+
+/// The step, or else the epoch, that a name tells: `checkpoint-500`, `global_step500`, `epoch=3-step=800`, `500`, ….
+/// `name` is a folder's, or a file's stem. Nullopt if it tells none.
+[[nodiscard]] std::optional<NamedStep> step_of_name(std::string_view name);
+/// N of a name that ends with `-vN`, as writers name what would have overwritten another; else 0.
+[[nodiscard]] std::uint64_t version_of_name(std::string_view name);
+
+/// Whether a name has a word last, latest, final or best, which is no number whatever else it says: the place of the
+/// first of these in that order, from 0. Nullopt if there is none.
+[[nodiscard]] std::optional<unsigned> label_of_name(std::string_view name);
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/checkpoints/checkpoint_plan.hpp"
+
+#include "text/escape.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace smd::detail::layout {
+
+namespace {
+
+/// A folder or a file that may be a checkpoint.
+struct Candidate {
+  Checkpoint checkpoint;
+  std::string name;                 ///< Without what belongs to shards and endings.
+  std::optional<NamedStep> number;  ///< None: nothing tells one, or it has a label.
+  std::optional<unsigned> label;    ///< As `label_of_name`.
+  std::optional<NamedStep> told;    ///< Of one with a label: the number that it tells all the same.
+  bool by_name = false;             ///< Its name tells its number.
+};
+
+std::string joined(std::string_view folder, std::string_view name) {
+  std::string path(folder);
+  path += path.empty() ? "" : "/";
+  path += name;
+  return path;
+}
+
+/// The sets of a folder's files, by stem.
+std::vector<TensorSet> sets_of(const std::string& folder, std::string_view component,
+                               const CheckpointFolder& contents) {
+  std::map<std::pair<std::string, std::uint32_t>, TensorSet> sets;
+  const auto set_of = [&](std::string_view stem, std::uint32_t of) -> TensorSet& {
+    TensorSet& set = sets[{std::string(stem), of}];
+    set.folder = folder;
+    set.component = component;
+    set.stem = stem;
+    set.of = of;
+    return set;
+  };
+  for (const storage::DirEntry& file : contents.files) {
+    if (is_safetensors(file.name)) {
+      const SafetensorsName name = split_safetensors_name(file.name);
+      set_of(name.stem, name.of).files.push_back({joined(folder, file.name), file.link});
+    }
+  }
+  for (const storage::DirEntry& file : contents.files) {
+    if (file.name.ends_with(shard_index_ending)) {
+      const SafetensorsName name = split_safetensors_name(file.name);
+      // Of shards of that stem; of several the ones that are most.
+      const auto last = sets.upper_bound({std::string(name.stem), UINT32_MAX});
+      const bool known = last != sets.begin() && std::prev(last)->second.stem == name.stem;
+      (known ? std::prev(last)->second : set_of(name.stem, 0)).index = joined(folder, file.name);
+    }
+  }
+  std::vector<TensorSet> all;
+  std::transform(sets.begin(), sets.end(), std::back_inserter(all),
+                 [](auto& entry) { return std::move(entry.second); });
+  return all;
+}
+
+void append(std::vector<TensorSet>& to, std::vector<TensorSet>&& sets) {
+  std::move(sets.begin(), sets.end(), std::back_inserter(to));
+}
+
+class Planner {
+ public:
+  Planner(const CheckpointFolders& folders, std::string_view place, const GlobalStepOf& global_step)
+      : folders_(folders), place_(place), global_step_(global_step) {}
+
+  CheckpointPlan plan() && {
+    if (const CheckpointFolder* const root = folders_.find("")) {
+      take_files({}, {}, *root);
+      for (const std::string& name : root->folders) {
+        if (const CheckpointFolder* const folder = folders_.find(name)) {
+          take_folder(name, *folder);
+        }
+      }
+      if (root->has_trainer_state()) {
+        root_.checkpoint.trainer_state = trainer_state_name;
+      }
+    }
+    choose();
+    choose_trainer_state();
+    return std::move(plan_);
+  }
+
+ private:
+  void leave_out(std::string_view name, std::string_view why) {
+    plan_.remarks.add({ProblemKind::remark, {}, {}, "'" + printable(name) + "' is left out: " + std::string(why)});
+  }
+
+  std::optional<std::int64_t> step_of_state(const std::string& path) const {
+    return path.empty() ? std::nullopt : global_step_(path);
+  }
+
+  /// Files in a folder that is no checkpoint: each set by its own name, what has no number is the place's own.
+  void take_files(const std::string& folder, std::string_view component, const CheckpointFolder& contents) {
+    for (TensorSet& set : sets_of(folder, component, contents)) {
+      Candidate candidate;
+      candidate.name = set.stem;
+      candidate.label = label_of_name(set.stem);
+      candidate.number = step_of_name(set.stem);
+      if (!candidate.label && !candidate.number) {
+        root_.checkpoint.sets.push_back(std::move(set));
+        continue;
+      }
+      candidate.by_name = true;
+      candidate.checkpoint.path = set.files.empty() ? set.index : set.files.front().path;
+      candidate.checkpoint.sets.push_back(std::move(set));
+      take(std::move(candidate));
+    }
+  }
+
+  /// One with a label has no number, whatever tells it one.
+  void take(Candidate&& candidate) {
+    if (candidate.label) {
+      candidate.told = std::exchange(candidate.number, std::nullopt);
+    }
+    (candidate.number ? numbered_ : labelled_).push_back(std::move(candidate));
+  }
+
+  void take_folder(const std::string& name, const CheckpointFolder& folder) {
+    Candidate candidate;
+    candidate.name = name;
+    candidate.label = label_of_name(name);
+    candidate.checkpoint.path = name;
+    if (folder.has_trainer_state()) {
+      candidate.checkpoint.trainer_state = joined(name, trainer_state_name);
+    }
+    const std::optional<NamedStep> named = step_of_name(name);
+    candidate.number = named;
+    if (const auto step = step_of_state(candidate.checkpoint.trainer_state)) {
+      candidate.number = NamedStep{*step, StepUnit::step};
+    }
+    candidate.by_name = named && candidate.number->number == named->number && candidate.number->unit == named->unit;
+    if (!candidate.label && !candidate.number) {
+      take_files(name, joined(name, ""), folder);
+      return;
+    }
+    append(candidate.checkpoint.sets, sets_of(name, "", folder));
+    for (const std::string& inner : folder.folders) {
+      const std::string path = joined(name, inner);
+      if (const CheckpointFolder* const component = folders_.find(path)) {
+        append(candidate.checkpoint.sets, sets_of(path, joined(inner, ""), *component));
+      }
+    }
+    if (!candidate.checkpoint.sets.empty()) {
+      take(std::move(candidate));
+    }
+  }
+
+  void choose() {
+    if (!numbered_.empty()) {
+      choose_numbered();
+      leave_out_root("its name has no number");
+      leave_out_labelled(nullptr);
+    } else if (!root_.checkpoint.sets.empty()) {
+      root_.told = step_of_name(place_);
+      choose_alone(root_);
+      leave_out_labelled(nullptr);
+    } else if (!labelled_.empty()) {
+      Candidate& best = *std::min_element(labelled_.begin(), labelled_.end(), [](const auto& a, const auto& b) {
+        return std::tie(*a.label, a.name) < std::tie(*b.label, b.name);
+      });
+      leave_out_labelled(&best);
+      choose_alone(best);
+    }
+  }
+
+  void choose_alone(Candidate& candidate) {
+    Checkpoint& checkpoint = candidate.checkpoint;
+    const auto step = step_of_state(checkpoint.trainer_state);
+    const NamedStep number = step ? NamedStep{*step, StepUnit::step} : candidate.told.value_or(NamedStep{});
+    checkpoint.step = number.number;
+    plan_.unit = number.unit;
+    plan_.checkpoints.push_back(std::move(checkpoint));
+  }
+
+  void choose_numbered() {
+    const bool steps = std::any_of(numbered_.begin(), numbered_.end(),
+                                   [](const Candidate& one) { return one.number->unit == StepUnit::step; });
+    plan_.unit = steps ? StepUnit::step : StepUnit::epoch;
+    std::sort(numbered_.begin(), numbered_.end(), [](const Candidate& a, const Candidate& b) {
+      return std::tuple(a.number->number, !a.by_name, UINT64_MAX - version_of_name(a.name), std::string_view(a.name)) <
+             std::tuple(b.number->number, !b.by_name, UINT64_MAX - version_of_name(b.name), std::string_view(b.name));
+    });
+    for (Candidate& candidate : numbered_) {
+      if (candidate.number->unit != plan_.unit) {
+        leave_out(candidate.name, "its name tells an epoch, and those of others steps");
+      } else if (!plan_.checkpoints.empty() && plan_.checkpoints.back().step == candidate.number->number) {
+        leave_out(candidate.name, "step " + std::to_string(candidate.number->number) + " is that of '" +
+                                      printable(plan_.checkpoints.back().path) + "'");
+      } else {
+        candidate.checkpoint.step = candidate.number->number;
+        plan_.checkpoints.push_back(std::move(candidate.checkpoint));
+      }
+    }
+  }
+
+  void leave_out_root(std::string_view why) {
+    std::string last;
+    for (const TensorSet& set : root_.checkpoint.sets) {
+      const std::string& name = set.folder.empty() ? set.stem : set.folder;
+      if (name != last) {
+        leave_out(name, why);
+        last = name;
+      }
+    }
+  }
+
+  void leave_out_labelled(const Candidate* chosen) {
+    for (const Candidate& candidate : labelled_) {
+      if (&candidate != chosen) {
+        leave_out(candidate.name, "its name is a label and no number");
+      }
+    }
+  }
+
+  /// The place's own, or that of a checkpoint that counts, with the greatest step.
+  void choose_trainer_state() {
+    std::optional<std::int64_t> greatest;
+    const auto look = [&](const std::string& path) {
+      const auto step = step_of_state(path);
+      if (step && (!greatest || *step > *greatest)) {
+        greatest = step;
+        plan_.trainer_state = path;
+      }
+    };
+    look(root_.checkpoint.trainer_state);
+    for (const Checkpoint& checkpoint : plan_.checkpoints) {
+      look(checkpoint.trainer_state);
+    }
+    if (!plan_.trainer_state.empty() && plan_.unit == StepUnit::epoch) {
+      leave_out(plan_.trainer_state, "its log counts steps, and checkpoints epochs");
+      plan_.trainer_state.clear();
+    }
+  }
+
+  const CheckpointFolders& folders_;
+  std::string_view place_;
+  const GlobalStepOf& global_step_;
+  Candidate root_;
+  std::vector<Candidate> numbered_;
+  std::vector<Candidate> labelled_;
+  CheckpointPlan plan_;
+};
+
+}  // namespace
+
+CheckpointPlan plan_checkpoints(const CheckpointFolders& folders, std::string_view place,
+                                const GlobalStepOf& global_step) {
+  return Planner(folders, place, global_step).plan();
+}
+
+CheckpointPlan plan_single_file(const std::string& file) {
+  const SafetensorsName name = split_safetensors_name(file);
+  const NamedStep number = step_of_name(name.stem).value_or(NamedStep{});
+  CheckpointPlan plan;
+  plan.unit = number.unit;
+  TensorSet set;
+  set.stem = name.stem;
+  set.files.push_back({file, false});
+  Checkpoint& checkpoint = plan.checkpoints.emplace_back();
+  checkpoint.step = number.number;
+  checkpoint.path = file;
+  checkpoint.sets.push_back(std::move(set));
+  return plan;
+}
+
+std::optional<std::size_t> main_set(const std::vector<const TensorSet*>& sets,
+                                    const std::vector<bool>& has_whole_index) {
+  constexpr std::array<std::string_view, 4> known = {"model", "diffusion_pytorch_model", "adapter_model",
+                                                     "pytorch_lora_weights"};
+  const auto rank = [&](std::size_t i) {
+    const auto prefix =
+        std::find_if(known.begin(), known.end(), [&](std::string_view one) { return sets[i]->stem.starts_with(one); });
+    return std::tuple(prefix - known.begin(), sets[i]->stem.size(), std::string_view(sets[i]->stem), sets[i]->of == 0);
+  };
+  std::vector<std::size_t> candidates;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    if (!sets[i]->files.empty()) {
+      candidates.push_back(i);
+    }
+  }
+  if (candidates.size() > 1 &&
+      std::any_of(has_whole_index.begin(), has_whole_index.end(), [](bool has) { return has; })) {
+    std::erase_if(candidates, [&](std::size_t i) { return !has_whole_index[i]; });
+  }
+  if (candidates.size() <= 1) {
+    return candidates.empty() ? std::nullopt : std::optional(candidates.front());
+  }
+  const std::size_t best = *std::min_element(candidates.begin(), candidates.end(),
+                                             [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+  return std::get<0>(rank(best)) == static_cast<std::ptrdiff_t>(known.size()) ? std::nullopt : std::optional(best);
+}
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/checkpoints/checkpoint_rows.hpp"
+
+#include "text/escape.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace smd::detail::layout {
+
+namespace {
+
+/// By step, then name; of two of one name and step the later one.
+std::vector<LoggedNumber> in_order(const TrainerLog& log) {
+  std::vector<LoggedNumber> numbers = log.numbers;
+  const auto key = [](const LoggedNumber& one) { return std::pair(one.step, one.name); };
+  std::stable_sort(numbers.begin(), numbers.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i + 1 == numbers.size() || key(numbers[i + 1]) != key(numbers[i])) {
+      numbers[kept++] = numbers[i];
+    }
+  }
+  numbers.resize(kept);
+  return numbers;
+}
+
+/// Calls `take(numbers)` for each step's.
+template <class Take>
+void for_each_step(const std::vector<LoggedNumber>& numbers, Take take) {
+  for (std::size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
+    while (end < numbers.size() && numbers[end].step == numbers[begin].step) {
+      ++end;
+    }
+    take(std::span(numbers).subspan(begin, end - begin));
+  }
+}
+
+double seconds_of(std::chrono::system_clock::time_point time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
+/// Lists that may be there already.
+template <class List>
+class SharedLists {
+ public:
+  explicit SharedLists(std::vector<List>& lists) : lists_(lists) {}
+
+  std::uint32_t id_of(List&& list, std::uint64_t hash) {
+    const auto [first, end] = ids_.equal_range(hash);
+    const auto known = std::find_if(first, end, [&](const auto& entry) { return lists_[entry.second] == list; });
+    if (known != end) {
+      return known->second;
+    }
+    const auto id = static_cast<std::uint32_t>(lists_.size());
+    lists_.push_back(std::move(list));
+    ids_.emplace(hash, id);
+    return id;
+  }
+
+ private:
+  std::vector<List>& lists_;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> ids_;
+};
+
+/// Entries of one row, as they are collected.
+class RowEntries {
+ public:
+  void add(std::uint32_t name, EntryType type, std::uint64_t start, std::uint64_t length) {
+    name_hash_.add(name);
+    type_hash_.add(static_cast<std::uint64_t>(type.kind) << 8 | static_cast<std::uint64_t>(type.dtype));
+    type_hash_.add(type.shape.size());
+    for (const std::int64_t size : type.shape) {
+      type_hash_.add(static_cast<std::uint64_t>(size));
+    }
+    names_.push_back(name);
+    types_.push_back(std::move(type));
+    starts_.push_back(start);
+    lengths_.push_back(length);
+  }
+  [[nodiscard]] bool empty() const noexcept { return names_.empty(); }
+
+  Payload finish(Tables& tables, SharedLists<NameList>& names, SharedLists<TypeList>& types, double wall_time) && {
+    const auto too_wide = [](std::uint64_t number) { return number > std::numeric_limits<std::uint32_t>::max(); };
+    const bool numbers = types_.front().kind == PlaceKind::number;
+    Payload payload;
+    payload.count = static_cast<std::uint32_t>(names_.size());
+    payload.wide = numbers || std::any_of(starts_.begin(), starts_.end(), too_wide);
+    payload.wide_lengths = numbers || std::any_of(lengths_.begin(), lengths_.end(), too_wide);
+    payload.starts = tables.arena.keep(starts_, payload.wide);
+    payload.lengths = tables.arena.keep(lengths_, payload.wide_lengths);
+    payload.names = names.id_of(std::move(names_), name_hash_.value);
+    payload.types = types.id_of(std::move(types_), type_hash_.value);
+    payload.wall_time = wall_time;
+    return payload;
+  }
+
+ private:
+  NameList names_;
+  TypeList types_;
+  std::vector<std::uint64_t> starts_;
+  std::vector<std::uint64_t> lengths_;
+  Fnv name_hash_;
+  Fnv type_hash_;
+};
+
+class RowFiller {
+ public:
+  RowFiller(LoadedSteps& loaded, std::vector<NamedValues>& names, ProblemList& problems)
+      : loaded_(loaded),
+        tables_(loaded.tables.emplace_back()),
+        name_lists_(tables_.name_lists),
+        type_lists_(tables_.type_lists),
+        names_(names),
+        problems_(problems) {}
+
+  /// `fresh`: an earlier look has not given it.
+  void add_file(const CheckpointRow& place, bool fresh) {
+    RowEntries row;
+    std::string name = place.prefix;
+    for (const wire::SafetensorsEntry& entry : place.header->header.entries) {
+      if (!entry.sound) {
+        continue;
+      }
+      name.resize(place.prefix.size());
+      name += entry.name;
+      const std::uint32_t id = id_of(name, place.main ? ValueKind::parameter : ValueKind::further, fresh);
+      if (last_file_[id].step == place.step && last_file_[id].path != nullptr) {
+        problems_.add({ProblemKind::damaged, place.path, entry.offset,
+                       "tensor '" + printable(name) + "' stands in '" + printable(*last_file_[id].path) +
+                           "' too: that one counts"});
+        continue;
+      }
+      last_file_[id] = {&place.path, place.step};
+      row.add(id, {PlaceKind::elements, entry.dtype, entry.shape, entry.unread_type}, entry.offset, entry.length);
+    }
+    if (fresh) {
+      finish(place, std::move(row), seconds_of(place.header->written));
+    }
+  }
+
+  void add_numbers(const CheckpointRow& place, std::span<const LoggedNumber> numbers, const TrainerLog& log,
+                   double wall_time) {
+    RowEntries row;
+    for (const LoggedNumber& number : numbers) {
+      row.add(id_of(log.names[number.name], ValueKind::number, true), {PlaceKind::number, Dtype::float64, {}},
+              std::bit_cast<std::uint64_t>(number.value), std::bit_cast<std::uint64_t>(wall_time));
+    }
+    finish(place, std::move(row), wall_time);
+  }
+
+ private:
+  struct LastFile {
+    const std::string* path = nullptr;
+    std::int64_t step = 0;
+  };
+
+  std::uint32_t id_of(const std::string& name, ValueKind kind, bool fresh) {
+    const std::uint32_t id = tables_.names.add(name);
+    if (id >= last_file_.size()) {
+      last_file_.resize(std::size_t{id} + 1);
+      told_.resize(std::size_t{id} + 1);
+    }
+    if (fresh && !told_[id]) {
+      told_[id] = true;
+      names_.push_back({name, kind});
+    }
+    return id;
+  }
+
+  void finish(const CheckpointRow& place, RowEntries&& row, double wall_time) {
+    if (row.empty()) {
+      return;
+    }
+    StepRow step;
+    step.file = {place.step, 0, place.id};
+    step.mode_step = place.step;
+    step.payload = static_cast<std::uint32_t>(tables_.payloads.size());
+    step.event_file = tables_.paths.add(place.path);
+    tables_.payloads.push_back(std::move(row).finish(tables_, name_lists_, type_lists_, wall_time));
+    loaded_.rows.push_back({step, 0});
+  }
+
+  LoadedSteps& loaded_;
+  Tables& tables_;
+  SharedLists<NameList> name_lists_;
+  SharedLists<TypeList> type_lists_;
+  std::vector<NamedValues>& names_;
+  ProblemList& problems_;
+  std::vector<LastFile> last_file_;  ///< By id of a name: which file had it last.
+  std::vector<bool> told_;           ///< By id of a name: it is in `names_`.
+};
+
+}  // namespace
+
+void list_log_rows(const std::string& path, const TrainerLog& log, std::vector<CheckpointRow>& rows) {
+  for_each_step(in_order(log), [&](std::span<const LoggedNumber> numbers) {
+    Fnv hash;
+    for (const LoggedNumber& number : numbers) {
+      hash.add(std::hash<std::string_view>()(log.names[number.name]));
+      hash.add(std::bit_cast<std::uint64_t>(number.value));
+    }
+    rows.push_back({numbers.front().step, path, {}, false, nullptr, hash.value});
+  });
+}
+
+void fill_rows(storage::Storage& storage, const CheckpointListing& listing, std::uint64_t first_id, LoadedSteps& loaded,
+               std::vector<NamedValues>& names, ProblemList& problems) {
+  RowFiller filler(loaded, names, problems);
+  std::vector<const CheckpointRow*> order;  // by step, so that files of one checkpoint stand together
+  for (const CheckpointRow& row : listing.rows) {
+    order.push_back(&row);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const CheckpointRow* a, const CheckpointRow* b) { return a->step < b->step; });
+  std::unordered_map<std::int64_t, const CheckpointRow*> logged;
+  std::string log_path;
+  for (const CheckpointRow* const row : order) {
+    if (row->header) {
+      filler.add_file(*row, row->id >= first_id);
+    } else if (row->id >= first_id) {
+      logged.emplace(row->step, row);
+      log_path = row->path;
+    }
+  }
+  if (const auto log = listing.logs.find(log_path); log && *log) {
+    const double wall_time = seconds_of(storage.written_at(log_path).value_or(std::chrono::system_clock::time_point()));
+    for_each_step(in_order(**log), [&](std::span<const LoggedNumber> numbers) {
+      if (const auto row = logged.find(numbers.front().step); row != logged.end()) {
+        filler.add_numbers(*row->second, numbers, **log, wall_time);
+      }
+    });
+  }
+  std::sort(loaded.rows.begin(), loaded.rows.end(), [&](const LoadedSteps::Row& a, const LoadedSteps::Row& b) {
+    return listing.before(a.row.file, b.row.file);
+  });
+}
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "layout/checkpoints/checkpoint_listing.hpp"
+#include "layout/layout.hpp"
+#include "layout/name_collections.hpp"
+#include "storage/storage.hpp"
+#include "types/problem_list.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// Rows of the catalog from headers and logs.
+namespace smd::detail::layout {
+
+/// Adds a row for each step of a log, without ids.
+void list_log_rows(const std::string& path, const TrainerLog& log, std::vector<CheckpointRow>& rows);
+
+/// Fills in the rows with ids from `first_id` on, with their tensors' names, each once, for collections. A tensor that
+/// stands in two files of one step counts in the first; that is told.
+void fill_rows(storage::Storage& storage, const CheckpointListing& listing, std::uint64_t first_id, LoadedSteps& loaded,
+               std::vector<NamedValues>& names, ProblemList& problems);
+
+}  // namespace smd::detail::layout

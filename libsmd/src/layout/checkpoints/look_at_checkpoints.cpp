@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/checkpoints/look_at_checkpoints.hpp"
+
+#include "layout/checkpoints/check_shards.hpp"
+#include "layout/checkpoints/checkpoint_folders.hpp"
+#include "layout/checkpoints/checkpoint_plan.hpp"
+#include "layout/checkpoints/checkpoint_rows.hpp"
+#include "layout/name_collections.hpp"
+#include "text/escape.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <unordered_map>
+#include <utility>
+
+namespace smd::detail::layout {
+
+namespace {
+
+using WallClock = std::chrono::system_clock;
+
+/// A file that ends too soon may still be written, so long.
+constexpr std::chrono::seconds young = std::chrono::minutes(1);
+
+class CheckpointLook {
+ public:
+  CheckpointLook(storage::Storage& storage, const LookRequest& request, const CheckpointPlace& place,
+                 const CheckpointListing* before)
+      : storage_(storage),
+        request_(request),
+        place_(place),
+        before_(before),
+        listing_(before == nullptr ? std::make_shared<CheckpointListing>()
+                                   : std::make_shared<CheckpointListing>(*before)),
+        problems_(limits::problems_per_trial) {}
+
+  Outcome<Found> look(std::shared_ptr<const CollectionsInfo> collections) && {
+    if (auto planned = plan(); !planned) {
+      return std::move(planned.problem());
+    }
+    read_files();
+    list_rows();
+    Found found;
+    found.afresh = before_ != nullptr && (request_.everything || !still_there());
+    const std::uint64_t first_fresh = before_ == nullptr || found.afresh ? 0 : before_->next_id;
+    std::vector<NamedValues> names;
+    fill_rows(storage_, *listing_, first_fresh, found.loaded, names, problems_);
+    found.news = !found.loaded.rows.empty();
+    found.collections = collections_of(names, found.afresh ? nullptr : std::move(collections));
+    found.due = due_;
+    listing_->waits = due_.has_value();
+    listing_->notes = ProblemList(limits::problems_per_trial);
+    listing_->notes.add(std::move(plan_.remarks));
+    listing_->notes.add(std::move(problems_));
+    found.listing = std::move(listing_);
+    return found;
+  }
+
+ private:
+  Status plan() {
+    if (!place_.file.empty()) {
+      plan_ = plan_single_file(std::string(place_.file));
+      return ok();
+    }
+    auto folders = list_checkpoint_folders(storage_);
+    if (!folders) {
+      return std::move(folders.problem());
+    }
+    problems_.add(std::move(folders->notes));
+    std::vector<std::string> states;
+    for (const auto& [path, folder] : folders->folders) {
+      if (folder.has_trainer_state() && path.find('/') == path.npos) {
+        states.push_back(path.empty() ? std::string(trainer_state_name) : path + "/" + std::string(trainer_state_name));
+      }
+    }
+    listing_->steps.update(storage_, states, request_.jobs,
+                           [this](const std::string& path) { return read_global_step(storage_, path); });
+    plan_ = plan_checkpoints(*folders, place_.name, [this](const std::string& path) {
+      const auto step = listing_->steps.find(path);
+      return step ? *step : std::nullopt;
+    });
+    return ok();
+  }
+
+  void read_files() {
+    std::vector<std::string> files;
+    std::vector<std::string> indexes;
+    for (const Checkpoint& checkpoint : plan_.checkpoints) {
+      for (const TensorSet& set : checkpoint.sets) {
+        std::transform(set.files.begin(), set.files.end(), std::back_inserter(files),
+                       [](const TensorFile& file) { return file.path; });
+        if (!set.index.empty()) {
+          indexes.push_back(set.index);
+        }
+      }
+    }
+    listing_->headers.update(storage_, files, request_.jobs,
+                             [this](const std::string& path) { return read_header(storage_, path); });
+    listing_->indexes.update(storage_, indexes, request_.jobs, [this](const std::string& path) {
+      const auto text = read_json_text(storage_, path);
+      return text ? parse_shard_index(*text) : Outcome<ShardIndex>(text.problem());
+    });
+    std::vector<std::string> logs;
+    if (!plan_.trainer_state.empty()) {
+      logs.push_back(plan_.trainer_state);
+    }
+    listing_->logs.update(storage_, logs, request_.jobs, [this](const std::string& path) {
+      const auto text = read_json_text(storage_, path);
+      return text ? parse_trainer_log(*text) : Outcome<TrainerLog>(text.problem());
+    });
+  }
+
+  /// All rows that there are, each with the id that it had, or a new one.
+  void list_rows() {
+    std::vector<CheckpointRow> rows;
+    for (const Checkpoint& checkpoint : plan_.checkpoints) {
+      list_rows_of(checkpoint, rows);
+    }
+    if (!plan_.trainer_state.empty()) {
+      list_log(rows);
+    }
+    std::unordered_multimap<std::int64_t, const CheckpointRow*> known;  // by step
+    for (const CheckpointRow& row : listing_->rows) {
+      known.emplace(row.step, &row);
+    }
+    for (CheckpointRow& row : rows) {
+      const auto [first, end] = known.equal_range(row.step);
+      const auto same = std::find_if(first, end, [&](const auto& one) { return one.second->same(row); });
+      row.id = same == end ? listing_->next_id++ : same->second->id;
+    }
+    std::sort(rows.begin(), rows.end(), [](const CheckpointRow& a, const CheckpointRow& b) { return a.id < b.id; });
+    listing_->rows = std::move(rows);
+  }
+
+  void list_rows_of(const Checkpoint& checkpoint, std::vector<CheckpointRow>& rows) {
+    const std::size_t first = rows.size();
+    bool growing = false;
+    std::vector<std::string> components;
+    for (const TensorSet& set : checkpoint.sets) {
+      if (std::find(components.begin(), components.end(), set.folder) == components.end()) {
+        components.push_back(set.folder);
+      }
+    }
+    for (const std::string& folder : components) {
+      std::vector<const TensorSet*> sets;
+      std::vector<bool> indexed;
+      for (const TensorSet& set : checkpoint.sets) {
+        if (set.folder == folder) {
+          sets.push_back(&set);
+          indexed.push_back(has_whole_index(set, listing_->indexes, listing_->headers));
+        }
+      }
+      const auto main = main_set(sets, indexed);
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        const TensorSet& set = *sets[i];
+        check_shards(set, listing_->indexes, listing_->headers, problems_);
+        const std::string prefix = main == i ? set.component : set.component + set.stem + "/";
+        for (const TensorFile& file : set.files) {
+          growing = tell_problems(file) || growing;
+          rows.push_back({checkpoint.step, file.path, prefix, !main || main == i, listing_->headers.find(file.path)});
+        }
+      }
+    }
+    if (growing && !request_.as_it_stands) {
+      rows.resize(first);  // a follower gets it when it is whole
+    }
+  }
+
+  /// Says what is wrong with a file. True if it may still be written.
+  bool tell_problems(const TensorFile& file) {
+    const auto header = listing_->headers.find(file.path);
+    const auto add = [&](Problem problem) {
+      problem.file = file.path;
+      problems_.add(std::move(problem));
+    };
+    if (header->unreadable) {
+      Problem problem = *header->unreadable;
+      if (problem.kind == ProblemKind::not_found) {
+        problem = file.link ? damaged("is a symbolic link that leads nowhere: the file is absent")
+                            : Problem{place_.file.empty() ? ProblemKind::absent : ProblemKind::not_found,
+                                      {},
+                                      {},
+                                      "is no longer there: it was removed while the trial was read"};
+      }
+      add(std::move(problem));
+      return false;
+    }
+    for (Problem& problem : header->header.problems.all()) {
+      add(std::move(problem));
+    }
+    if (!header->header.cut) {
+      return false;
+    }
+    Problem problem = *header->header.cut;
+    const auto age = WallClock::now() - header->written;
+    const bool growing = age < young;
+    if (growing) {
+      problem.kind = ProblemKind::not_yet;
+      const auto given_up = request_.now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(young - age);
+      due_ = std::min(due_.value_or(given_up), given_up);
+      listing_->headers.read_again(file.path);
+    } else {
+      problem.text += ": it was not written, or not copied, to its end";
+    }
+    add(std::move(problem));
+    return growing;
+  }
+
+  void list_log(std::vector<CheckpointRow>& rows) {
+    const auto log = listing_->logs.find(plan_.trainer_state);
+    if (!*log) {
+      Problem problem = log->problem();
+      problem.file = plan_.trainer_state;
+      problems_.add(std::move(problem));
+      return;
+    }
+    list_log_rows(plan_.trainer_state, **log, rows);
+  }
+
+  /// Whether all rows that there were are as they were.
+  [[nodiscard]] bool still_there() const {
+    return std::all_of(before_->rows.begin(), before_->rows.end(), [&](const CheckpointRow& row) {
+      return std::binary_search(listing_->rows.begin(), listing_->rows.end(), row,
+                                [](const CheckpointRow& a, const CheckpointRow& b) { return a.id < b.id; });
+    });
+  }
+
+  static std::shared_ptr<const CollectionsInfo> collections_of(const std::vector<NamedValues>& names,
+                                                               std::shared_ptr<const CollectionsInfo> before) {
+    if (before && names.empty()) {
+      return before;
+    }
+    const bool numbers =
+        (before && before->collections.contains("losses")) ||
+        std::any_of(names.begin(), names.end(), [](const NamedValues& one) { return one.kind == ValueKind::number; });
+    auto info = std::make_shared<CollectionsInfo>(*add_to_collections(std::move(before), names));
+    if (!numbers) {
+      info->collections.erase("losses");  // no log, so nothing is known of losses
+    }
+    return info;
+  }
+
+  storage::Storage& storage_;
+  const LookRequest& request_;
+  const CheckpointPlace& place_;
+  const CheckpointListing* before_;
+  std::shared_ptr<CheckpointListing> listing_;
+  CheckpointPlan plan_;
+  ProblemList problems_;
+  std::optional<std::chrono::steady_clock::time_point> due_;
+};
+
+}  // namespace
+
+std::string CheckpointListing::path(const StepPart& file) const {
+  const auto row = std::lower_bound(rows.begin(), rows.end(), file.id,
+                                    [](const CheckpointRow& one, std::uint64_t id) { return one.id < id; });
+  return row == rows.end() || row->id != file.id ? std::string() : row->path;
+}
+
+Outcome<Found> look_at_checkpoints(storage::Storage& storage, const LookRequest& request, const CheckpointPlace& place,
+                                   const CheckpointListing* before,
+                                   std::shared_ptr<const CollectionsInfo> collections) {
+  return CheckpointLook(storage, request, place, before).look(std::move(collections));
+}
+
+}  // namespace smd::detail::layout

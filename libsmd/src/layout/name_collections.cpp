@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/name_collections.hpp"
+
+#include "text/pattern.hpp"
+#include "text/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace smd::detail::layout {
+
+namespace {
+
+/// What is a loss by its name, unless a word says that it is something of a loss: its scale, weight, norm, ….
+constexpr std::string_view loss_pattern =
+    R"((?i)^(?!(?:.*[/_.\- ])?(?:scaler?|weights?|coeff?|lambda|ppl|vs|ratio|norm|time|count)(?:$|[/_.\- ])))"
+    R"(.*(?:loss(?:es)?|nll)(?![a-z]))";
+
+constexpr std::array<std::string_view, 4> gradient_words = {"grad", "grads", "gradient", "gradients"};
+constexpr std::array<std::string_view, 4> weight_words = {"weight", "weights", "kernel", "embedding"};
+constexpr std::array<std::string_view, 1> bias_words = {"bias"};
+
+enum NameWord : unsigned { gradient_word = 1, weight_word = 2, bias_word = 4 };
+
+/// Which of these words a name has. Parts between dots and slashes are looked at once: most names share them.
+class NameWords {
+ public:
+  unsigned of(std::string_view name) {
+    unsigned found = 0;
+    while (!name.empty()) {
+      const std::size_t end = std::min(name.find_first_of("./"), name.size());
+      found |= of_part(name.substr(0, end));
+      name.remove_prefix(std::min(end + 1, name.size()));
+    }
+    return found;
+  }
+
+ private:
+  static constexpr std::size_t most_known = 4096;
+
+  unsigned of_part(std::string_view part) {
+    if (const auto known = known_.find(part); known != known_.end()) {
+      return known->second;
+    }
+    const std::vector<std::string> words = text::split_words(part);
+    const auto has = [&](std::span<const std::string_view> wanted) {
+      return std::find_first_of(words.begin(), words.end(), wanted.begin(), wanted.end()) != words.end();
+    };
+    const unsigned found = (has(gradient_words) ? gradient_word : 0U) | (has(weight_words) ? weight_word : 0U) |
+                           (has(bias_words) ? bias_word : 0U);
+    if (known_.size() < most_known) {
+      known_.emplace(part, found);
+    }
+    return found;
+  }
+
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  std::unordered_map<std::string, unsigned, Hash, std::equal_to<>> known_;
+};
+
+/// Sorts tensors into collections.
+class Sorter {
+ public:
+  void add(const NamedValues& values) {
+    put("all", values.tensor);
+    if (values.kind == ValueKind::number) {
+      put(is_loss(values.tensor) ? "losses" : "scalars", values.tensor);
+      return;
+    }
+    if (values.kind == ValueKind::further) {
+      return;
+    }
+    const unsigned words = words_.of(values.tensor);
+    if ((words & gradient_word) != 0) {
+      if (values.kind != ValueKind::parameter) {
+        put("gradients", values.tensor);
+      }
+    } else {
+      if ((words & weight_word) != 0) {
+        put("weights", values.tensor);
+      }
+      if ((words & bias_word) != 0) {
+        put("biases", values.tensor);
+      }
+    }
+    switch (values.kind) {
+      case ValueKind::histogram:
+        return put("histograms", values.tensor);
+      case ValueKind::image:
+        return put("images", values.tensor);
+      case ValueKind::audio:
+        return put("audio", values.tensor);
+      case ValueKind::text:
+        return put("text", values.tensor);
+      case ValueKind::number:
+      case ValueKind::tensor:
+      case ValueKind::parameter:
+      case ValueKind::further:
+        return;
+    }
+  }
+
+  /// Merges what was added into the names of collections.
+  void move_to(std::map<std::string, Collection>& collections) {
+    for (auto& [name, tensors] : added_) {
+      Collection& collection = collections[std::string(name)];
+      collection.name = name;
+      std::sort(tensors.begin(), tensors.end());
+      std::vector<std::string> all;
+      all.reserve(collection.tensor_names.size() + tensors.size());
+      std::merge(std::make_move_iterator(collection.tensor_names.begin()),
+                 std::make_move_iterator(collection.tensor_names.end()), std::make_move_iterator(tensors.begin()),
+                 std::make_move_iterator(tensors.end()), std::back_inserter(all));
+      all.erase(std::unique(all.begin(), all.end()), all.end());
+      collection.tensor_names = std::move(all);
+    }
+  }
+
+ private:
+  void put(std::string_view collection, const std::string& tensor) { added_[collection].push_back(tensor); }
+
+  bool is_loss(const std::string& name) {
+    if (!compiled_) {
+      compiled_ = true;
+      (void)losses_.compile(loss_pattern);
+    }
+    return losses_.search(name) == Pattern::Answer::yes;
+  }
+
+  std::map<std::string_view, std::vector<std::string>> added_{{"all", {}}, {"losses", {}}};
+  NameWords words_;
+  Pattern losses_;
+  bool compiled_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<const CollectionsInfo> add_to_collections(std::shared_ptr<const CollectionsInfo> before,
+                                                          std::span<const NamedValues> values) {
+  if (before && values.empty()) {
+    return before;
+  }
+  auto info = before ? std::make_shared<CollectionsInfo>(*before) : std::make_shared<CollectionsInfo>();
+  info->found = true;
+  Sorter sorter;
+  std::for_each(values.begin(), values.end(), [&](const NamedValues& one) { sorter.add(one); });
+  sorter.move_to(info->collections);
+  return info;
+}
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/difference.hpp>
+#include <smd/error.hpp>
+
+#include "reduce/doubles.hpp"
+#include "reduce/int128.hpp"
+#include "reduce/wide_sum.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace smd {
+
+namespace {
+
+using detail::reduce::Int128;
+using detail::reduce::PairSums;
+using detail::reduce::Tolerance;
+using detail::reduce::Uint128;
+using detail::reduce::WideSum;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+/// Pairs that a kernel takes at once: few enough that sums in double precision are good to 1e-12.
+constexpr std::size_t kernel_pairs = 8192;
+constexpr std::size_t decoded_pairs = detail::reduce::block_size;
+/// Squares of numbers in between are normal doubles, and sums of `kernel_pairs` of them finite.
+constexpr double largest_squared = 0x1p500;
+constexpr double smallest_squared = 0x1p-480;
+
+bool has_kernel(Dtype type) noexcept {
+  return type == Dtype::float64 || type == Dtype::float32 || type == Dtype::float16 || type == Dtype::bfloat16;
+}
+
+bool is_wide_integer(Dtype type) noexcept { return type == Dtype::int64 || type == Dtype::uint64; }
+bool is_whole(Dtype type) noexcept { return is_real(type) && !is_floating(type); }
+bool may_be_nan(Dtype type) noexcept { return is_floating(type) || is_complex(type); }
+
+/// Whether a sum of squares of `n` doubles lost nothing, or all are 0.
+bool fits(double sum, const std::byte* source, std::size_t n) noexcept {
+  if (sum != 0) {
+    return sum >= smallest_squared * smallest_squared && sum <= largest_squared * largest_squared;
+  }
+  std::uint64_t any = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint64_t bits;
+    std::memcpy(&bits, source + i * sizeof bits, sizeof bits);
+    any |= bits << 1;  // without the sign
+  }
+  return any == 0;
+}
+
+/// One side of a run.
+struct Run {
+  Dtype type;  ///< As stored.
+  const std::byte* bytes;
+
+  [[nodiscard]] const std::byte* at(std::size_t element) const noexcept { return bytes + element * item_size(type); }
+};
+
+Int128 load_whole(const Run& run, std::size_t element, double decoded) noexcept {
+  if (!is_wide_integer(run.type)) {
+    return static_cast<std::int64_t>(decoded);
+  }
+  std::uint64_t bits;
+  std::memcpy(&bits, run.at(element), sizeof bits);
+  return detail::reduce::integer_from(run.type == Dtype::int64, bits);
+}
+
+struct Parts {
+  double real = 0;
+  double imaginary = 0;
+
+  [[nodiscard]] bool finite() const noexcept { return std::isfinite(real) && std::isfinite(imaginary); }
+  [[nodiscard]] bool nan() const noexcept { return std::isnan(real) || std::isnan(imaginary); }
+};
+
+Parts load_parts(const Run& run, std::size_t element) noexcept {
+  if (run.type == Dtype::complex64) {
+    float parts[2];
+    std::memcpy(parts, run.at(element), sizeof parts);
+    return {static_cast<double>(parts[0]), static_cast<double>(parts[1])};
+  }
+  if (run.type == Dtype::complex128) {
+    double parts[2];
+    std::memcpy(parts, run.at(element), sizeof parts);
+    return {parts[0], parts[1]};
+  }
+  double number[1 + detail::reduce::block_padding];
+  detail::reduce::to_doubles(run.type, run.at(element), 1, number);
+  return {number[0], 0};
+}
+
+/// Sums of one block, pair by pair. `Number`: long double where squares may leave double's range.
+template <class Number>
+struct SlowSums {
+  Number magnitude = 0;
+  Number square = 0;
+  Number square_a = 0;
+  Number square_b = 0;
+  Number product = 0;
+
+  void add(double d, double a, double b) noexcept {
+    magnitude += Number{d};
+    square += Number{d} * Number{d};
+    square_a += Number{a} * Number{a};
+    square_b += Number{b} * Number{b};
+    product += Number{a} * Number{b};
+  }
+};
+
+}  // namespace
+
+struct __attribute__((visibility("hidden"))) Comparer::Impl {
+  DifferenceOptions options;
+  Tolerance tolerance;
+  std::uint64_t size = 0;
+  std::uint64_t differing = 0;
+  std::uint64_t finite = 0;    // pairs in the sums
+  std::uint64_t left_out = 0;  // pairs of equal runs
+  std::optional<std::uint64_t> first;
+  bool equal_bytes = true;
+  bool same_dtype = true;
+  bool text = false;
+  bool infinite = false;  // a pair that is not finite differs
+  bool overflow = false;  // a difference of finite numbers is infinite
+  double max_abs = 0;
+  double max_rel = 0;
+  WideSum magnitude;
+  WideSum square;
+  WideSum square_a;
+  WideSum square_b;
+  WideSum product;
+
+  [[nodiscard]] bool beyond(double d, double b) const noexcept {
+    return d > tolerance.atol + tolerance.rtol * std::abs(b);
+  }
+  [[nodiscard]] bool same_special(double a, double b) const noexcept {
+    return a == b || (options.equal_nan && std::isnan(a) && std::isnan(b));
+  }
+  void differs_at(std::uint64_t index) noexcept {
+    ++differing;
+    if (!first) {
+      first = index;
+    }
+  }
+  void see(double d, double size_of_b) noexcept {
+    max_abs = std::max(max_abs, d);
+    if (d > 0) {
+      max_rel = std::max(max_rel, d / size_of_b);
+    }
+  }
+
+  template <class Sums>
+  void take(const Sums& sums) {
+    magnitude.add(sums.magnitude);
+    square.add(sums.square);
+    square_a.add(sums.square_a);
+    square_b.add(sums.square_b);
+    product.add(sums.product);
+  }
+
+  void add_text(const TensorView& a, const TensorView& b);
+  void add_different_kinds(std::uint64_t n);
+  void add_real(const Run& a, const Run& b, std::size_t n);
+  void add_block(Dtype type, const std::byte* a, const std::byte* b, std::size_t n, bool wide);
+  template <class Number>
+  void add_slowly(const std::byte* a, const std::byte* b, Dtype type, std::size_t n);
+  void add_whole(const Run& a, const Run& b, std::size_t start, std::size_t n);
+  void add_complex(const Run& a, const Run& b, std::size_t n);
+  void add_sums(const Run& both, std::size_t n);
+  void add_square_sum(Dtype type, const std::byte* both, std::size_t n);
+};
+
+void Comparer::Impl::add_text(const TensorView& a, const TensorView& b) {
+  const std::vector<std::string_view> texts_a = strings(a);
+  const std::vector<std::string_view> texts_b = strings(b);
+  for (std::size_t i = 0; i < std::max(texts_a.size(), texts_b.size()); ++i) {
+    if (i >= texts_a.size() || i >= texts_b.size() || texts_a[i] != texts_b[i]) {
+      differs_at(size + i);
+    }
+  }
+}
+
+void Comparer::Impl::add_different_kinds(std::uint64_t n) {
+  if (n > 0 && !first) {
+    first = size;
+  }
+  differing += n;
+}
+
+/// Pairs of doubles, or of a shorter type that has kernels, with special numbers or squares out of range.
+template <class Number>
+void Comparer::Impl::add_slowly(const std::byte* a, const std::byte* b, Dtype type, std::size_t n) {
+  alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
+  alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
+  const std::size_t item = item_size(type);
+  for (std::size_t start = 0; start < n; start += decoded_pairs) {
+    const std::size_t part = std::min(decoded_pairs, n - start);
+    detail::reduce::to_doubles(type, a + start * item, part, values_a);
+    detail::reduce::to_doubles(type, b + start * item, part, values_b);
+    SlowSums<Number> sums;
+    for (std::size_t i = 0; i < part; ++i) {
+      const double x = values_a[i];
+      const double y = values_b[i];
+      if (!std::isfinite(x) || !std::isfinite(y)) {
+        if (!same_special(x, y)) {
+          differs_at(size + start + i);
+          infinite = true;
+        }
+        continue;
+      }
+      ++finite;
+      const double d = std::abs(x - y);
+      if (!std::isfinite(d)) {  // of opposite signs, near the end of the range
+        overflow = true;
+        differs_at(size + start + i);
+        sums.add(0, x, y);
+        continue;
+      }
+      see(d, std::abs(y));
+      sums.add(d, x, y);
+      if (beyond(d, y)) {
+        differs_at(size + start + i);
+      }
+    }
+    take(sums);
+  }
+}
+
+/// At most `kernel_pairs` pairs of a type that has kernels. `wide`: with the range of float64.
+void Comparer::Impl::add_block(Dtype type, const std::byte* a, const std::byte* b, std::size_t n, bool wide) {
+  PairSums sums;
+  sums.max_rel = max_rel;
+  detail::reduce::kernels().compare(type, a, b, n, tolerance, sums);
+  if (!std::isfinite(sums.square_a) || !std::isfinite(sums.square_b)) {
+    return wide ? add_slowly<long double>(a, b, type, n) : add_slowly<double>(a, b, type, n);
+  }
+  // Of a number that small, or that large beside it, squares have lost something.
+  if (wide && (!fits(sums.square_a, a, n) || !fits(sums.square_b, b, n) ||
+               (sums.max_abs > 0 && sums.max_abs < smallest_squared))) {
+    return add_slowly<long double>(a, b, type, n);
+  }
+  if (sums.differing > 0 && !first) {
+    // Once in a value, so a single pair at a time is fast enough.
+    const std::size_t item = item_size(type);
+    PairSums one;
+    std::size_t at = 0;
+    for (; one.differing == 0; ++at) {
+      detail::reduce::kernels().compare(type, a + at * item, b + at * item, 1, tolerance, one);
+    }
+    first = size + at - 1;
+  }
+  differing += sums.differing;
+  finite += n;
+  max_abs = std::max(max_abs, sums.max_abs);
+  max_rel = std::max(max_rel, sums.max_rel);
+  take(sums);
+}
+
+void Comparer::Impl::add_whole(const Run& a, const Run& b, std::size_t start, std::size_t n) {
+  alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
+  alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
+  detail::reduce::to_doubles(a.type, a.at(start), n, values_a);
+  detail::reduce::to_doubles(b.type, b.at(start), n, values_b);
+  SlowSums<double> sums;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Int128 x = load_whole(a, start + i, values_a[i]);
+    const Int128 y = load_whole(b, start + i, values_b[i]);
+    const auto d = static_cast<double>(static_cast<Uint128>(x > y ? x - y : y - x));
+    const double size_of_b = std::abs(values_b[i]);
+    see(d, size_of_b);
+    sums.add(d, values_a[i], values_b[i]);
+    if (beyond(d, size_of_b)) {
+      differs_at(size + i);
+    }
+  }
+  finite += n;
+  take(sums);
+}
+
+void Comparer::Impl::add_complex(const Run& a, const Run& b, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const Parts x = load_parts(a, i);
+    const Parts y = load_parts(b, i);
+    if (!x.finite() || !y.finite()) {
+      const bool same = x.nan() && y.nan() ? options.equal_nan : x.real == y.real && x.imaginary == y.imaginary;
+      if (!same) {
+        differs_at(size + i);
+        infinite = true;
+      }
+      continue;
+    }
+    ++finite;
+    const double d = std::hypot(x.real - y.real, x.imaginary - y.imaginary);
+    const double size_of_b = std::hypot(y.real, y.imaginary);
+    see(d, size_of_b);
+    if (beyond(d, size_of_b)) {
+      differs_at(size + i);
+    }
+    using Wide = long double;
+    const Wide real = Wide{x.real} - Wide{y.real};
+    const Wide imaginary = Wide{x.imaginary} - Wide{y.imaginary};
+    const Wide squared = real * real + imaginary * imaginary;
+    magnitude.add(std::sqrt(squared));
+    square.add(squared);
+    square_a.add(Wide{x.real} * Wide{x.real} + Wide{x.imaginary} * Wide{x.imaginary});
+    square_b.add(Wide{y.real} * Wide{y.real} + Wide{y.imaginary} * Wide{y.imaginary});
+    product.add(Wide{x.real} * Wide{y.real} + Wide{x.imaginary} * Wide{y.imaginary});
+  }
+}
+
+void Comparer::Impl::add_real(const Run& a, const Run& b, std::size_t n) {
+  const std::uint64_t begin = size;
+  if (a.type == b.type && has_kernel(a.type)) {
+    for (std::size_t start = 0; start < n; start += kernel_pairs) {
+      const std::size_t part = std::min(kernel_pairs, n - start);
+      size = begin + start;
+      add_block(a.type, a.at(start), b.at(start), part, a.type == Dtype::float64);
+    }
+  } else {
+    const bool exact = is_whole(a.type) && is_whole(b.type) && (is_wide_integer(a.type) || is_wide_integer(b.type));
+    const bool wide = a.type == Dtype::float64 || b.type == Dtype::float64;
+    alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
+    alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
+    for (std::size_t start = 0; start < n; start += decoded_pairs) {
+      const std::size_t part = std::min(decoded_pairs, n - start);
+      size = begin + start;
+      if (exact) {
+        add_whole(a, b, start, part);
+        continue;
+      }
+      detail::reduce::to_doubles(a.type, a.at(start), part, values_a);
+      detail::reduce::to_doubles(b.type, b.at(start), part, values_b);
+      add_block(Dtype::float64, reinterpret_cast<const std::byte*>(values_a),
+                reinterpret_cast<const std::byte*>(values_b), part, wide);
+    }
+  }
+  size = begin;
+}
+
+void Comparer::Impl::add_square_sum(Dtype type, const std::byte* both, std::size_t n) {
+  const double sum = detail::reduce::kernels().square_sum(type, both, n);
+  if (!(sum >= smallest_squared * smallest_squared && sum <= largest_squared * largest_squared)) {
+    // Zeros, special numbers, or squares out of range: as pairs, of which none differs.
+    const bool equal_nan = std::exchange(options.equal_nan, true);
+    add_block(type, both, both, n, type == Dtype::float64);
+    options.equal_nan = equal_nan;
+    return;
+  }
+  finite += n;
+  square_a.add(sum);
+  square_b.add(sum);
+  product.add(sum);
+}
+
+/// Equal elements: what they add to the sums.
+void Comparer::Impl::add_sums(const Run& both, std::size_t n) {
+  if (is_complex(both.type)) {
+    const bool equal_nan = std::exchange(options.equal_nan, true);
+    add_complex(both, both, n);
+    options.equal_nan = equal_nan;
+    return;
+  }
+  if (has_kernel(both.type)) {
+    for (std::size_t start = 0; start < n; start += kernel_pairs) {
+      add_square_sum(both.type, both.at(start), std::min(kernel_pairs, n - start));
+    }
+    return;
+  }
+  alignas(64) double values[decoded_pairs + detail::reduce::block_padding];
+  for (std::size_t start = 0; start < n; start += decoded_pairs) {
+    const std::size_t part = std::min(decoded_pairs, n - start);
+    detail::reduce::to_doubles(both.type, both.at(start), part, values);
+    add_square_sum(Dtype::float64, reinterpret_cast<const std::byte*>(values), part);
+  }
+}
+
+Comparer::Comparer(const DifferenceOptions& options) : impl_(std::make_unique<Impl>()) {
+  impl_->options = options;
+  impl_->tolerance = {options.rtol, options.atol};
+}
+Comparer::Comparer(Comparer&&) noexcept = default;
+Comparer& Comparer::operator=(Comparer&&) noexcept = default;
+Comparer::~Comparer() = default;
+
+void Comparer::add(const TensorView& a, const TensorView& b) {
+  Impl& data = *impl_;
+  const Dtype type_a = storage_type(a.dtype());
+  const Dtype type_b = storage_type(b.dtype());
+  const std::uint64_t n = a.size();
+  if (n != b.size()) {
+    throw InvalidArgument("values of different sizes cannot be compared element by element");
+  }
+  if (n > 0 && a.dtype() == b.dtype() && a.bytes().size() == b.bytes().size() &&
+      (data.options.equal_nan || !may_be_nan(type_a)) &&
+      std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0) {
+    if (data.options.sums_of_equal || !data.equal_bytes) {
+      add_equal(a);
+    } else {
+      data.size += n;
+      data.left_out += n;
+      data.text = data.text || type_a == Dtype::string;
+    }
+    return;
+  }
+  data.equal_bytes = data.equal_bytes && n == 0;
+  data.same_dtype = data.same_dtype && a.dtype() == b.dtype();
+  data.text = data.text || type_a == Dtype::string || type_b == Dtype::string;
+  if (type_a == Dtype::string || type_b == Dtype::string) {
+    if (type_a == type_b) {
+      data.add_text(a, b);
+    } else {
+      data.add_different_kinds(n);
+    }
+  } else {
+    const Run run_a = {type_a, a.bytes().data()};
+    const Run run_b = {type_b, b.bytes().data()};
+    const std::size_t count =
+        std::min(detail::reduce::element_count_of(a), detail::reduce::element_count_of(b));  // never beyond the bytes
+    if (is_complex(type_a) || is_complex(type_b)) {
+      data.add_complex(run_a, run_b, count);
+    } else {
+      data.add_real(run_a, run_b, count);
+    }
+  }
+  data.size += n;
+}
+
+void Comparer::add_equal(const TensorView& both) {
+  const Dtype type = storage_type(both.dtype());
+  impl_->size += both.size();
+  if (type == Dtype::string) {
+    impl_->text = true;
+  } else {
+    impl_->add_sums({type, both.bytes().data()}, detail::reduce::element_count_of(both));
+  }
+}
+
+void Comparer::merge(const Comparer& following) {
+  Impl& data = *impl_;
+  const Impl& other = *following.impl_;
+  if (!data.first && other.first) {
+    data.first = data.size + *other.first;
+  }
+  data.size += other.size;
+  data.differing += other.differing;
+  data.finite += other.finite;
+  data.left_out += other.left_out;
+  data.equal_bytes = data.equal_bytes && other.equal_bytes;
+  data.same_dtype = data.same_dtype && other.same_dtype;
+  data.text = data.text || other.text;
+  data.infinite = data.infinite || other.infinite;
+  data.overflow = data.overflow || other.overflow;
+  data.max_abs = std::max(data.max_abs, other.max_abs);
+  data.max_rel = std::max(data.max_rel, other.max_rel);
+  data.magnitude.add(other.magnitude);
+  data.square.add(other.square);
+  data.square_a.add(other.square_a);
+  data.square_b.add(other.square_b);
+  data.product.add(other.product);
+}
+
+void Comparer::clear() {
+  const DifferenceOptions options = impl_->options;
+  const Tolerance tolerance = impl_->tolerance;
+  *impl_ = Impl();
+  impl_->options = options;
+  impl_->tolerance = tolerance;
+}
+
+bool Comparer::differs() const noexcept { return impl_->differing != 0; }
+bool Comparer::equal_bytes() const noexcept { return impl_->equal_bytes; }
+bool Comparer::complete() const noexcept { return impl_->left_out == 0; }
+
+Difference Comparer::result() const {
+  const Impl& data = *impl_;
+  Difference result;
+  result.size = data.size;
+  result.differing = data.differing;
+  result.first = data.first;
+  result.same_dtype = data.same_dtype;
+  if (data.text || data.size == 0) {
+    return result;
+  }
+  result.max_abs = data.infinite || data.overflow ? infinity : data.max_abs;
+  result.max_rel = data.overflow ? infinity : data.max_rel;
+  const long double square = data.overflow ? static_cast<long double>(infinity) : data.square.value();
+  const long double diff = std::sqrt(square);
+  result.l2_diff = static_cast<double>(diff);
+  if (!complete()) {
+    return result;
+  }
+  if (data.finite > 0) {
+    const auto pairs = static_cast<long double>(data.finite);
+    result.mean_abs = data.overflow ? infinity : static_cast<double>(data.magnitude.value() / pairs);
+    result.rmse = static_cast<double>(std::sqrt(square / pairs));
+  }
+  const long double l2_a = std::sqrt(data.square_a.value());
+  const long double l2_b = std::sqrt(data.square_b.value());
+  result.l2_a = static_cast<double>(l2_a);
+  result.l2_b = static_cast<double>(l2_b);
+  result.rel_l2 = diff == 0 ? 0 : static_cast<double>(diff / l2_b);
+  if (l2_a > 0 && l2_b > 0) {
+    // Of norms beyond double's range it is 0, as all else that is computed of them is infinite.
+    const bool finite = std::isfinite(*result.l2_a) && std::isfinite(*result.l2_b);
+    result.cosine = finite ? static_cast<double>(data.product.value() / l2_a / l2_b)
+                           : std::copysign(0.0, static_cast<double>(data.product.value()));
+  }
+  return result;
+}
+
+}  // namespace smd

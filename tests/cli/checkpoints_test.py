@@ -1,0 +1,426 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""checkpoints_test.py --tools DIR... --checkpoints DIR [TEST...]: what smd-ls, smd-tensor, smd-reduce and smd-rule print
+of recorded checkpoint folders, against the recorded answers, and of some that are made here."""
+
+import argparse
+import hashlib
+import io
+import json
+import math
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+CHECKPOINTS = ""
+ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TERM": "dumb"}
+SUFFIX = ".expected.json"
+HOUR = 3600
+
+
+def place(*parts):
+    return os.path.join(CHECKPOINTS, *parts)
+
+
+def prepare(folder):
+    """Makes what a copy cannot hold, and every file old: one that ends too soon counts as not yet written while young."""
+    for name in sorted(os.listdir(folder)):
+        if not name.endswith(SUFFIX):
+            continue
+        with open(os.path.join(folder, name), encoding="utf-8") as answers:
+            for thing in json.load(answers)["prepare"]:
+                path = os.path.join(folder, thing.get("fifo") or thing["link"])
+                if "fifo" in thing:
+                    os.mkfifo(path)
+                    continue
+                if os.path.lexists(path):
+                    os.remove(path)  # a text that says where the link leads
+                os.symlink(thing["to"], path)
+    then = time.time() - HOUR
+    for root, _, files in os.walk(folder):
+        for file in files:
+            path = os.path.join(root, file)
+            if os.path.isfile(path):
+                os.utime(path, (then, then))
+
+
+def run(*command, status=0):
+    """Returns standard output as bytes, and the lines on standard error. `status`: one, or those that are right."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, env=ENVIRONMENT)
+    if done.returncode not in (status if isinstance(status, tuple) else (status,)):
+        raise AssertionError(f"{' '.join(command)}: {done.returncode}, not {status}: {done.stderr.decode()}")
+    return done.stdout, done.stderr.decode().splitlines()
+
+
+def rows(*command, status=0):
+    return [json.loads(line) for line in run(*command, "--jsonl", status=status)[0].splitlines()]
+
+
+def answers():
+    """Gives each recorded folder: its name, the operand, its answers."""
+    for file in sorted(os.listdir(CHECKPOINTS)):
+        if file.endswith(SUFFIX):
+            with open(place(file), encoding="utf-8") as text:
+                right = json.load(text)
+            yield file[:-len(SUFFIX)], place(right["operand"]), right
+
+
+def number(value):
+    return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf, "NaN": math.nan, "Infinity": math.inf,
+            "-Infinity": -math.inf}[value] if isinstance(value, str) else value
+
+
+def one_nan(array):
+    """The array with every NaN the quiet positive one, of complex numbers part by part."""
+    if array.dtype.kind == "c":
+        parts = array.view(array.real.dtype).copy()
+        parts[np.isnan(parts)] = np.nan
+        return parts
+    if array.dtype.kind == "f":
+        array = array.copy()
+        array[np.isnan(array)] = np.nan
+    return array
+
+
+def values_of(right):
+    for name, tensor in right["tensors"].items():
+        for value in tensor["values"]:
+            yield name, tensor, value
+
+
+class Recorded(unittest.TestCase):
+    maxDiff = 2000
+
+    def each(self, check):
+        seen = 0
+        for name, operand, right in answers():
+            with self.subTest(name):
+                seen += 1
+                check(operand, right)
+        self.assertGreater(seen, 30)
+
+    def test_summary_and_steps(self):
+        def check(operand, right):
+            row, = rows("smd-ls", "--summary", operand, status=right["status"])
+            self.assertEqual((row["layout"], row["status"], row["tensors"]),
+                             ("checkpoints", "unknown", len(right["tensors"])))
+            steps = [row["step"] for row in rows("smd-ls", "--steps", operand, status=right["status"])]
+            self.assertEqual([step for step in steps if step not in right["steps_maybe"]], right["steps"])
+            workers = [row["worker"] for row in rows("smd-ls", "--workers", operand, status=right["status"])]
+            self.assertEqual(workers, ["worker_0"])
+
+        self.each(check)
+
+    def test_tensors(self):
+        def check(operand, right):
+            listed = {row["tensor"]: row for row in rows("smd-ls", "-l", operand, status=right["status"])}
+            self.assertEqual(set(listed), set(right["tensors"]))
+            for name, tensor in right["tensors"].items():
+                row = listed[name]
+                self.assertEqual((row["steps"], row["first_step"], row["last_step"]),
+                                 (len(tensor["steps"]), tensor["steps"][0], tensor["steps"][-1]), name)
+                for key in ("dtype", "shape"):
+                    kinds = {json.dumps(value[key]) for value in tensor["values"]}
+                    last = tensor["values"][-1][key]
+                    self.assertEqual(row[key], last if len(kinds) == 1 else "varies", name)
+                self.assertEqual(row["bytes"], sum(value["bytes"] for value in tensor["values"]), name)
+                self.assertEqual(set(row["collections"]),
+                                 {one for one, names in right["collections"].items() if name in names}, name)
+            collections = {row["collection"] for row in rows("smd-ls", "--collections", operand, status=right["status"])}
+            self.assertEqual(collections, set(right["collections"]))
+
+        self.each(check)
+
+    def test_elements(self):
+        def check(operand, right):
+            for name, _, value in values_of(right):
+                command = ("smd-tensor", operand, f"--name={name}", "-s", str(value["step"]), "-f")
+                if value.get("listed_only"):
+                    out, errors = run(*command, "raw", status=(1, right["status"]))
+                    self.assertEqual(out, b"")
+                    self.assertIn(value["dtype"], "".join(errors))
+                    continue
+                raw, _ = run(*command, "raw", status=right["status"])
+                self.assertEqual(hashlib.sha256(raw).hexdigest(), value["raw_sha256"], name)
+                array = np.load(io.BytesIO(run(*command, "npy", status=right["status"])[0]))
+                self.assertEqual(list(array.shape), value["shape"], name)
+                array = one_nan(array.reshape(-1))
+                self.assertEqual(hashlib.sha256(array.tobytes()).hexdigest(), value["sha256"], name)
+
+        self.each(check)
+
+    def test_elements_as_text(self):
+        def check(operand, right):
+            if len(right["tensors"]) > 20:
+                return
+            for name, _, value in values_of(right):
+                if value.get("listed_only") or value["bytes"] > 10000 or value["dtype"] == "complex64":
+                    continue
+                row, = rows("smd-tensor", operand, f"--name={name}", "-s", str(value["step"]), status=right["status"])
+                self.assertEqual((row["dtype"], row["shape"]), (value["dtype"], value["shape"]), name)
+                flat = [number(one) for one in np.array(row["value"], dtype=object).reshape(-1)]
+                floats = value["dtype"].startswith(("float", "bfloat"))
+                finite = [one for one in flat if not floats or math.isfinite(one)]
+                self.assertEqual(len(flat) - len(finite), value["nan"] + value["inf"] if floats else 0, name)
+                self.assertEqual(sum(one == 0 for one in flat), value["zero"], name)
+                if finite and not value["nan"]:
+                    # bfloat16 is written with the digits that tell it apart
+                    self.assertAlmostEqual(max(flat), number(value["max"]), delta=abs(number(value["max"])) * 2 ** -8)
+
+        self.each(check)
+
+    def test_statistics(self):
+        exact = ("min", "max", "nan", "inf", "zero")
+        close = ("mean", "std", "l2", "abs_mean")
+        seen = []
+
+        def check(operand, right):
+            got = {(row["tensor"], row["step"]): row
+                   for row in rows("smd-reduce", operand, "-e", "", "-s", ":", "-r", ",".join(exact + close),
+                                   status=right["status"])}
+            read = [(name, value) for name, _, value in values_of(right) if not value.get("listed_only")]
+            self.assertEqual(set(got), {(name, value["step"]) for name, value in read})
+            for name, value in read:
+                row = got[name, value["step"]]
+                for kind in exact + close:
+                    if value[kind] is None:
+                        continue  # of complex numbers, and of no elements
+                    result, right_one = number(row[kind]), number(value[kind])
+                    if math.isnan(right_one) or math.isinf(right_one) or kind in exact:
+                        self.assertTrue(result == right_one or (math.isnan(result) and math.isnan(right_one)),
+                                        (name, kind, result, right_one))
+                    else:
+                        scale = max(abs(right_one), abs(number(value["abs_mean"])) if kind == "mean" else 0)
+                        self.assertLessEqual(abs(result - right_one), 1e-13 * scale, (name, kind, result, right_one))
+                    seen.append(name)
+
+        self.each(check)
+        self.assertGreater(len(seen), 1000)
+
+    def test_problems(self):
+        def check(operand, right):
+            told = [(row["file"], row["offset"], row["problem"])
+                    for row in rows("smd-ls", "--check", operand, status=right["status"])]
+            for problem in right["problems"]:
+                def fits(row, problem=problem):
+                    file, offset, _ = row
+                    low, high = problem.get("header", (1, 0))
+                    return file == problem["file"] and (problem["offset"] is None or offset in problem["offsets"] or
+                                                        offset == problem["offset"] or low <= (offset or 0) <= high)
+                found = next((row for row in told if fits(row)), None)
+                self.assertIsNotNone(found, (problem, told))
+                told.remove(found)
+            self.assertEqual(told, [])
+
+        self.each(check)
+
+    def test_what_is_left_out_is_told(self):
+        def check(operand, right):
+            _, errors = run("smd-ls", operand, status=right["status"])
+            notes = [line for line in errors if " is left out: " in line]
+            self.assertEqual(len(notes), len(right["notes"]), notes)
+            for note in right["notes"]:
+                self.assertTrue(any(f"'{note['name']}' is left out" in line for line in notes), (note, notes))
+
+        self.each(check)
+
+    def test_what_is_damaged_is_refused(self):
+        seen = []
+
+        def check(operand, right):
+            for one in right["refused"]:
+                out, errors = run("smd-tensor", operand, f"--name={one['name']}", "-s", str(one["step"]), "-f", "raw",
+                                  status=(1, 4))
+                self.assertEqual(out, b"", errors)
+                self.assertNotEqual(errors, [])
+                seen.append(one)
+
+        self.each(check)
+        self.assertGreater(len(seen), 10)
+
+    def test_rules(self):
+        with open(place("rules.json"), encoding="utf-8") as text:
+            cases = json.load(text)["cases"]
+        for case in cases:
+            with self.subTest(case["id"]):
+                command = ["smd-rule", place(case["trial"]), "-r", case["rule"], "-k"]
+                command += [f"-p{name}={text}" for name, text in case["params"].items()]
+                command += ["--other", place(case["other_trial"])] if "other_trial" in case else []
+                right = case["expected"]
+                status = 2 if "error" in right else 1 if right["fired"] else 0 if right["evaluated_steps"] else 5
+                *findings, result = rows(*command, status=status)
+                self.assertEqual(result["record"], "result")
+                if "error" in right:
+                    self.assertEqual((result["kind"], result["parameter"]),
+                                     (right["error"]["kind"], right["error"]["parameter"]))
+                    continue
+                self.assertEqual(len(findings), len(right["fired"]))
+                for row, expected in zip(findings, right["fired"]):
+                    for key in ("step", "mode", "tensor", "worker", "check"):
+                        self.assertEqual(row[key], expected[key], (row, expected))
+                    for key in ("value", "threshold"):
+                        self.assertTrue(math.isclose(number(row[key]), number(expected[key]), rel_tol=1e-6),
+                                        (row, expected))
+                self.assertEqual((result["step"], result["steps_evaluated"]), (right["first"], right["evaluated_steps"]))
+
+
+def safetensors(tensors, size=None):
+    """The bytes of a file with float32 tensors: {name: values}."""
+    header, data = {}, b""
+    for name, values in tensors.items():
+        part = np.asarray(values, "<f4").tobytes()
+        header[name] = {"dtype": "F32", "shape": [len(values)], "data_offsets": [len(data), len(data) + len(part)]}
+        data += part
+    text = json.dumps(header).encode()
+    return (struct.pack("<Q", len(text)) + text + data)[:size]
+
+
+class Made(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def write(self, path, content, age=HOUR):
+        path = os.path.join(self.folder, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as out:
+            out.write(content)
+        os.utime(path, (time.time() - age,) * 2)
+        return path
+
+    def test_a_young_short_file_is_not_yet_there(self):
+        content = safetensors({"a": [1, 2], "b": [3]})
+        path = self.write("run/step_1/model.safetensors", content[:-1], age=5)
+        self.write("run/step_2/model.safetensors", content)
+        run_folder = os.path.join(self.folder, "run")
+        _, errors = run("smd-ls", "-v", run_folder)
+        self.assertTrue(any("step_1/model.safetensors" in line for line in errors), errors)
+        os.utime(path, (time.time() - 120,) * 2)
+        _, errors = run("smd-ls", run_folder, status=4)
+        self.assertTrue(any("Damaged" in line and "step_1/model.safetensors" in line for line in errors), errors)
+
+    def test_sets_beside_their_own_shards(self):
+        self.write("run/model.safetensors", safetensors({"a": [1]}))
+        self.write("run/model-00001-of-00001.safetensors", safetensors({"a": [2]}))
+        names = [row["tensor"] for row in rows("smd-ls", os.path.join(self.folder, "run"))]
+        self.assertEqual(names, ["a", "model/a"])
+
+    def test_two_checkpoints_of_one_step(self):
+        for name, value in (("epoch=1-step=10", 1), ("epoch=1-step=10-v1", 2), ("epoch=1-step=10-v2", 3)):
+            self.write(f"run/{name}/model.safetensors", safetensors({"a": [value]}))
+        row, = rows("smd-tensor", os.path.join(self.folder, "run"), "a", "-s", "10")
+        self.assertEqual(row["value"], [3])
+        _, errors = run("smd-ls", os.path.join(self.folder, "run"))
+        self.assertEqual(len([line for line in errors if "is left out" in line]), 2)
+
+    def test_components_of_a_step(self):
+        self.write("run/checkpoint-5/unet/diffusion_pytorch_model.safetensors", safetensors({"a": [1]}))
+        self.write("run/checkpoint-5/optimizer.safetensors", safetensors({"a": [2]}))
+        names = [row["tensor"] for row in rows("smd-ls", os.path.join(self.folder, "run"))]
+        self.assertEqual(names, ["a", "unet/a"])
+
+    def test_one_tensor_in_two_shards(self):
+        for shard in (1, 2):
+            self.write(f"run/model-0000{shard}-of-00002.safetensors", safetensors({"a": [shard]}))
+        told, = rows("smd-ls", "--check", os.path.join(self.folder, "run"), status=4)
+        self.assertEqual(told["file"], "model-00002-of-00002.safetensors")
+
+    def test_a_tensor_behind_three_gigabytes(self):
+        sizes = {"large": 3 << 30, "small": 8}
+        offsets = {"large": [0, sizes["large"]], "small": [sizes["large"], sum(sizes.values())]}
+        header = json.dumps({"large": {"dtype": "U8", "shape": [sizes["large"]], "data_offsets": offsets["large"]},
+                             "small": {"dtype": "F32", "shape": [2], "data_offsets": offsets["small"]}}).encode()
+        path = self.write("run/model.safetensors", struct.pack("<Q", len(header)) + header)
+        with open(path, "r+b") as file:  # a hole: takes no room on the disk
+            file.truncate(8 + len(header) + sum(sizes.values()))
+            file.seek(8 + len(header) + sizes["large"])
+            file.write(np.array([1.5, -2], "<f4").tobytes())
+        folder = os.path.dirname(path)
+        self.assertEqual([row["bytes"] for row in rows("smd-ls", "-l", folder)], [3 << 30, 8])
+        row, = rows("smd-tensor", folder, "small")
+        self.assertEqual(row["value"], [1.5, -2])
+        row, = rows("smd-tensor", folder, "large", "--slice", str((3 << 30) - 1))
+        self.assertEqual(row["value"], 0)
+
+    def test_checkpoints_come_while_they_are_followed(self):
+        content = safetensors({"a": [1]})
+        self.write("run/checkpoint-5/model.safetensors", content)
+        folder = os.path.join(self.folder, "run")
+        with subprocess.Popen(("smd-ls", "--steps", "-F", "--idle", "60", "--columns", "step", folder), text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as follower:
+            self.assertEqual(follower.stdout.readline(), "5\n")
+            half = self.write("run/checkpoint-10/model.safetensors", content[:-1], age=0)
+            self.write("new/model.safetensors", content)
+            os.rename(os.path.join(self.folder, "new"), os.path.join(folder, "checkpoint-15"))
+            self.assertEqual(follower.stdout.readline(), "15\n")
+            with open(half, "ab") as file:
+                file.write(content[-1:])
+            self.assertEqual(follower.stdout.readline(), "10\n")
+            shutil.rmtree(os.path.join(folder, "checkpoint-5"))  # rotated away
+            self.write("run/checkpoint-20/model.safetensors", content)
+            self.assertEqual(follower.stdout.readline(), "20\n")
+            follower.terminate()
+            self.assertNotIn("Damaged", follower.stderr.read())
+
+    def test_rules_pass_over_what_is_not_read(self):
+        _, errors = run("smd-rule", place("small_floats"), "-r", "AllZero", "-ptensor_regex=packed|plain")
+        self.assertEqual(len([line for line in errors if "are listed, and not read" in line]), 4, errors)
+
+    def test_hostile_headers(self):
+        deep = b"[" * 10_000_000
+        many = json.dumps({f"t{at}": {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}
+                           for at in range(250_001)}).encode()
+        far = json.dumps({"a": {"dtype": "F32", "shape": [2 ** 62, 4], "data_offsets": [2 ** 64 - 8, 8]}}).encode()
+        for name, content in (("length", struct.pack("<Q", 2 ** 64 - 1) + b"{}"),
+                              ("deep", struct.pack("<Q", len(deep)) + deep),
+                              ("many", struct.pack("<Q", len(many)) + many),
+                              ("far", struct.pack("<Q", len(far)) + far)):
+            path = self.write(f"{name}/model.safetensors", content)
+            for operand in (path, os.path.dirname(path)):
+                _, errors = run("smd-ls", operand, status=4)
+                self.assertTrue(any("Damaged" in line and "byte " in line for line in errors), errors)
+
+    def test_what_is_found_and_recognised(self):
+        content = safetensors({"a": [1]})
+        for path in ("one/checkpoint-5/model.safetensors", "one/checkpoint-10/model.safetensors", "two/model.safetensors",
+                     "pipe/unet/model.safetensors"):
+            self.write(path, content)
+        self.write("pipe/model_index.json", b"{}")
+        found = [row["trial"] for row in rows("smd-ls", "--find", self.folder)]
+        self.assertEqual(found, [os.path.join(self.folder, name) for name in ("one", "pipe", "two")])
+
+    def test_a_file_that_is_not_there(self):
+        _, errors = run("smd-ls", os.path.join(self.folder, "model.safetensors"), status=3)
+        self.assertIn("NotFound", errors[0])
+
+    def test_check_says_once_that_there_is_no_checksum(self):
+        for name in ("one", "two"):
+            self.write(f"{name}/model.safetensors", safetensors({"a": [1]}))
+        out, errors = run("smd-ls", "--check", *(os.path.join(self.folder, name) for name in ("one", "two")))
+        self.assertEqual(len([line for line in errors if "no checksum" in line]), 1, errors)
+
+
+def main():
+    global CHECKPOINTS
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tools", action="append", default=[], metavar="DIR")
+    parser.add_argument("--checkpoints", required=True, metavar="DIR")
+    options, rest = parser.parse_known_args()
+    with tempfile.TemporaryDirectory() as folder:
+        CHECKPOINTS = os.path.join(folder, "checkpoints")
+        shutil.copytree(options.checkpoints, CHECKPOINTS, symlinks=True)
+        prepare(CHECKPOINTS)
+        ENVIRONMENT["PATH"] = os.pathsep.join([*map(os.path.abspath, options.tools), os.environ["PATH"]])
+        unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/safetensors.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+using namespace smd;
+using namespace smd::detail::wire;
+
+namespace {
+
+constexpr std::uint64_t most_bytes = UINT64_MAX / 4;
+
+std::string entry(const std::string& name, const std::string& dtype, const std::string& shape,
+                  const std::string& range) {
+  return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":[" + shape + "],\"data_offsets\":[" + range + "]}";
+}
+
+/// Parses a header before so many bytes of data.
+SafetensorsHeader parse(const std::string& json, std::uint64_t data_bytes) {
+  return parse_safetensors(json, 8 + json.size() + data_bytes);
+}
+
+std::string sound_names(const SafetensorsHeader& header) {
+  std::string names;
+  for (const SafetensorsEntry& one : header.entries) {
+    names += one.sound ? one.name : "";
+  }
+  return names;
+}
+
+/// Offsets of problems within the data.
+std::vector<std::int64_t> in_data(const SafetensorsHeader& header, const std::string& json) {
+  std::vector<std::int64_t> offsets;
+  for (const Problem& problem : header.problems.kept()) {
+    offsets.push_back(static_cast<std::int64_t>(*problem.offset) - static_cast<std::int64_t>(8 + json.size()));
+  }
+  return offsets;
+}
+
+}  // namespace
+
+TEST_CASE("safetensors: entries with type, shape and place") {
+  const std::string json = "  {\"__metadata__\":{\"format\":\"pt\"}," + entry("b", "BF16", "2,3", "8,20") + "," +
+                           entry("a", "I64", "", "0,8") + "," + entry("c", "F4", "3,2", "20,23") + "," +
+                           entry("d", "NEW", "7", "23,24") + "}  ";
+  const SafetensorsHeader header = parse(json, 24);
+  CHECK(header.problems.empty());
+  CHECK_FALSE(header.cut);
+  REQUIRE(header.entries.size() == 4);
+  CHECK(header.entries[0].name == "b");
+  CHECK(header.entries[0].dtype == Dtype::bfloat16);
+  CHECK(header.entries[0].unread_type.empty());
+  CHECK(header.entries[0].shape == Shape{2, 3});
+  CHECK(header.entries[0].offset == 8 + json.size() + 8);
+  CHECK(header.entries[0].length == 12);
+  CHECK(header.entries[1].shape.empty());
+  CHECK(header.entries[2].unread_type == "F4");
+  CHECK(header.entries[3].unread_type == "NEW");
+  CHECK(sound_names(header) == "bacd");
+}
+
+TEST_CASE("safetensors: holes and overlaps") {
+  const std::string hole = "{" + entry("a", "U8", "4", "0,4") + "," + entry("b", "U8", "4", "6,10") + "}";
+  CHECK(sound_names(parse(hole, 10)) == "ab");
+  CHECK(in_data(parse(hole, 10), hole) == std::vector<std::int64_t>{4});
+  const std::string overlap = "{" + entry("a", "U8", "9", "0,9") + "," + entry("b", "U8", "1", "2,3") + "," +
+                              entry("c", "U8", "1", "5,6") + "," + entry("d", "U8", "1", "9,10") + "}";
+  CHECK(sound_names(parse(overlap, 10)) == "d");  // b and c do not overlap each other, but a
+  CHECK(in_data(parse(overlap, 10), overlap) == std::vector<std::int64_t>{2, 5});
+  const std::string empty = "{" + entry("a", "U8", "0", "0,0") + "," + entry("b", "U8", "4", "0,4") + "," +
+                            entry("c", "U8", "0,7", "4,4") + "}";
+  CHECK(parse(empty, 4).problems.empty());
+  CHECK(sound_names(parse(empty, 4)) == "abc");
+}
+
+TEST_CASE("safetensors: the file's length") {
+  const std::string json = "{" + entry("a", "U8", "4", "0,4") + "," + entry("b", "U8", "4", "4,8") + "}";
+  CHECK(parse(json, 8).problems.empty());
+  CHECK(in_data(parse(json, 9), json) == std::vector<std::int64_t>{8});
+  const SafetensorsHeader cut = parse(json, 7);
+  REQUIRE(cut.cut);
+  CHECK(cut.cut->offset == 8 + json.size() + 7);
+  CHECK(cut.problems.empty());
+  CHECK(sound_names(cut) == "a");
+}
+
+TEST_CASE("safetensors: entries that cannot be right cost themselves alone") {
+  for (const std::string& bad : {
+           entry("b", "F32", "1,2", "4,8"),                    // 8 bytes, not 4
+           entry("b", "U8", "-4", "4,8"),                      // no size
+           entry("b", "U8", "4.0", "4,8"),                     // neither
+           entry("b", "F32", "4611686018427387904,4", "4,8"),  // 2^62 x 4 elements
+           entry("b", "U8", "4", "8,4"),                       // backwards
+           entry("b", "U8", "4", "4"),                         // one offset
+           entry("b", "U8", "4", "4,8,9"),                     // three
+           entry("b", "U8", "4", "4,18446744073709551615"),    // beyond any file
+           entry("b", "U8", "4", "-1,3"),
+           entry("b", "", "1", "4,8"),
+           std::string(R"("b":{"dtype":7,"shape":[4],"data_offsets":[4,8]})"),
+           std::string(R"("b":{"dtype":"U8","shape":"4","data_offsets":[4,8]})"),
+           std::string(R"("b":{"dtype":"U8","data_offsets":[4,8]})"),
+           std::string(R"("b":{"dtype":"U8","dtype":"U8","shape":[4],"data_offsets":[4,8]})"),
+           std::string(R"("b":[])"),
+           std::string(R"("b":null)"),
+       }) {
+    const std::string json = "{" + entry("a", "U8", "4", "0,4") + "," + bad + "}";
+    const SafetensorsHeader header = parse(json, 8);
+    CHECK_MESSAGE(sound_names(header) == "a", bad);
+    CHECK_MESSAGE(header.problems.kept().size() == 1, bad);
+  }
+}
+
+TEST_CASE("safetensors: a name that stands there twice") {
+  const std::string json = "{" + entry("a", "U8", "4", "0,4") + "," + entry("b", "U8", "4", "4,8") + "," +
+                           entry("a", "U8", "4", "4,8") + "}";
+  const SafetensorsHeader header = parse(json, 8);
+  CHECK(header.entries.size() == 2);
+  CHECK(sound_names(header) == "b");
+  CHECK(header.problems.kept().size() == 1);
+}
+
+TEST_CASE("safetensors: headers that are none") {
+  for (const char* const json : {"", "[]", "{", "{}x", "{\"a\":NaN}", "\xFF", "null"}) {
+    const SafetensorsHeader header = parse(json, 0);
+    CHECK_MESSAGE(header.problems.kept().size() == 1, json);
+    CHECK(header.entries.empty());
+  }
+  CHECK(parse("{}", 0).problems.empty());
+  CHECK(in_data(parse("{}", 3), "{}") == std::vector<std::int64_t>{0});  // bytes of no tensor
+  const SafetensorsHeader metadata = parse("{\"__metadata__\":{\"a\":1}," + entry("a", "U8", "1", "0,1") + "}", 1);
+  CHECK(metadata.problems.kept().size() == 1);
+  CHECK(sound_names(metadata) == "a");
+}
+
+TEST_CASE("safetensors: more tensors than the limit") {
+  std::string json = "{";
+  for (std::size_t i = 0; i <= limits::safetensors_tensors; ++i) {
+    json += (i == 0 ? "" : ",") + entry(std::to_string(i), "U8", "0", "0,0");
+  }
+  const SafetensorsHeader header = parse(json + "}", 0);
+  CHECK(header.entries.empty());
+  REQUIRE(header.problems.kept().size() == 1);
+  CHECK(header.problems.kept().front().text.find("safetensors_tensors") != std::string::npos);
+}
+
+TEST_CASE("safetensors: the header's length") {
+  const auto check = [](std::uint64_t length, std::uint64_t file) {
+    SafetensorsHeader header;
+    const bool right = check_safetensors_length(length, file, header);
+    CHECK(right == (header.problems.empty() && !header.cut));
+    return right ? "right" : header.cut ? "cut" : "damaged";
+  };
+  CHECK(check(0, 7) == std::string("cut"));
+  CHECK(check(0, 8) == std::string("right"));
+  CHECK(check(1, 8) == std::string("cut"));
+  CHECK(check(100'000'000, 100'000'008) == std::string("right"));
+  CHECK(check(100'000'001, most_bytes) == std::string("damaged"));
+  CHECK(check(UINT64_MAX, most_bytes) == std::string("damaged"));
+}

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comparison.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/operands.hpp"
+#include "cli/progress.hpp"
+#include "cli/text.hpp"
+#include "paired_entries.hpp"
+#include "piece.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace smd::tool::diff {
+
+namespace {
+
+/// So many entries are paired before they are compared.
+constexpr std::size_t chunk_entries = 4096;
+/// Pieces that one thread takes at once: few, or short ones.
+constexpr std::size_t most_pieces = 256;
+constexpr std::uint64_t most_bytes = std::uint64_t{4} << 20;
+
+/// One for each thread that asks.
+class Readers {
+ public:
+  Readers(const Trial& a, const Trial& b) : a_(a), b_(b) {}
+
+  std::unique_ptr<PairReader> take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) {
+      return std::make_unique<PairReader>(a_, b_);
+    }
+    std::unique_ptr<PairReader> reader = std::move(free_.back());
+    free_.pop_back();
+    return reader;
+  }
+  void give_back(std::unique_ptr<PairReader> reader) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(reader));
+  }
+
+ private:
+  const Trial& a_;
+  const Trial& b_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<PairReader>> free_;
+};
+
+/// Some pieces, compared in one thread.
+class ComparingPart : public TrialPart {
+ public:
+  ComparingPart(std::span<const Piece> pieces, const std::vector<PairedEntry>& entries,
+                const DifferenceOptions& options, Readers& readers)
+      : pieces_(pieces), entries_(entries), options_(options), readers_(readers) {}
+
+  void work(BlockReader& /*reader*/) override {
+    std::unique_ptr<PairReader> reader = readers_.take();
+    results_.reserve(pieces_.size());
+    for (const Piece& piece : pieces_) {
+      results_.push_back(compare_piece(*reader, entries_[piece.entry], piece, options_));
+    }
+    readers_.give_back(std::move(reader));
+  }
+
+  [[nodiscard]] std::vector<ComparedPiece>& results() noexcept { return results_; }
+
+ private:
+  std::span<const Piece> pieces_;
+  const std::vector<PairedEntry>& entries_;
+  DifferenceOptions options_;
+  Readers& readers_;
+  std::vector<ComparedPiece> results_;
+};
+
+/// What is pooled in one row.
+struct Pool {
+  std::string tensor;
+  std::string worker;
+  std::optional<GlobalStep> step;
+  std::optional<GlobalStep> step_b;
+  Comparer comparer;
+  bool compared = false;
+  bool unread = false;
+  std::optional<State> apart;  ///< Of the first pair whose elements could not be compared.
+};
+
+class Comparison {
+ public:
+  Comparison(const Side& a, const Side& b, const DiffCommandOptions& options, DiffView& view, Diagnostics& messages)
+      : a_(a),
+        b_(b),
+        options_(options),
+        view_(view),
+        messages_(messages),
+        readers_(a.trial, b.trial),
+        progress_("comparing", 0) {}
+
+  void run() {
+    const std::vector<PairedStep> pairs = pair_steps(a_, b_, options_, messages_);
+    const auto place = [](const PairedStep& pair) { return pair.a ? pair.a->step : pair.b->step; };
+    for (std::size_t i = 0; i < pairs.size() && !over_;) {
+      std::size_t end = i + 1;
+      // Tensors with steps of their own: all pairs of steps that stand in one place.
+      while (pairs[i].tensors && end < pairs.size() && place(pairs[end]) == place(pairs[i])) {
+        ++end;
+      }
+      std::vector<PairedEntry> more = pair_entries(a_, b_, std::span(pairs).subspan(i, end - i));
+      i = end;
+      compared_any_ = compared_any_ || !more.empty();
+      std::move(more.begin(), more.end(), std::back_inserter(entries_));
+      if (entries_.size() >= chunk_entries || i == pairs.size()) {
+        work();
+      }
+    }
+    show_pools();
+    if (!pairs.empty() && !compared_any_ && messages_.status() == ExitStatus::yes) {
+      messages_.nothing("TensorUnavailable",
+                        "nothing is selected: no tensor of that selection was saved at these steps");
+    }
+    say_what_was_compared();
+    messages_.say_missing();
+  }
+
+ private:
+  void work() {
+    std::vector<Piece> pieces;
+    std::uint64_t bytes = 0;
+    std::vector<std::size_t> ends;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const Common common = common_of(entries_[i]);
+      if (common != Common::values && common != Common::statistics) {
+        continue;
+      }
+      const std::size_t before = pieces.size();
+      add_pieces(entries_[i], i, pieces);
+      for (std::size_t k = before; k < pieces.size(); ++k) {
+        bytes += pieces[k].bytes;
+        const std::size_t begin = ends.empty() ? 0 : ends.back();
+        if (bytes >= most_bytes || k + 1 - begin >= most_pieces) {
+          ends.push_back(k + 1);
+          bytes = 0;
+        }
+      }
+    }
+    if (!pieces.empty() && (ends.empty() || ends.back() != pieces.size())) {
+      ends.push_back(pieces.size());
+    }
+    a_.trial.parallel_for_each(
+        ends.size(),
+        [&](std::size_t i) {
+          const std::size_t begin = i == 0 ? 0 : ends[i - 1];
+          return std::make_unique<ComparingPart>(std::span(pieces).subspan(begin, ends[i] - begin), entries_,
+                                                 options_.comparing(), readers_);
+        },
+        [&](std::size_t, std::unique_ptr<TrialPart>&& part) {
+          for (ComparedPiece& piece : static_cast<ComparingPart&>(*part).results()) {
+            take(std::move(piece));
+          }
+          return !over_;
+        },
+        {.jobs = options_.reading.jobs});
+    finish_until(entries_.size());
+    entries_.clear();
+    next_ = 0;
+    if (options_.by.step) {
+      show_pools();
+    }
+  }
+
+  void take(ComparedPiece&& piece) {
+    const std::size_t number = piece.piece.entry;
+    const bool last = piece.piece.last;
+    finish_until(number);
+    pieces_.push_back(std::move(piece));
+    if (last && !over_) {
+      finish_compared(entries_[number]);
+      pieces_.clear();
+      next_ = number + 1;
+      progress_.advance();
+    }
+  }
+
+  /// Entries of which there is nothing to read.
+  void finish_until(std::size_t end) {
+    for (; next_ < end && !over_; ++next_) {
+      const PairedEntry& entry = entries_[next_];
+      switch (common_of(entry)) {
+        case Common::shapes:
+          compare_shapes(entry);
+          break;
+        case Common::nothing:
+          finish_alone(entry);
+          break;
+        default:
+          return;  // its pieces come
+      }
+      progress_.advance();
+    }
+  }
+
+  void compare_shapes(const PairedEntry& entry) {
+    ++shapes_;
+    finish(entry, *entry.a->shape == *entry.b->shape ? State::equal : State::shape, nullptr, {});
+  }
+
+  void finish_alone(const PairedEntry& entry) {
+    if (entry.a && entry.b) {
+      ++unlike_;
+      unlike_name_ = unlike_name_.empty() ? std::string(entry.tensor()) : unlike_name_;
+      const auto forms = [](const TensorEntry& of) { return of.value ? 2 : of.reductions.empty() ? 0 : 1; };
+      finish(entry, forms(*entry.a) > forms(*entry.b) ? State::only_a : State::only_b, nullptr, {});
+      return;
+    }
+    finish(entry, entry.a ? State::only_a : State::only_b, nullptr, {});
+  }
+
+  void report(const PairProblem& problem, const PairedEntry& entry) {
+    const Side& side = problem.of_b ? b_ : a_;
+    const TensorEntry& of = problem.of_b ? *entry.b : *entry.a;
+    const AboutTrial about(side.name);
+    messages_.report_record(problem.problem, side.trial.path(),
+                            fmt::format("{} at step {}", quoted(of.tensor), of.step.value));
+  }
+
+  void finish_compared(const PairedEntry& entry) {
+    for (const ComparedPiece& piece : pieces_) {
+      if (piece.problem) {
+        report(*piece.problem, entry);
+        finish(entry, State::unread, nullptr, {});
+        return;
+      }
+    }
+    const ComparedPiece& first = pieces_.front();
+    if (first.shape != first.shape_b) {
+      finish(entry, State::shape, nullptr, {});
+      return;
+    }
+    const bool differs = std::any_of(pieces_.begin(), pieces_.end(),
+                                     [](const ComparedPiece& piece) { return piece.comparer.differs(); });
+    if (differs && !options_.quiet) {
+      if (const auto problem = complete_sums(a_.trial, entry, pieces_)) {
+        report(*problem, entry);
+        finish(entry, State::unread, nullptr, {});
+        return;
+      }
+    }
+    Comparer whole = std::move(pieces_.front().comparer);
+    for (std::size_t i = 1; i < pieces_.size(); ++i) {
+      whole.merge(pieces_[i].comparer);
+    }
+    if (common_of(entry) == Common::statistics) {
+      ++statistics_;
+    }
+    const State state = first.alone > 0 ? State::differs : state_of(whole.result());
+    finish(entry, state, &whole, first.shape, first.alone);
+  }
+
+  static State state_of(const Difference& difference) {
+    return difference.differing > 0 ? State::differs : difference.same_dtype ? State::equal : State::dtype;
+  }
+
+  /// `alone`: so many statistics were saved in one trial only.
+  void finish(const PairedEntry& entry, State state, const Comparer* compared, const Shape& shape,
+              std::uint64_t alone = 0) {
+    if (state == State::unread) {
+      messages_.raise(ExitStatus::damaged);
+    } else if (state != State::equal) {
+      messages_.raise(ExitStatus::no);
+      over_ = options_.quiet;
+    }
+    if (!options_.single()) {
+      pool(entry, state, compared);
+      return;
+    }
+    DiffRow row;
+    row.tensor = entry.tensor();
+    row.worker = entry.worker();
+    row.step = entry.step;
+    row.step_b = entry.step_b;
+    row.state = state;
+    row.shape = shape;
+    if (compared != nullptr) {
+      row.statistics = compared->result();
+      if (common_of(entry) == Common::statistics) {
+        // The norms of a list of statistics say nothing.
+        Difference of;
+        of.size = row.statistics->size + alone;
+        of.differing = row.statistics->differing + alone;
+        of.max_abs = row.statistics->max_abs;
+        of.max_rel = row.statistics->max_rel;
+        row.statistics = of;
+      }
+    }
+    view_.row(row);
+  }
+
+  void pool(const PairedEntry& entry, State state, const Comparer* compared) {
+    const Key key(options_.by.step ? entry.place().value : 0, options_.by.tensor ? entry.tensor() : "",
+                  options_.by.worker ? entry.worker() : "");
+    auto found = pools_.find(key);
+    if (found == pools_.end()) {
+      found = pools_
+                  .emplace(key, Pool{std::string(entry.tensor()),
+                                     std::string(entry.worker()),
+                                     entry.step,
+                                     entry.step_b,
+                                     Comparer(options_.comparing()),
+                                     false,
+                                     false,
+                                     {}})
+                  .first;
+    }
+    Pool& pool = found->second;
+    pool.unread = pool.unread || state == State::unread;
+    // Statistics are not elements: they do not go into the pool.
+    if (compared != nullptr && common_of(entry) == Common::values) {
+      pool.comparer.merge(*compared);
+      pool.compared = true;
+    } else if (state != State::equal && state != State::unread) {
+      ++left_of_pools_;
+      pool.apart = pool.apart.value_or(state);
+    }
+  }
+
+  void show_pools() {
+    for (auto& [key, pool] : pools_) {
+      DiffRow row;
+      row.tensor = pool.tensor;
+      row.worker = pool.worker;
+      row.step = pool.step;
+      row.step_b = pool.step_b;
+      if (pool.unread) {
+        row.state = State::unread;  // a part of the whole would be taken for the whole
+      } else {
+        if (pool.compared) {
+          row.statistics = pool.comparer.result();
+          row.state = state_of(*row.statistics);
+        }
+        if (pool.apart && row.state == State::equal) {
+          row.state = pool.compared ? State::differs : *pool.apart;
+        }
+      }
+      view_.row(row);
+    }
+    pools_.clear();
+  }
+
+  void say_what_was_compared() {
+    if (left_of_pools_ > 0) {
+      messages_.warning(
+          fmt::format("{} of values only in one trial, of unlike shapes or of statistics {} not in the "
+                      "pooled rows; without --by each has its row",
+                      counted(left_of_pools_, "pair"), left_of_pools_ == 1 ? "is" : "are"));
+    }
+    if (unlike_ > 0) {
+      messages_.warning(fmt::format("{} in one trial {} not compared: the other saved statistics or a shape of {}",
+                                    counted(unlike_, "value"), unlike_ == 1 ? "was" : "were",
+                                    quoted(unlike_name_) + (unlike_ == 1 ? "" : " and others")));
+    }
+    if (statistics_ > 0) {
+      messages_.note(fmt::format("{} saved as statistics without values: the statistics were compared",
+                                 counted(statistics_, "pair")));
+    }
+    if (shapes_ > 0) {
+      messages_.note(fmt::format("{} saved as shapes alone: the shapes were compared", counted(shapes_, "pair")));
+    }
+  }
+
+  using Key = std::tuple<std::int64_t, std::string, std::string>;
+
+  const Side& a_;
+  const Side& b_;
+  const DiffCommandOptions& options_;
+  DiffView& view_;
+  Diagnostics& messages_;
+  Readers readers_;
+  Progress progress_;
+  std::vector<PairedEntry> entries_;
+  std::size_t next_ = 0;               // entry to be finished
+  std::vector<ComparedPiece> pieces_;  // of that entry
+  std::map<Key, Pool> pools_;
+  bool over_ = false;  // the status is known, and it is all that is wanted
+  bool compared_any_ = false;
+  std::size_t statistics_ = 0;
+  std::size_t shapes_ = 0;
+  std::size_t unlike_ = 0;
+  std::string unlike_name_;
+  std::size_t left_of_pools_ = 0;
+};
+
+}  // namespace
+
+void compare_trials(const Side& a, const Side& b, const DiffCommandOptions& options, DiffView& view,
+                    Diagnostics& messages) {
+  Comparison(a, b, options, view, messages).run();
+}
+
+}  // namespace smd::tool::diff

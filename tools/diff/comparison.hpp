@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/diagnostics.hpp"
+#include "options.hpp"
+#include "paired_steps.hpp"
+#include "row.hpp"
+
+namespace smd::tool::diff {
+
+/// Compares what is selected of two trials and hands a row about each pair of values, or pool of them, to the view, in
+/// the promised order. Statuses: 1 if something is not equal, 4 if something cannot be read.
+void compare_trials(const Side& a, const Side& b, const DiffCommandOptions& options, DiffView& view,
+                    Diagnostics& messages);
+
+}  // namespace smd::tool::diff

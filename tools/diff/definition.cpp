@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "columns.hpp"
+#include "command.hpp"
+
+#include <array>
+
+namespace smd::tool::diff {
+
+namespace {
+
+constexpr std::array<OperandSpec, 2> operands = {{{.metavar = "A", .kind = ValueKind::trial, .required = true},
+                                                  {.metavar = "B", .kind = ValueKind::trial, .required = false}}};
+
+constexpr std::array<Example, 3> examples = {{
+    {.purpose = "which tensors differ, and by how much", .command = "smd-diff run other-run"},
+    {.purpose = "what changed between two steps of one trial", .command = "smd-diff run -s 100,200"},
+    {.purpose = "are they the same, up to rounding?", .command = "smd-diff -q run other-run --rtol 1e-5 --atol 1e-8"},
+}};
+
+constexpr std::array<ExitNote, 5> exit_notes = {{
+    {ExitStatus::yes, "the same: all that is selected is equal"},
+    {ExitStatus::no, "not the same, nothing is selected, or something named is not there"},
+    {ExitStatus::usage, "wrong usage"},
+    {ExitStatus::unreadable, "cannot read or write"},
+    {ExitStatus::damaged, "damaged data; what can be read was compared"},
+}};
+
+constexpr std::array<Prose, 5> prose = {{
+    {.title = "STATES",
+     .text = "A row is printed for each tensor, step and worker that is not equal, with --all for each. equal: all "
+             "elements are; differs: some are not; dtype: equal as numbers, but of two element types; shape: of two "
+             "shapes, so that elements cannot be compared; only_a, only_b: saved in one trial only; unread: one of the "
+             "two cannot be read, and a message says why. Names must be the same; workers too with -w all, else the "
+             "first worker of each trial is compared.\n\n"
+             "Where a tensor was saved as statistics, without values, in both trials, the saved statistics are "
+             "compared: size is then their number, and a statistic that one trial lacks differs. Where both saved "
+             "shapes alone, the shapes are. A tensor that has a value in one trial, and none in the other, is only_a "
+             "or only_b, with a warning."},
+    {.title = "STATISTICS",
+     .text = "Elements differ unless |a - b| <= atol + rtol |b|, as in numpy.isclose. NaN equals NaN, unless "
+             "--no-equal-nan is given, and an infinity the same infinity. Of a pair of which one number is not finite, "
+             "max_abs is infinite; everything else is over the pairs of finite numbers, in double precision, also the "
+             "pairs that are within the tolerance: max_abs is the largest |a - b|, max_rel the largest |a - b| / |b|, "
+             "mean_abs and rmse the mean of |a - b| and the root of the mean square, l2_a, l2_b and l2_diff roots of "
+             "sums of squares, rel_l2 is l2_diff / l2_b, and cosine the sum of products / (l2_a l2_b). 0 / 0 counts as "
+             "0; a cosine with zeros alone is NA. 64-bit integers are subtracted without rounding. Booleans count as 0 "
+             "and 1; text has only size, differing and first. first is the index of the first element that differs, in "
+             "C order."},
+    {.title = "STEPS",
+     .text = "Without -s, all steps that both trials have are compared; if each trial has one step, these two, "
+             "whatever their numbers. With -m the steps of that mode are matched by mode step. -s chooses steps of "
+             "both; with --steps-b it chooses those of A, and as many of B are matched with them in order. With one "
+             "trial, -s N,M compares its step N, as A, with its step M, as B. first, last and negative numbers count "
+             "each tensor's own steps. Steps of one trial that the other lacks are not compared, and a note says so."},
+    {.title = "POOLING",
+     .text = "What --by leaves out is pooled: the elements of all such values count as one array, so that --by step "
+             "is the distance of two models, step by step. Pairs that cannot be compared element by element are not in "
+             "the pool, and a warning says so. Such a row is never equal."},
+    {.title = "SUMMARY",
+     .text =
+         "--summary counts tensors: equal ones are so at all steps, only_a and only_b are those that are nowhere in "
+         "both; all others count as differing, but for those that could not be read. first_step is the first "
+         "step of A at which something is not equal."},
+}};
+
+constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-trial(5)"};
+
+}  // namespace
+
+const CommandDefinition& DiffCommand::definition() const {
+  static const CommandDefinition definition = {
+      .name = "smd-diff",
+      .synopsis = "[OPTION]... A [B]",
+      .summary = "Compares what two trials saved, or two steps of one, element by element.",
+      .brief = "compare the tensors that two training jobs saved",
+      .operands = operands,
+      .examples = examples,
+      .option_tables = {DiffCommandOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
+                        OutputOptions::table(), MessageOptions::table(), ReadingOptions::table()},
+      .formats = row_format_names(),
+      .exit_notes = exit_notes,
+      .prose = prose,
+      .see_also = see_also,
+      .columns = column_tables,
+  };
+  return definition;
+}
+
+}  // namespace smd::tool::diff

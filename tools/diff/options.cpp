@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include "cli/text.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace smd::tool::diff {
+
+namespace {
+
+constexpr std::array<OptionSpec, 7> own_options = {{
+    {.name = "steps-b",
+     .metavar = "SPEC",
+     .help = "steps of B, as --step takes them; the first is compared with the first of A's, and so on",
+     .group = group::selection,
+     .kind = ValueKind::step},
+    {.name = "rtol",
+     .metavar = "R",
+     .help = "elements differ unless |a - b| <= atol + rtol |b| (default: 0)",
+     .group = group::view,
+     .kind = ValueKind::number},
+    {.name = "atol",
+     .metavar = "A",
+     .help = "likewise (default: 0)",
+     .group = group::view,
+     .kind = ValueKind::number,
+     .manual = "The absolute part of the tolerance: elements differ unless |a - b| <= atol + rtol |b|. The default "
+               "is 0."},
+    {.name = "no-equal-nan", .help = "NaN differs from NaN", .group = group::view},
+    by_option,
+    {.name = "all", .help = "print what is equal too", .group = group::view},
+    {.name = "summary",
+     .help = "one row: how many tensors are equal, differ, or are in one only",
+     .group = group::view},
+}};
+
+double parse_tolerance(const std::string& text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || rest != end || !std::isfinite(number) || number < 0) {
+    throw InvalidValue(tool::quoted(text) + " is not a finite number from 0 on");
+  }
+  return number;
+}
+
+/// `smd-diff A -s N,M`: the first is A's step, the second B's.
+void part_steps(DiffCommandOptions& options) {
+  const bool two = options.selection.steps && options.selection.steps->terms().size() == 2 &&
+                   options.selection.steps->terms()[0].single && options.selection.steps->terms()[1].single;
+  if (!two) {
+    throw UsageError("of one trial, name two steps to compare: -s N,M (or -s and --steps-b); else name two trials");
+  }
+  const std::vector<StepTerm> terms = options.selection.steps->terms();
+  options.selection.steps = StepSpec({terms[0]});
+  options.steps_b = StepSpec({terms[1]});
+}
+
+}  // namespace
+
+std::span<const OptionSpec> DiffCommandOptions::table() noexcept { return own_options; }
+
+DiffCommandOptions DiffCommandOptions::from(const CommandLine& line) {
+  DiffCommandOptions options;
+  options.operands = line.operands();
+  options.selection = SelectionOptions::from(line);
+  options.output = OutputOptions::from(line);
+  options.messages = MessageOptions::from(line);
+  options.reading = ReadingOptions::from(line);
+  options.steps_b = line.convert("steps-b", [](const std::string& text) { return StepSpec::parse(text); });
+  options.rtol = line.convert("rtol", parse_tolerance).value_or(0);
+  options.atol = line.convert("atol", parse_tolerance).value_or(0);
+  options.equal_nan = !line.has("no-equal-nan");
+  if (line.has("by")) {
+    options.by = By::from(line);
+  }
+  options.all = line.has("all");
+  options.summary = line.has("summary");
+  options.quiet = options.output.quiet;
+  if (options.operands.empty()) {
+    throw UsageError("the trials are missing");
+  }
+  if (options.operands.size() > 2) {
+    throw UsageError("smd-diff compares two trials; tensors are chosen with -n, -e or -c");
+  }
+  if (options.operands.size() == 1 && !options.steps_b) {
+    part_steps(options);
+  }
+  if (options.steps_b && !options.selection.steps) {
+    throw UsageError("--steps-b needs -s: A's steps are matched with B's in order");
+  }
+  if (options.summary && (options.all || line.has("by"))) {
+    throw UsageError("--summary is one row: it takes neither --all nor --by");
+  }
+  return options;
+}
+
+}  // namespace smd::tool::diff

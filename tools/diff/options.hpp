@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <smd/difference.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "cli/message_options.hpp"
+#include "cli/reading_options.hpp"
+#include "rows/output_options.hpp"
+#include "select/by.hpp"
+#include "select/selection.hpp"
+
+namespace smd::tool::diff {
+
+/// The options of smd-diff, as an option table and as values, with the shared options beside them.
+struct DiffCommandOptions {
+  std::vector<std::string> operands;
+  SelectionOptions selection;  ///< Of A, as given.
+  std::optional<StepSpec> steps_b;
+  OutputOptions output;
+  MessageOptions messages;
+  ReadingOptions reading;
+  double rtol = 0;
+  double atol = 0;
+  bool equal_nan = true;
+  By by;
+  bool all = false;
+  bool summary = false;
+  bool quiet = false;  ///< Only the status is asked for.
+
+  static std::span<const OptionSpec> table() noexcept;
+  /// @throws UsageError, also for options that contradict each other.
+  static DiffCommandOptions from(const CommandLine& line);
+
+  /// Each value has a row of its own.
+  [[nodiscard]] bool single() const noexcept { return by == By(); }
+  /// Statistics of equal values are shown, or pooled with others.
+  [[nodiscard]] bool needs_sums_of_equal() const noexcept { return all || !single(); }
+  [[nodiscard]] DifferenceOptions comparing() const noexcept {
+    return {.rtol = rtol, .atol = atol, .equal_nan = equal_nan, .sums_of_equal = needs_sums_of_equal()};
+  }
+};
+
+}  // namespace smd::tool::diff

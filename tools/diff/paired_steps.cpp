@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paired_steps.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/text.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <span>
+#include <utility>
+
+namespace smd::tool::diff {
+
+namespace {
+
+using Steps = std::vector<SelectedStep>;
+
+/// What makes steps of two trials the same: the number that was asked for.
+using StepNumber = std::pair<Mode, std::int64_t>;
+
+class StepPairing {
+ public:
+  StepPairing(const Side& a, const Side& b, const DiffCommandOptions& options, Diagnostics& messages)
+      : a_(a), b_(b), options_(options), messages_(messages) {}
+
+  std::vector<PairedStep> run() {
+    if (a_.selection.steps.own.empty() && b_.selection.steps.own.empty()) {
+      pair_all();
+    } else {
+      pair_own();
+    }
+    return std::move(pairs_);
+  }
+
+ private:
+  [[nodiscard]] StepNumber number_of(const SelectedStep& step) const {
+    const auto& modes = options_.selection.modes;
+    const bool global = std::find(modes.begin(), modes.end(), Mode::global) != modes.end();
+    return global ? StepNumber{Mode::global, step.step.value} : StepNumber{step.mode, step.mode_step.value};
+  }
+
+  /// Without a range of numbers, which means the same numbers in both, single steps are compared whatever their
+  /// numbers.
+  [[nodiscard]] bool takes_any_number() const {
+    return !options_.selection.steps || counts_from_end(*options_.selection.steps);
+  }
+
+  void pair_all() {
+    const Steps& a = a_.selection.steps.steps;
+    const Steps& b = b_.selection.steps.steps;
+    if (a.empty() || b.empty()) {
+      return;  // why was said
+    }
+    if (options_.steps_b) {
+      if (a.size() != b.size()) {
+        throw UsageError(
+            fmt::format("--steps-b: {} of B for {} of A", counted(b.size(), "step"), counted(a.size(), "step")));
+      }
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        pairs_.push_back({a[i], b[i], std::nullopt});
+      }
+      return;
+    }
+    if (a.size() == 1 && b.size() == 1 && takes_any_number()) {
+      pairs_.push_back({a.front(), b.front(), std::nullopt});
+      return;
+    }
+    std::map<StepNumber, const SelectedStep*> of_b;
+    for (const SelectedStep& step : b) {
+      of_b.emplace(number_of(step), &step);
+    }
+    for (const SelectedStep& step : a) {
+      if (const auto found = of_b.find(number_of(step)); found != of_b.end()) {
+        pairs_.push_back({step, *found->second, std::nullopt});
+        of_b.erase(found);
+      }
+    }
+    if (pairs_.empty()) {
+      messages_.fail("StepUnavailable",
+                     fmt::format("no step is in both: A has {}, B has {}; -s and --steps-b match steps in order",
+                                 described(a), described(b)),
+                     ExitStatus::no);
+      return;
+    }
+    note_left("A", a.size() - pairs_.size());
+    note_left("B", of_b.size());
+  }
+
+  static std::string described(const Steps& steps) {
+    return steps.size() == 1 ? fmt::format("step {}", steps.front().step.value)
+                             : fmt::format("{}, {} to {}", counted(steps.size(), "step"), steps.front().step.value,
+                                           steps.back().step.value);
+  }
+
+  void note_left(std::string_view which, std::size_t count) {
+    if (count > 0) {
+      messages_.note(fmt::format("{} of {} {} in the other trial and {} not compared", counted(count, "step"), which,
+                                 count == 1 ? "is not" : "are not", count == 1 ? "is" : "are"));
+    }
+  }
+
+  static Steps own_steps(const Side& side, const std::string& tensor) {
+    const TensorSteps& all = side.selection.steps;
+    Steps steps;
+    const auto own = all.own.find(tensor);
+    if (own != all.own.end()) {
+      std::copy_if(all.steps.begin(), all.steps.end(), std::back_inserter(steps), [&](const SelectedStep& step) {
+        return std::binary_search(own->second.begin(), own->second.end(), step.step);
+      });
+    } else if (all.own.empty() &&
+               std::binary_search(side.selection.tensors.begin(), side.selection.tensors.end(), tensor)) {
+      steps = all.steps;
+    }
+    return steps;
+  }
+
+  void pair_own() {
+    std::vector<std::string> tensors;
+    std::set_union(a_.selection.tensors.begin(), a_.selection.tensors.end(), b_.selection.tensors.begin(),
+                   b_.selection.tensors.end(), std::back_inserter(tensors));
+    using Key = std::pair<std::optional<std::int64_t>, std::optional<std::int64_t>>;
+    std::map<Key, PairedStep> found;
+    const auto add = [&](const std::string& tensor, const SelectedStep* a, const SelectedStep* b) {
+      const Key key = {a != nullptr ? std::optional(a->step.value) : std::nullopt,
+                       b != nullptr ? std::optional(b->step.value) : std::nullopt};
+      PairedStep& pair = found[key];
+      if (!pair.tensors) {
+        pair.tensors.emplace();
+        pair.a = a != nullptr ? std::optional(*a) : std::nullopt;
+        pair.b = b != nullptr ? std::optional(*b) : std::nullopt;
+      }
+      pair.tensors->push_back(tensor);
+    };
+    for (const std::string& tensor : tensors) {
+      const Steps a = own_steps(a_, tensor);
+      const Steps b = own_steps(b_, tensor);
+      if (options_.steps_b || a.size() <= 1 || b.size() <= 1) {
+        for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+          add(tensor, i < a.size() ? &a[i] : nullptr, i < b.size() ? &b[i] : nullptr);
+        }
+        continue;
+      }
+      for (const SelectedStep& step : a) {
+        const auto same = std::find_if(b.begin(), b.end(),
+                                       [&](const SelectedStep& other) { return number_of(other) == number_of(step); });
+        if (same != b.end()) {
+          add(tensor, &step, &*same);
+        }
+      }
+    }
+    for (auto& [key, pair] : found) {
+      pairs_.push_back(std::move(pair));
+    }
+    const auto place = [](const PairedStep& pair) { return pair.a ? pair.a->step : pair.b->step; };
+    std::stable_sort(pairs_.begin(), pairs_.end(),
+                     [&](const PairedStep& x, const PairedStep& y) { return place(x) < place(y); });
+  }
+
+  const Side& a_;
+  const Side& b_;
+  const DiffCommandOptions& options_;
+  Diagnostics& messages_;
+  std::vector<PairedStep> pairs_;
+};
+
+}  // namespace
+
+std::vector<PairedStep> pair_steps(const Side& a, const Side& b, const DiffCommandOptions& options,
+                                   Diagnostics& messages) {
+  return StepPairing(a, b, options, messages).run();
+}
+
+}  // namespace smd::tool::diff

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <smd/trial.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/diagnostics.hpp"
+#include "options.hpp"
+#include "select/select.hpp"
+
+namespace smd::tool::diff {
+
+/// One of the two trials, and what of it is selected.
+struct Side {
+  Trial& trial;
+  std::string name;  ///< As given.
+  SelectionOptions options;
+  Selection selection = {};
+};
+
+/// A step of A and the step of B that it is compared with. Where tensors have steps of their own, one may lack the
+/// other.
+struct PairedStep {
+  std::optional<SelectedStep> a;
+  std::optional<SelectedStep> b;
+  /// In byte order; nullopt: all that are selected.
+  std::optional<std::vector<std::string>> tensors;
+};
+
+/// Which steps are compared: ascending by A's step (B's, where A's is not there). Says what is not, with status 1, and
+/// notes which steps of one trial have no partner.
+/// @throws UsageError if --steps-b chooses another number of steps than -s.
+[[nodiscard]] std::vector<PairedStep> pair_steps(const Side& a, const Side& b, const DiffCommandOptions& options,
+                                                 Diagnostics& messages);
+
+}  // namespace smd::tool::diff

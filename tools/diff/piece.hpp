@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <smd/difference.hpp>
+#include <smd/pair_reader.hpp>
+#include <smd/shape.hpp>
+#include <vector>
+
+#include "paired_entries.hpp"
+
+namespace smd::tool::diff {
+
+/// Work on one pair of entries that can be done by itself: values that are stored bare are compared in parts, whose
+/// size does not depend on the number of threads, so that the results do not either.
+struct Piece {
+  std::size_t entry = 0;  ///< Among those of a chunk.
+  /// Some elements of both values; nullopt: all.
+  struct Part {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+  };
+  std::optional<Part> part;
+  std::uint64_t bytes = 0;  ///< About so many are read.
+  bool last = true;         ///< Of its entry.
+};
+
+struct ComparedPiece {
+  explicit ComparedPiece(const Piece& of, const DifferenceOptions& options) : piece(of), comparer(options) {}
+
+  Piece piece;
+  Comparer comparer;
+  Shape shape;              ///< Of both values,
+  Shape shape_b;            ///< unless B's is different.
+  std::uint64_t alone = 0;  ///< Statistics that one trial lacks, or that are of two shapes.
+  std::optional<PairProblem> problem;
+};
+
+/// What two entries have that can be compared.
+enum class Common : std::uint8_t { values, statistics, shapes, nothing };
+
+[[nodiscard]] Common common_of(const PairedEntry& entry) noexcept;
+
+/// Appends the pieces of an entry. @pre `common_of` is values or statistics.
+void add_pieces(const PairedEntry& entry, std::size_t number, std::vector<Piece>& pieces);
+
+/// Reads and compares. Saved statistics are compared as elements, one after another by name; those in one trial only
+/// differ.
+[[nodiscard]] ComparedPiece compare_piece(PairReader& reader, const PairedEntry& entry, const Piece& piece,
+                                          const DifferenceOptions& options);
+
+/// Adds to the sums what `sums_of_equal` left out of pieces that turned out to be equal bytes: reads A's part of them
+/// again, in parallel. Returns what went wrong with one.
+[[nodiscard]] std::optional<PairProblem> complete_sums(const Trial& a, const PairedEntry& entry,
+                                                       std::vector<ComparedPiece>& pieces);
+
+}  // namespace smd::tool::diff

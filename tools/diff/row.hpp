@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <smd/difference.hpp>
+#include <smd/shape.hpp>
+#include <smd/step.hpp>
+#include <string_view>
+
+#include "cli/diagnostics.hpp"
+#include "cli/output_file.hpp"
+#include "options.hpp"
+
+namespace smd::tool::diff {
+
+/// What a row says of two values.
+enum class State : std::uint8_t {
+  equal,
+  differs,
+  dtype,   ///< Equal as numbers.
+  shape,   ///< Of different shapes.
+  only_a,  ///< In A only.
+  only_b,
+  unread,  ///< One of them cannot be read.
+};
+
+/// As the column has it.
+[[nodiscard]] std::string_view to_string(State state) noexcept;
+
+/// One row of results. Names are borrowed until the view's `row` returns; what rows are not `by` is not set.
+struct DiffRow {
+  std::string_view tensor;
+  std::string_view worker;
+  std::optional<GlobalStep> step;
+  std::optional<GlobalStep> step_b;
+  State state = State::equal;
+  std::optional<Difference> statistics;  ///< If elements were compared.
+  Shape shape;                           ///< Of both values, for the index of an element; of pooled ones nothing.
+};
+
+/// Where rows go. Every value, or pool of values, that was compared has one; the view shows those that are asked for.
+class DiffView {
+ public:
+  virtual ~DiffView() = default;
+  /// Both trials are there.
+  virtual void begin() {}
+  virtual void row(const DiffRow& row) = 0;
+  virtual void finish() = 0;
+};
+
+/// The rows themselves, or with --summary one about them. All arguments must outlive it.
+[[nodiscard]] std::unique_ptr<DiffView> make_view(OutputFile& out, const DiffCommandOptions& options,
+                                                  std::string_view trial, Diagnostics& messages);
+
+}  // namespace smd::tool::diff

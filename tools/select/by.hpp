@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "cli/command_line.hpp"
+
+namespace smd::tool {
+
+/// What rows are of; what is left out is pooled.
+struct By {
+  bool tensor = true;
+  bool step = true;
+  bool worker = true;
+
+  bool operator==(const By&) const = default;
+
+  /// What --by says, which must have been given. @throws UsageError.
+  static By from(const CommandLine& line);
+};
+
+inline constexpr std::array<std::string_view, 3> by_words = {"tensor", "step", "worker"};
+
+/// --by.
+inline constexpr OptionSpec by_option = {
+    .short_name = 'b',
+    .name = "by",
+    .metavar = "LIST",
+    .help = "of tensor,step,worker: a row for each; what is left out is pooled as one array (default: all three)",
+    .group = group::view,
+    .kind = ValueKind::text,
+    .split_commas = true,
+    .choices = by_words};
+
+}  // namespace smd::tool
