@@ -43,3 +43,7 @@ install(DIRECTORY
   "${PROJECT_SOURCE_DIR}/tests/fixtures/tb-logs/sick"
   "${PROJECT_SOURCE_DIR}/tests/fixtures/tb-logs/sweep"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/smd-tools/examples/tb-logs" COMPONENT tools)
+install(DIRECTORY
+  "${PROJECT_SOURCE_DIR}/tests/fixtures/checkpoints/rule_blowup"
+  "${PROJECT_SOURCE_DIR}/tests/fixtures/checkpoints/shard_missing"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/smd-tools/examples/checkpoints" COMPONENT tools)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs missing packages, builds the commands, and shows a log directory of TensorBoard and a trial of SageMaker
-# Debugger, which PyTorch jobs wrote.
+# Installs missing packages, builds the commands, and shows a log directory of TensorBoard, checkpoints, and a trial of
+# SageMaker Debugger.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -25,13 +25,20 @@ fi
 PATH=$PWD/build/release/bin:$PATH
 show() {
   printf '\n$ %s\n' "$*"
-  "$@" || [ $? -eq 1 ] # "yes, there is something": no fault
+  "$@" || case $? in
+    1 | 4) ;; # "yes, there is something", "yes, it is damaged": no fault
+    *) return 1 ;;
+  esac
 }
 cd tests/fixtures
 show smd-ls tb-logs/sick --long --columns tensor,shape,dtype,steps,collections --format table
 show smd-tensor tb-logs/sick -c losses --step all --spark
 show smd-rule tb-logs/sick -r Overfit -r VanishingGradient -r ExplodingTensor -f text
 show smd-ls --find tb-logs/sweep
+show smd-reduce checkpoints/rule_blowup --step last -r nan,inf,l2 --columns tensor,step,nan,inf,l2 --format table
+show smd-rule checkpoints/rule_blowup -r ExplodingTensor -f text
+show smd-diff checkpoints/rule_blowup --step 1000,2000 --columns tensor,state,max_abs,rel_l2,cosine --format table
+show smd-ls checkpoints/shard_missing --check --format table
 show smd-ls good-pytorch-digits --summary --format table
 show smd-ls good-pytorch-digits --long --columns tensor,shape,dtype,steps,modes,collections --format table
 show smd-tensor good-pytorch-digits CrossEntropyLoss_output_0 --mode train --step all --format table

@@ -71,8 +71,10 @@ def loss_csv(outcome):
 
 @answers(4)
 def loss_picture(outcome):
+    svg = "{http://www.w3.org/2000/svg}"
     root = xml.etree.ElementTree.parse(outcome.folder / "loss.svg").getroot()
-    curves = {group[0].text: group for group in root.iter("{http://www.w3.org/2000/svg}g") if len(group)}
+    curves = {group[0].text: group for group in root.iter(svg + "g")
+              if len(group) and group[0].tag == svg + "title"}
     for mode in ("TRAIN", "EVAL"):
         # A dot for each point; y grows downwards.
         path = next(path.get("d") for path in curves[mode.lower()] if path.get("class", "").startswith("dot"))

@@ -19,7 +19,7 @@ constexpr std::string_view filter_advice =
     "filter '$step > 5')";
 
 // Of several rows for one option, the first that fits the command counts.
-constexpr std::array<Hint, 59> hints = {{
+constexpr std::array<Hint, 60> hints = {{
     {"--where --filter --query --jq", "format", filter_advice},
     {"--grep --match --pattern --include --regexp -E", "regex", "-e RE selects tensors by a pattern"},
     {"--ignore --skip --not --invert-match", "exclude", "-x RE drops tensors by a pattern"},

@@ -8,6 +8,7 @@
 #include "cli/text.hpp"
 #include "paired_entries.hpp"
 #include "piece.hpp"
+#include "select/nothing_selected.hpp"
 
 #include <algorithm>
 #include <map>
@@ -122,9 +123,8 @@ class Comparison {
       }
     }
     show_pools();
-    if (!pairs.empty() && !compared_any_ && messages_.status() == ExitStatus::yes) {
-      messages_.nothing("TensorUnavailable",
-                        "nothing is selected: no tensor of that selection was saved at these steps");
+    if (!pairs.empty() && !compared_any_) {
+      say_nothing_selected(a_.trial, a_.options, messages_);
     }
     say_what_was_compared();
     messages_.say_missing();

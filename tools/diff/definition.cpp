@@ -12,9 +12,9 @@ constexpr std::array<OperandSpec, 2> operands = {{{.metavar = "A", .kind = Value
                                                   {.metavar = "B", .kind = ValueKind::trial, .required = false}}};
 
 constexpr std::array<Example, 3> examples = {{
-    {.purpose = "which tensors differ, and by how much", .command = "smd-diff run other-run"},
+    {.purpose = "which tensors differ, and by how much", .command = "smd-diff good bad"},
     {.purpose = "what changed between two steps of one trial", .command = "smd-diff run -s 100,200"},
-    {.purpose = "are they the same, up to rounding?", .command = "smd-diff -q run other-run --rtol 1e-5 --atol 1e-8"},
+    {.purpose = "are they the same, up to rounding?", .command = "smd-diff -q good bad --rtol 1e-5 --atol 1e-8"},
 }};
 
 constexpr std::array<ExitNote, 5> exit_notes = {{

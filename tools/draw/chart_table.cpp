@@ -20,28 +20,6 @@ std::string exact(double number) {
              : number_text(number);
 }
 
-// `3 NaN, 1 inf`; empty: all are finite.
-std::string not_finite_text(const std::vector<ChartPoint>& points) {
-  std::size_t nan = 0;
-  std::size_t plus = 0;
-  std::size_t minus = 0;
-  for (const ChartPoint& point : points) {
-    nan += std::isnan(point.y) ? 1 : 0;
-    plus += std::isinf(point.y) && point.y > 0 ? 1 : 0;
-    minus += std::isinf(point.y) && point.y < 0 ? 1 : 0;
-  }
-  std::string text;
-  const auto add = [&](std::size_t count, const char* what) {
-    if (count != 0) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
-    }
-  };
-  add(nan, "NaN");
-  add(plus, "inf");
-  add(minus, "-inf");
-  return text;
-}
-
 std::vector<std::string> curve_row(const ChartCurve& curve) {
   const std::vector<ChartPoint>& points = curve.points;
   std::vector<std::string> row = {curve.name, std::to_string(points.size())};
@@ -61,7 +39,7 @@ std::vector<std::string> curve_row(const ChartCurve& curve) {
   add(points.empty() ? nullptr : &points.back());
   add(least);
   add(greatest);
-  row.push_back(not_finite_text(points));
+  row.push_back(not_finite_text(curve));
   row.push_back(curve.gaps.empty() ? "" : std::to_string(curve.gaps.size()));
   return row;
 }
@@ -116,6 +94,27 @@ ChartTable table_of(const ImageGrid& grid, const Chart&) {
 }
 
 }  // namespace
+
+std::string not_finite_text(const ChartCurve& curve) {
+  std::size_t nan = 0;
+  std::size_t plus = 0;
+  std::size_t minus = 0;
+  for (const ChartPoint& point : curve.points) {
+    nan += std::isnan(point.y) ? 1 : 0;
+    plus += std::isinf(point.y) && point.y > 0 ? 1 : 0;
+    minus += std::isinf(point.y) && point.y < 0 ? 1 : 0;
+  }
+  std::string text;
+  const auto add = [&](std::size_t count, const char* what) {
+    if (count != 0) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+    }
+  };
+  add(nan, "NaN");
+  add(plus, "inf");
+  add(minus, "-inf");
+  return text;
+}
 
 ChartTable chart_table(const Chart& chart) {
   return std::visit([&chart](const auto& content) { return table_of(content, chart); }, chart.content);

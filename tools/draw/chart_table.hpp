@@ -19,6 +19,9 @@ struct ChartTable {
 /// column of a heat map (elements, the fullest bin), bar or image. Numbers read back equal.
 [[nodiscard]] ChartTable chart_table(const Chart& chart);
 
+/// `3 NaN, 1 inf`; empty if all are finite.
+[[nodiscard]] std::string not_finite_text(const ChartCurve& curve);
+
 /// One sentence for each of the first `most` rows of a table, and how many more there are.
 [[nodiscard]] std::string table_text(const ChartTable& table, std::size_t most);
 

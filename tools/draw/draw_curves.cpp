@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "draw/chart_table.hpp"
 #include "draw/drawing.hpp"
 #include "draw/palette.hpp"
 #include "draw/thinning.hpp"
@@ -106,7 +107,7 @@ class CurvePaths {
  private:
   static void add_path(Drawing& to, const std::string& classes, const std::string& path) {
     if (!path.empty()) {
-      to.out += fmt::format("<path class=\"{}\" d=\"{}\"/>", classes, path);
+      to.out += fmt::format(R"(<path class="{}" d="{}"/>)", classes, path);
     }
   }
 
@@ -176,7 +177,7 @@ std::vector<std::size_t> most_notable(const std::vector<ChartCurve>& curves) {
 }
 
 std::string line_sign(std::string_view color, std::string_view dash) {
-  return fmt::format("<path class=\"curve {}{}\" d=\"M1 5H24\"/>", color, dash);
+  return fmt::format(R"(<path class="curve {}{}" d="M1 5H24"/>)", color, dash);
 }
 
 // What the marks that were drawn mean.
@@ -184,8 +185,8 @@ void put_mark_legend(Drawing& to, const std::array<bool, marks>& seen) {
   std::vector<LegendEntry> entries;
   for (std::size_t kind = 0; kind < marks; ++kind) {
     if (seen[kind]) {
-      entries.push_back({std::string(looks[kind].meaning),
-                         fmt::format("<path class=\"mark c6\" d=\"M12 5{}\"/>", looks[kind].shape)});
+      entries.push_back(
+          {std::string(looks[kind].meaning), fmt::format(R"(<path class="mark c6" d="M12 5{}"/>)", looks[kind].shape)});
     }
   }
   if (!entries.empty()) {
@@ -211,7 +212,9 @@ void draw_content(Drawing& to, const Chart& chart, const CurveSet& set) {
   const auto draw_named = [&](const ChartCurve& curve, std::size_t hue, std::string_view dash) {
     const std::string color = fmt::format("c{}", hue % hues);
     draw(curve, color, dash);
-    entries.push_back({curve.name, line_sign(color, dash)});
+    const std::string not_finite = not_finite_text(curve);
+    entries.push_back(
+        {not_finite.empty() ? curve.name : fmt::format("{} ({})", curve.name, not_finite), line_sign(color, dash)});
   };
   if (curves.size() <= most_named) {
     for (const ChartCurve& curve : curves) {
@@ -270,7 +273,7 @@ void draw_content(Drawing& to, const Chart& chart, const PercentileFan& fan) {
       path += 'Z';
     }
     to.out += fmt::format("<g><title>{}</title><path class=\"band f0\" d=\"{}\"/></g>\n", xml(both.name), path);
-    sign += "<path class=\"band f0\" d=\"M1 0h23v10h-23z\"/>";
+    sign += R"(<path class="band f0" d="M1 0h23v10h-23z"/>)";
     entries.push_back({both.name, sign});
   }
   // The outermost ones show where a band has no place.

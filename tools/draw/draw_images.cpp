@@ -94,7 +94,7 @@ void draw_content(Drawing& to, const Chart&, const ImageGrid& grid) {
   }
   if (no_number) {
     const LegendEntry entry = {"not a number (NaN)",
-                               fmt::format("<path fill=\"{}\" d=\"M7 0h10v10h-10z\"/>", color_text(no_number_color))};
+                               fmt::format(R"(<path fill="{}" d="M7 0h10v10h-10z"/>)", color_text(no_number_color))};
     put_legend(to, {&entry, 1});
   }
 }

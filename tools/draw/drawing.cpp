@@ -23,12 +23,12 @@ std::string coordinate(double number) { return fmt::format("{}", std::round(numb
 
 void put_text(Drawing& to, double x, double y, std::string_view classes, std::string_view text,
               std::string_view anchor) {
-  to.out += fmt::format("<text x=\"{}\" y=\"{}\"", coordinate(x), coordinate(y));
+  to.out += fmt::format(R"(<text x="{}" y="{}")", coordinate(x), coordinate(y));
   if (!classes.empty()) {
-    to.out += fmt::format(" class=\"{}\"", classes);
+    to.out += fmt::format(R"( class="{}")", classes);
   }
   if (anchor != "start") {
-    to.out += fmt::format(" text-anchor=\"{}\"", anchor);
+    to.out += fmt::format(R"( text-anchor="{}")", anchor);
   }
   to.out += fmt::format(">{}</text>\n", xml(text));
 }
@@ -58,7 +58,8 @@ void put_legend(Drawing& to, std::span<const LegendEntry> entries) {
   const std::size_t rows = (entries.size() + columns - 1) / columns;
   const double apart = to.width / static_cast<double>(columns);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    const double x = apart * static_cast<double>(i / rows);
+    const std::size_t column = i / rows;
+    const double x = apart * static_cast<double>(column);
     const double y = to.y + legend_line * static_cast<double>(i % rows);
     const std::string name = shortened(entries[i].name, (apart - legend_sign) / font_size);
     to.out +=
@@ -81,7 +82,7 @@ void put_shades(Drawing& to, std::string_view low, std::string_view high, std::s
   put_text(to, left - 6, to.y + 12, "quiet", low, "end");
   for (std::size_t i = 0; i < steps; ++i) {
     const double level = static_cast<double>(i) / (steps - 1);
-    to.out += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
+    to.out += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>)",
                           coordinate(left + step * static_cast<double>(i)), coordinate(to.y + 1),
                           coordinate(step + 0.3), height, color_text(shade_of(level)));
   }

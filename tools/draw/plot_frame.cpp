@@ -53,12 +53,12 @@ void put_findings(Drawing& to, const Chart& chart, const Scale& x, double top, d
     }
     last_line = place;
     const std::string at = coordinate(place);
-    to.out += finding.link.empty() ? "<g>" : fmt::format("<a href=\"{}\">", xml(finding.link));
-    to.out += fmt::format("<title>{}</title><path class=\"finding\" d=\"M{} {}V{}\"/>", xml(finding.text), at,
+    to.out += finding.link.empty() ? "<g>" : fmt::format(R"(<a href="{}">)", xml(finding.link));
+    to.out += fmt::format(R"(<title>{}</title><path class="finding" d="M{} {}V{}"/>)", xml(finding.text), at,
                           coordinate(top), coordinate(bottom));
     if (flag) {
       last_flag = place;
-      to.out += fmt::format("<path class=\"flag\" d=\"M{} {}l-5 -8h10z\"/>", at, coordinate(top));
+      to.out += fmt::format(R"(<path class="flag" d="M{} {}l-5 -8h10z"/>)", at, coordinate(top));
     }
     to.out += finding.link.empty() ? "</g>\n" : "</a>\n";
   }

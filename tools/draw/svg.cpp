@@ -54,7 +54,7 @@ std::string element(const Drawing& drawing, std::string_view attributes, std::st
 std::string svg_element(const Chart& chart) {
   Drawing drawing = {.width = chart_width - 2 * border};
   draw_chart(drawing, chart);
-  return element(drawing, "role=\"img\" ", title_and_description(chart));
+  return element(drawing, R"(role="img" )", title_and_description(chart));
 }
 
 std::string svg_document(std::span<const Chart> charts, std::string_view title) {
@@ -66,13 +66,13 @@ std::string svg_document(std::span<const Chart> charts, std::string_view title) 
   }
   for (std::size_t i = 0; i < charts.size(); ++i) {
     drawing.y += i == 0 ? 0 : 18;
-    drawing.out += fmt::format("<g class=\"panel\" role=\"img\">{}", title_and_description(charts[i]));
+    drawing.out += fmt::format(R"(<g class="panel" role="img">{})", title_and_description(charts[i]));
     draw_chart(drawing, charts[i]);
     drawing.out += "</g>\n";
   }
   const std::string attributes =
-      fmt::format("xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" ",
-                  coordinate(chart_width * enlarged), coordinate((drawing.y + 2 * border) * enlarged));
+      fmt::format(R"(xmlns="http://www.w3.org/2000/svg" width="{}" height="{}" )", coordinate(chart_width * enlarged),
+                  coordinate((drawing.y + 2 * border) * enlarged));
   const std::string before = fmt::format(
       "<title>{}</title>\n<style>\n:root{{color-scheme:light dark;max-width:100%;height:auto}}\n{}</style>\n",
       xml(title.empty() ? std::string_view(charts.front().title) : title), chart_style());

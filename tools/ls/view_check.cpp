@@ -49,9 +49,7 @@ class CheckView final : public View {
             check_trial(operand, watched, [&](const Problem& problem) { print(problem, rows, messages); });
         messages.info(operand + ": " + report_text(report));
         if (report.layout == "checkpoints" && !std::exchange(said_unprotected_, true)) {
-          messages.note(
-              "checkpoints have no checksum: shapes, types and places of tensors are right or told above, but nobody "
-              "can tell whether a bit of their elements was flipped");
+          messages.note("checkpoints have no checksum, so nothing tells whether elements were changed");
         }
       } catch (const Known&) {
         return;

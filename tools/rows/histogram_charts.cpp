@@ -35,7 +35,7 @@ std::vector<Chart> HistogramCharts::charts() const {
         chart.subtitle += fmt::format(", step {:.0f}", only.x);
       }
       chart.x = {.name = "value of an element"};
-      chart.y = {.name = "number of elements", .least = 0};
+      chart.y = {.name = "number of elements", .whole = true, .least = 0};
       chart.content = BarSet{only.edges, only.counts};
     } else {
       chart.x = {.name = mode == Mode::global ? "step" : "step (of all modes)", .whole = true};

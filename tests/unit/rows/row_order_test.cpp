@@ -119,23 +119,23 @@ TEST_CASE("sorted rows hold what they borrowed, in all kinds of cells") {
       };
       rows.set_trial("trial" + std::to_string(i));
       rows.row({name, i, ListCell{list}, ShapeCell{shape}, JsonCell{&nested}, NumeralCell{name.substr(4)},
-                std::complex<double>(i, 1), true, Cell(), ListCell{}});
+                std::complex<double>(i, 1), true, Cell(), ListCell{}, IndexCell{shape}});
     }
   };
-  constexpr Column all[] = {{"name"}, {"number"},  {"list"},  {"shape"}, {"json"},
-                            {"big"},  {"complex"}, {"truth"}, {"none"},  {"empty"}};
+  constexpr Column all[] = {{"name"},    {"number"}, {"list"}, {"shape"}, {"json"}, {"big"},
+                            {"complex"}, {"truth"},  {"none"}, {"empty"}, {"index"}};
   CHECK(print(options, fill, all) ==
         R"({"trial":"trial1","name":"name1","number":1,"list":["name1","x"],"shape":[1,3],"json":[[1]],"big":1,)"
-        R"("complex":[1, 1],"truth":true,"none":null,"empty":[]})"
+        R"("complex":[1, 1],"truth":true,"none":null,"empty":[],"index":[1,3]})"
         "\n"
         R"({"trial":"trial2","name":"name2","number":2,"list":["name2","x"],"shape":[2,3],"json":[[2]],"big":2,)"
-        R"("complex":[2, 1],"truth":true,"none":null,"empty":[]})"
+        R"("complex":[2, 1],"truth":true,"none":null,"empty":[],"index":[2,3]})"
         "\n");
   options.format = "tsv";
-  options.columns = {"json", "shape", "trial"};
-  CHECK(print(options, fill, all) == "NA\t1x3\ttrial1\nNA\t2x3\ttrial2\n");
-  options.sort = {{"trial", true}};
-  CHECK(print(options, fill, all) == "NA\t2x3\ttrial2\nNA\t1x3\ttrial1\n");
+  options.columns = {"json", "shape", "index", "trial"};
+  CHECK(print(options, fill, all) == "NA\t1x3\t1,3\ttrial1\nNA\t2x3\t2,3\ttrial2\n");
+  options.sort = {{"index", true}};
+  CHECK(print(options, fill, all) == "NA\t2x3\t2,3\ttrial2\nNA\t1x3\t1,3\ttrial1\n");
   options.format = "json";
   options.sort = {{"json"}};  // an array
   CHECK_THROWS_AS((void)print(options, fill, all), UsageError);

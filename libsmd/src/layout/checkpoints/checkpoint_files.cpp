@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <new>
 #include <span>
 
@@ -36,7 +37,10 @@ Outcome<std::string> read_text(const storage::File& file, std::uint64_t offset, 
 }  // namespace
 
 TensorFileHeader read_header(storage::Storage& storage, const std::string& path) {
+  static std::atomic<std::uint64_t> readings = 0;
   TensorFileHeader result;
+  result.reading = ++readings;
+  result.stamp = storage.file_stamp(path);
   result.written = storage.written_at(path).value_or(std::chrono::system_clock::time_point());
   const auto file = storage.open_at(path, 0, first_bytes);
   if (!file) {

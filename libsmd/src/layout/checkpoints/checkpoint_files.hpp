@@ -19,6 +19,8 @@ struct TensorFileHeader {
   wire::SafetensorsHeader header;
   std::optional<Problem> unreadable;              ///< It could not be opened, or not be read.
   std::chrono::system_clock::time_point written;  ///< The epoch if that is unknown.
+  std::optional<storage::FileStamp> stamp;        ///< As it was before it was read.
+  std::uint64_t reading = 0;                      ///< Tells this reading from all others.
 };
 
 [[nodiscard]] TensorFileHeader read_header(storage::Storage& storage, const std::string& path);

@@ -3,6 +3,8 @@
 
 #include "layout/checkpoints/checkpoint_names.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <span>
@@ -47,7 +49,7 @@ Outcome<CheckpointFolder> list_one(storage::Storage& storage, const std::string&
 void list_inner(storage::Storage& storage, const std::string& path, bool components, CheckpointFolders& found) {
   const std::vector<std::string> names = found.folders[path].folders;
   for (const std::string& name : names) {
-    const std::string inner = path.empty() ? name : path + "/" + name;
+    const std::string inner = path.empty() ? name : fmt::format("{}/{}", path, name);
     auto folder = list_one(storage, inner);
     if (!folder) {
       if (folder.problem().kind != ProblemKind::not_found) {  // else it was just removed
@@ -98,10 +100,6 @@ Status list_objects(storage::Storage& storage, CheckpointFolders& found) {
 }
 
 }  // namespace
-
-bool CheckpointFolder::holds_tensors() const noexcept {
-  return std::any_of(files.begin(), files.end(), [](const auto& file) { return file.name != trainer_state_name; });
-}
 
 bool CheckpointFolder::has_trainer_state() const noexcept {
   return std::any_of(files.begin(), files.end(), [](const auto& file) { return file.name == trainer_state_name; });

@@ -7,7 +7,6 @@
 
 #include <smd/limits.hpp>
 
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -21,7 +20,6 @@ struct CheckpointFolder {
   std::vector<storage::DirEntry> files;  ///< Called safetensors files, indexes of shards, the trainer's state; by name.
   std::vector<std::string> folders;      ///< Names of folders in it; by name.
 
-  [[nodiscard]] bool holds_tensors() const noexcept;
   [[nodiscard]] bool has_trainer_state() const noexcept;
 };
 

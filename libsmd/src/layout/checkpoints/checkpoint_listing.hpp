@@ -21,15 +21,17 @@ namespace smd::detail::layout {
 struct CheckpointRow {
   std::int64_t step = 0;
   std::string path;
-  std::string prefix;                                   ///< Before each tensor's name.
-  bool main = false;                                    ///< The tensors are the model's own.
-  std::shared_ptr<const TensorFileHeader> header = {};  ///< Null: the numbers of a log.
-  std::uint64_t numbers = 0;                            ///< Hash of the numbers.
-  std::uint64_t id = 0;                                 ///< `StepPart::id`.
+  std::string prefix;                            ///< Before each tensor's name.
+  bool main = false;                             ///< The tensors are the model's own.
+  std::uint64_t reading = 0;                     ///< Of the file's header; 0: the row has numbers of a log.
+  std::optional<storage::FileStamp> stamp = {};  ///< Of the file then.
+  std::uint64_t numbers = 0;                     ///< Hash of the numbers.
+  std::uint64_t id = 0;                          ///< `StepPart::id`.
 
   [[nodiscard]] bool same(const CheckpointRow& other) const {
-    return step == other.step && path == other.path && prefix == other.prefix && main == other.main &&
-           header == other.header && numbers == other.numbers;
+    const bool same_file = reading == other.reading || (stamp && stamp == other.stamp);
+    return step == other.step && path == other.path && prefix == other.prefix && main == other.main && same_file &&
+           numbers == other.numbers;
   }
 };
 
@@ -50,6 +52,8 @@ class CheckpointListing final : public Listing {
   std::vector<CheckpointRow> rows;  ///< By id.
   std::uint64_t next_id = 1;
   bool waits = false;  ///< Some file may still be written.
+  /// All files that matter, with their stamps; nullopt if some file has none.
+  std::optional<std::map<std::string, storage::FileStamp>> seen;
 };
 
 }  // namespace smd::detail::layout

@@ -121,10 +121,10 @@ class RowFiller {
         problems_(problems) {}
 
   /// `fresh`: an earlier look has not given it.
-  void add_file(const CheckpointRow& place, bool fresh) {
+  void add_file(const CheckpointRow& place, const TensorFileHeader& file, bool fresh) {
     RowEntries row;
     std::string name = place.prefix;
-    for (const wire::SafetensorsEntry& entry : place.header->header.entries) {
+    for (const wire::SafetensorsEntry& entry : file.header.entries) {
       if (!entry.sound) {
         continue;
       }
@@ -141,7 +141,7 @@ class RowFiller {
       row.add(id, {PlaceKind::elements, entry.dtype, entry.shape, entry.unread_type}, entry.offset, entry.length);
     }
     if (fresh) {
-      finish(place, std::move(row), seconds_of(place.header->written));
+      finish(place, std::move(row), seconds_of(file.written));
     }
   }
 
@@ -206,7 +206,7 @@ void list_log_rows(const std::string& path, const TrainerLog& log, std::vector<C
       hash.add(std::hash<std::string_view>()(log.names[number.name]));
       hash.add(std::bit_cast<std::uint64_t>(number.value));
     }
-    rows.push_back({numbers.front().step, path, {}, false, nullptr, hash.value});
+    rows.push_back({numbers.front().step, path, {}, false, 0, {}, hash.value});
   });
 }
 
@@ -222,8 +222,8 @@ void fill_rows(storage::Storage& storage, const CheckpointListing& listing, std:
   std::unordered_map<std::int64_t, const CheckpointRow*> logged;
   std::string log_path;
   for (const CheckpointRow* const row : order) {
-    if (row->header) {
-      filler.add_file(*row, row->id >= first_id);
+    if (row->reading != 0) {
+      filler.add_file(*row, *listing.headers.find(row->path), row->id >= first_id);
     } else if (row->id >= first_id) {
       logged.emplace(row->step, row);
       log_path = row->path;

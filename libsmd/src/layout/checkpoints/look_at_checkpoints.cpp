@@ -23,6 +23,9 @@ using WallClock = std::chrono::system_clock;
 /// A file that ends too soon may still be written, so long.
 constexpr std::chrono::seconds young = std::chrono::minutes(1);
 
+/// Names of tensors that are kept from look to look, in memory of some tens of megabytes.
+constexpr std::size_t most_names_kept = 200'000;
+
 class CheckpointLook {
  public:
   CheckpointLook(storage::Storage& storage, const LookRequest& request, const CheckpointPlace& place,
@@ -39,6 +42,15 @@ class CheckpointLook {
     if (auto planned = plan(); !planned) {
       return std::move(planned.problem());
     }
+    if (nothing_new_) {
+      Found found;
+      found.collections = std::move(collections);
+      found.listing = std::move(listing_);
+      return found;
+    }
+    if (plan_.unit == StepUnit::epoch) {
+      problems_.add({ProblemKind::note, {}, {}, "steps are epochs here: names tell no steps"});
+    }
     read_files();
     list_rows();
     Found found;
@@ -50,6 +62,10 @@ class CheckpointLook {
     found.collections = collections_of(names, found.afresh ? nullptr : std::move(collections));
     found.due = due_;
     listing_->waits = due_.has_value();
+    if (names_kept() > most_names_kept) {  // read again if anything changes
+      listing_->headers = {};
+      listing_->indexes = {};
+    }
     listing_->notes = ProblemList(limits::problems_per_trial);
     listing_->notes.add(std::move(plan_.remarks));
     listing_->notes.add(std::move(problems_));
@@ -67,6 +83,12 @@ class CheckpointLook {
     if (!folders) {
       return std::move(folders.problem());
     }
+    auto seen = stamps(*folders);
+    nothing_new_ = before_ != nullptr && !request_.everything && !before_->waits && seen && seen == before_->seen;
+    if (nothing_new_) {
+      return ok();
+    }
+    listing_->seen = std::move(seen);
     problems_.add(std::move(folders->notes));
     std::vector<std::string> states;
     for (const auto& [path, folder] : folders->folders) {
@@ -81,6 +103,30 @@ class CheckpointLook {
       return step ? *step : std::nullopt;
     });
     return ok();
+  }
+
+  /// Of all files that matter; nullopt if some file has no stamp.
+  std::optional<std::map<std::string, storage::FileStamp>> stamps(const CheckpointFolders& folders) {
+    std::map<std::string, storage::FileStamp> all;
+    for (const auto& [path, folder] : folders.folders) {
+      for (const storage::DirEntry& file : folder.files) {
+        const std::string name = path.empty() ? file.name : path + "/" + file.name;
+        const auto stamp = storage_.file_stamp(name);
+        if (!stamp) {
+          return std::nullopt;
+        }
+        all.emplace(name, *stamp);
+      }
+    }
+    return all;
+  }
+
+  /// How many names the headers and indexes hold that are kept for the next look.
+  [[nodiscard]] std::size_t names_kept() const {
+    std::size_t names = 0;
+    listing_->headers.for_each([&](const TensorFileHeader& file) { names += file.header.entries.size(); });
+    listing_->indexes.for_each([&](const Outcome<ShardIndex>& index) { names += index ? index->tensors.size() : 0; });
+    return names;
   }
 
   void read_files() {
@@ -158,7 +204,8 @@ class CheckpointLook {
         const std::string prefix = main == i ? set.component : set.component + set.stem + "/";
         for (const TensorFile& file : set.files) {
           growing = tell_problems(file) || growing;
-          rows.push_back({checkpoint.step, file.path, prefix, !main || main == i, listing_->headers.find(file.path)});
+          const auto header = listing_->headers.find(file.path);
+          rows.push_back({checkpoint.step, file.path, prefix, !main || main == i, header->reading, header->stamp});
         }
       }
     }
@@ -249,6 +296,7 @@ class CheckpointLook {
   CheckpointPlan plan_;
   ProblemList problems_;
   std::optional<std::chrono::steady_clock::time_point> due_;
+  bool nothing_new_ = false;
 };
 
 }  // namespace

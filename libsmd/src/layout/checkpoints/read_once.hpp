@@ -49,6 +49,12 @@ class ReadOnce {
     const auto known = known_.find(path);
     return known == known_.end() ? nullptr : known->second.value;
   }
+  template <class Take>
+  void for_each(Take take) const {
+    for (const auto& [path, known] : known_) {
+      take(*known.value);
+    }
+  }
   /// What is still to be waited for is read again at the next update.
   void read_again(std::string_view path) {
     if (const auto known = known_.find(path); known != known_.end()) {
