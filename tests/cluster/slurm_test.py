@@ -111,11 +111,11 @@ class OnSlurm(unittest.TestCase):
         run('smd-reduce', '--merge', *files, files[2], folder=self.folder, status=2)
 
     def test_tasks_of_a_step(self):
+        names = [trial(name) for name in ('pt-healthy', 'pt-exploding', 'pt-dead-relu', 'grad-workers', 'loss-modes')]
+        self.write('trials.txt', '\n'.join(names) + '\n')
         job = self.cluster.submit(
             '#!/bin/sh\nsrun -n4 sh -c \'smd-rule - -r ExplodingTensor --exit-zero --shard auto --jsonl '
             '-o part-$SLURM_PROCID.jsonl <trials.txt\'\n', '-n4', folder=self.folder)
-        names = [trial(name) for name in ('pt-healthy', 'pt-exploding', 'pt-dead-relu', 'grad-workers', 'loss-modes')]
-        self.write('trials.txt', '\n'.join(names) + '\n')
         self.all_completed(self.cluster.finish(job))
         whole = run('smd-rule', *names, '-r', 'ExplodingTensor', '-f', 'text', folder=self.folder, status=1)
         files = [f'part-{i}.jsonl' for i in range(4)]

@@ -98,6 +98,7 @@ RowWriter::RowWriter(RowWriter& to, Turn& turn)
 RowWriter::~RowWriter() = default;
 
 void RowWriter::show() {
+  const AboutTrial about(trial_);  // as where rows are shown while their trial is visited
   RowWriter& to = held_->to;
   if (to.trial_ != trial_) {
     to.set_trial(trial_);
