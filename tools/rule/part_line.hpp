@@ -18,7 +18,7 @@ struct PartLine {
   std::uint64_t trials = 0;             ///< Of the whole,
   bool several = false;                 ///< and whether its reports name them.
   std::string whole = {};               ///< The same for all parts of one whole: see `digest_of`.
-  std::uint64_t records = 0;  ///< The lines ahead of this one.
+  std::uint64_t records = 0;            ///< The lines ahead of this one.
   ExitStatus status = ExitStatus::yes;  ///< Of the part.
 };
 
