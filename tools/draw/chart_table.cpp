@@ -20,31 +20,37 @@ std::string exact(double number) {
              : number_text(number);
 }
 
-// `3 NaN, 1 inf`; empty: all are finite.
-std::string not_finite_text(const std::vector<ChartPoint>& points) {
-  std::size_t nan = 0;
-  std::size_t plus = 0;
-  std::size_t minus = 0;
-  for (const ChartPoint& point : points) {
-    nan += std::isnan(point.y) ? 1 : 0;
-    plus += std::isinf(point.y) && point.y > 0 ? 1 : 0;
-    minus += std::isinf(point.y) && point.y < 0 ? 1 : 0;
+PointCounts counts_of(const ChartCurve& curve) {
+  if (curve.counts) {
+    return *curve.counts;
   }
+  PointCounts counts = {.points = curve.points.size()};
+  for (const ChartPoint& point : curve.points) {
+    counts.nan += std::isnan(point.y) ? 1 : 0;
+    counts.plus += std::isinf(point.y) && point.y > 0 ? 1 : 0;
+    counts.minus += std::isinf(point.y) && point.y < 0 ? 1 : 0;
+  }
+  return counts;
+}
+
+// `3 NaN, 1 inf`; empty: all are finite.
+std::string not_finite_text(const PointCounts& counts) {
   std::string text;
   const auto add = [&](std::size_t count, const char* what) {
     if (count != 0) {
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
     }
   };
-  add(nan, "NaN");
-  add(plus, "inf");
-  add(minus, "-inf");
+  add(counts.nan, "NaN");
+  add(counts.plus, "inf");
+  add(counts.minus, "-inf");
   return text;
 }
 
 std::vector<std::string> curve_row(const ChartCurve& curve) {
   const std::vector<ChartPoint>& points = curve.points;
-  std::vector<std::string> row = {curve.name, std::to_string(points.size())};
+  const PointCounts counts = counts_of(curve);
+  std::vector<std::string> row = {curve.name, std::to_string(counts.points)};
   const auto add = [&row](const ChartPoint* point) {
     row.push_back(point == nullptr ? "" : exact(point->x));
     row.push_back(point == nullptr ? "" : exact(point->y));
@@ -61,7 +67,7 @@ std::vector<std::string> curve_row(const ChartCurve& curve) {
   add(points.empty() ? nullptr : &points.back());
   add(least);
   add(greatest);
-  row.push_back(not_finite_text(points));
+  row.push_back(not_finite_text(counts));
   row.push_back(curve.gaps.empty() ? "" : std::to_string(curve.gaps.size()));
   return row;
 }

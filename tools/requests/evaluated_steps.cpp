@@ -7,7 +7,7 @@
 namespace smd::tool {
 
 std::optional<PlainRange> plain_range(const SelectionOptions& selection) {
-  if (selection.modes.size() != 1 || selection.modes.front() != Mode::global) {
+  if (selection.modes.size() != 1 || selection.modes.front() != Mode::global || selection.every != 1) {
     return std::nullopt;
   }
   PlainRange range;
@@ -46,7 +46,7 @@ void choose_steps(EvaluationOptions& options, const SelectionOptions& selection,
     return;
   }
   const std::vector<Mode> saved = trial.modes();
-  const bool one_mode = !selection.steps && selection.modes.size() == 1;
+  const bool one_mode = !selection.steps && selection.modes.size() == 1 && selection.every == 1;
   if (one_mode && (options.follow || std::find(saved.begin(), saved.end(), selection.modes.front()) != saved.end())) {
     options.mode = selection.modes.front();
     return;
