@@ -107,9 +107,8 @@ void Examination::add(const RuleRequest& request) {
     std::string why;
     const Trial* const other = context_.others.open(rule->parameters().text(std::string(other_parameter)), why);
     if (other == nullptr) {
-      evaluator_->add_error(
-          configuration.name, rule->name(),
-          ConfigurationError(ConfigurationErrorKind::bad_trial, why, std::string(other_parameter)));
+      evaluator_->add_error(configuration.name, rule->name(),
+                            ConfigurationError(ConfigurationErrorKind::bad_trial, why, std::string(other_parameter)));
       return;
     }
     others.push_back(other);
@@ -129,9 +128,8 @@ void Examination::say(const RuleResult& result) {
 }
 
 TrialReport Examination::report(bool last) {
-  TrialReport report = {.name = name_,
-                        .facts = facts_of(trial_),
-                        .histories = std::make_shared<const Histories>(survey_.histories())};
+  TrialReport report = {
+      .name = name_, .facts = facts_of(trial_), .histories = std::make_shared<const Histories>(survey_.histories())};
   report.buckets = saved_histograms(trial_, *report.histories, steps_);
   if (report.histories->last_write) {
     show_date(report.facts.written, Cell(*report.histories->last_write), 0);

@@ -50,8 +50,9 @@ void check(const ReportCommandOptions& options) {
   }
   const SelectionOptions& selection = options.selection;
   if (selection.incomplete) {
-    throw UsageError("--incomplete: rules are evaluated at complete steps, and the page shows these; smd-reduce "
-                     "--incomplete prints numbers of the others");
+    throw UsageError(
+        "--incomplete: rules are evaluated at complete steps, and the page shows these; smd-reduce "
+        "--incomplete prints numbers of the others");
   }
   if (options.following.follow && !plain_range(selection) &&
       (selection.steps || selection.modes.size() > 1 || selection.every != 1)) {

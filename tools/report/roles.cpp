@@ -11,7 +11,8 @@ namespace smd::tool::report {
 namespace {
 
 // A collection whose name holds one of these words is one of activations.
-constexpr std::array<std::string_view, 6> activation_words = {"relu", "activation", "sigmoid", "tanh", "gelu", "layers"};
+constexpr std::array<std::string_view, 6> activation_words = {"relu", "activation", "sigmoid",
+                                                              "tanh", "gelu",       "layers"};
 
 bool names_activations(std::string_view collection) {
   return std::any_of(activation_words.begin(), activation_words.end(),

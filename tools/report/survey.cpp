@@ -51,8 +51,7 @@ bool Survey::excluded(std::string_view tensor) {
   }
   auto known = excluded_.find(tensor);
   if (known == excluded_.end()) {
-    const bool none =
-        base_trial().tensor_names({.names = {std::string(tensor)}, .exclude = options_.exclude}).empty();
+    const bool none = base_trial().tensor_names({.names = {std::string(tensor)}, .exclude = options_.exclude}).empty();
     known = excluded_.emplace(tensor, none).first;
   }
   return known->second;

@@ -37,8 +37,8 @@ class ColumnKeeper {
 
   template <class Take>
   void take(Take&& take) {
-    std::array<std::size_t, 7> places = {first_, last_, least_, greatest_, not_finite_[0], not_finite_[1],
-                                         not_finite_[2]};
+    std::array<std::size_t, 7> places = {first_,         last_,          least_,        greatest_,
+                                         not_finite_[0], not_finite_[1], not_finite_[2]};
     std::sort(places.begin(), places.end());
     const auto* const end = std::unique(places.begin(), places.end());
     for (const auto* place = places.begin(); place != end && *place != none; ++place) {

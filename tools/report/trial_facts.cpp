@@ -38,7 +38,9 @@ void add_steps(TrialFacts& facts, const Trial& trial) {
 
 TrialFacts facts_of(const Trial& trial) {
   TrialFacts facts = {.layout = std::string(trial.layout()),
-                      .status = !trial.marks_end() ? "unknown" : trial.ended() ? "ended" : "running",
+                      .status = !trial.marks_end() ? "unknown"
+                                : trial.ended()    ? "ended"
+                                                   : "running",
                       .has_modes = trial.has_modes(),
                       .tensors = trial.tensor_names().size(),
                       .last_complete = trial.last_complete_step(),

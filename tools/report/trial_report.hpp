@@ -25,9 +25,9 @@ struct WorkerFacts {
 
 /// What is known of a trial as such.
 struct TrialFacts {
-  std::string layout;
-  std::string status;   ///< `running`, `ended`, `unknown`.
-  std::string written;  ///< When its newest record was; empty: unknown.
+  std::string layout = {};
+  std::string status = {};   ///< `running`, `ended`, `unknown`.
+  std::string written = {};  ///< When its newest record was; empty: unknown.
   bool has_modes = true;
   std::size_t tensors = 0;
   std::size_t steps = 0;  ///< Complete or not.

@@ -23,8 +23,8 @@ struct PlainRange {
 /// range.
 [[nodiscard]] StepRange range_to_evaluate(const SelectionOptions& selection);
 
-/// Sets which steps and workers -s, -m, --every and -w mean in a trial; `options.follow` is set. What cannot be had is said,
-/// with its status.
+/// Sets which steps and workers -s, -m, --every and -w mean in a trial; `options.follow` is set. What cannot be had is
+/// said, with its status.
 void choose_steps(EvaluationOptions& options, const SelectionOptions& selection, Trial& trial, Diagnostics& messages);
 
 }  // namespace smd::tool
