@@ -44,8 +44,8 @@ struct PageContext {
 [[nodiscard]] std::string rules_section(const PageContext& page);
 /// The first figure, and the rest.
 struct LossSection {
-  std::string first;
-  std::string rest;
+  std::string first = {};
+  std::string rest = {};
 };
 [[nodiscard]] LossSection losses_section(const PageContext& page);
 [[nodiscard]] std::string scalars_section(const PageContext& page);
