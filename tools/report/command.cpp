@@ -21,11 +21,12 @@ namespace {
 // How often a page that follows a job reads itself anew, unless --interval says.
 constexpr std::chrono::milliseconds default_reload{5000};
 
-void write_page(const std::vector<TrialReport>& trials, const ReportCommandOptions& options, bool running) {
+void write_page(const std::vector<TrialReport>& trials, const ReportCommandOptions& options, bool running,
+                const Diagnostics& messages) {
   OutputFile out = OutputFile::file(options.file);
   out.write(page_html(trials, options,
                       running ? std::optional(options.following.interval.value_or(default_reload)) : std::nullopt));
-  out.close();
+  out.close(messages);
 }
 
 void write_once(const ExaminationContext& context) {
@@ -46,7 +47,7 @@ void write_once(const ExaminationContext& context) {
   const bool any =
       std::any_of(trials.begin(), trials.end(), [](const TrialReport& trial) { return trial.histories != nullptr; });
   if (any && !interruption->token().stop_requested()) {
-    write_page(trials, options, false);
+    write_page(trials, options, false, context.messages);
   }
 }
 
@@ -63,7 +64,7 @@ ExitStatus ReportCommand::run(Diagnostics& messages) {
   const ExaminationContext context = {options_, requests, others, messages};
   if (options_.following.follow) {
     examine_live(context, all_operands(options_.operands, options_.null_separated, messages),
-                 [&](const std::vector<TrialReport>& trials, bool running) { write_page(trials, options_, running); });
+                 [&](const std::vector<TrialReport>& trials, bool running) { write_page(trials, options_, running, messages); });
   } else {
     write_once(context);
   }

@@ -93,7 +93,7 @@ std::vector<ThinCurve::Kept> ThinCurve::thinned(const std::vector<Kept>& points,
   }
   const auto first = static_cast<std::uint64_t>(points.front().step);  // steps may lie far apart
   unsigned shift = 0;                                                  // a column's width is a power of two
-  while ((static_cast<std::uint64_t>(points.back().step) - first) >> shift >= columns) {
+  while (shift < 63 && (static_cast<std::uint64_t>(points.back().step) - first) >> shift >= columns) {
     ++shift;
   }
   std::vector<Kept> kept;
