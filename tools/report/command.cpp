@@ -63,8 +63,9 @@ ExitStatus ReportCommand::run(Diagnostics& messages) {
   }
   const ExaminationContext context = {options_, requests, others, messages};
   if (options_.following.follow) {
-    examine_live(context, all_operands(options_.operands, options_.null_separated, messages),
-                 [&](const std::vector<TrialReport>& trials, bool running) { write_page(trials, options_, running, messages); });
+    examine_live(
+        context, all_operands(options_.operands, options_.null_separated, messages),
+        [&](const std::vector<TrialReport>& trials, bool running) { write_page(trials, options_, running, messages); });
   } else {
     write_once(context);
   }

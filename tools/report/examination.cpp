@@ -19,7 +19,7 @@ namespace {
 // What all curves of a trial may keep, in columns.
 constexpr std::size_t column_budget = 160000;
 constexpr std::size_t fewest_columns = 32;
-constexpr std::size_t most_columns = 256;
+constexpr std::size_t most_columns = 512;
 // The rule that holds losses of training and validation against each other.
 constexpr std::string_view pairing_rule = "Overfit";
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The results of the rules, the worst first.
+#include <smd/rule_registry.hpp>
+
 #include "draw/xml_text.hpp"
 #include "html.hpp"
 #include "sections.hpp"
@@ -50,11 +52,23 @@ std::string place_of(const Finding& finding) {
              : fmt::format("{} ({} {})", finding.step->value, mode_text(finding.mode), finding.mode_step.value);
 }
 
+// Whether a parameter has another value than without being given.
+bool is_given(const RuleResult& result, const std::string& name, const std::string& value) {
+  try {
+    const RuleDescription rule = describe_rule(result.rule);
+    return std::none_of(rule.parameters.begin(), rule.parameters.end(), [&](const ParameterSpec& parameter) {
+      return parameter.name == name && parameter.default_text == value;
+    });
+  } catch (const ConfigurationError&) {  // a rule that there is not has no parameters in effect
+    return false;
+  }
+}
+
 std::string rule_command(const PageContext& page, const TrialReport& trial, const RuleResult& result) {
   std::string command = fmt::format("smd-rule {}{} -r {}", shell_word(trial.name), page.selection,
                                     shell_word(result.rule.empty() ? result.name : result.rule));
   for (const auto& [name, value] : result.params) {
-    if (value) {
+    if (value && is_given(result, name, *value)) {
       command += fmt::format(" -p {}", shell_word(fmt::format("{}={}", name, *value)));
     }
   }
@@ -68,7 +82,7 @@ std::string findings_html(const PageContext& page, const TrialReport& trial, con
       break;
     }
     const std::string tensor = finding.tensor.value_or(std::string());
-    const std::string link = page.figures.link_to(tensor);
+    const std::string link = tensor.empty() ? std::string() : page.figures.link_to(tensor);
     const std::string name = name_html(tensor);
     rows.push_back({{place_of(finding), true, finding.step ? std::to_string(finding.step->value) : std::string()},
                     {link.empty() ? name : fmt::format("<a href=\"{}\">{}</a>", link, name)},

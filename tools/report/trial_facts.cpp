@@ -53,7 +53,8 @@ TrialFacts facts_of(const Trial& trial) {
     facts.superseded += count;
   }
   for (const Problem& problem : trial.problems()) {
-    if (problem.kind != ProblemKind::note && problem.kind != ProblemKind::not_yet) {
+    if (problem.kind != ProblemKind::note && problem.kind != ProblemKind::remark &&
+        problem.kind != ProblemKind::not_yet) {
       facts.problems.push_back(to_string(problem));
     }
   }

@@ -87,16 +87,17 @@ void add_not_finite(std::vector<std::string>& items, const TrialReport& trial) {
   }
 }
 
+std::string step_text(const ChartPoint& point) { return fmt::format("{:.0f}", point.x); }
+
 std::string loss_item(const std::string& name, Mode mode, const CurveFacts& facts, bool say_mode) {
   std::string text = fmt::format("{}{}: {} at step {}", name_html(name),
                                  say_mode ? fmt::format(" ({})", mode_text(mode)) : std::string(),
-                                 short_text(facts.first.y), grouped(static_cast<std::uint64_t>(facts.first.x)));
+                                 short_text(facts.first.y), step_text(facts.first));
   if (facts.counts.points > 1) {
-    text += fmt::format(", {} at step {}", short_text(facts.last.y), grouped(static_cast<std::uint64_t>(facts.last.x)));
+    text += fmt::format(", {} at step {}", short_text(facts.last.y), step_text(facts.last));
   }
   if (facts.least && facts.least->x != facts.last.x && facts.least->x != facts.first.x) {
-    text += fmt::format("; least {} at step {}", short_text(facts.least->y),
-                        grouped(static_cast<std::uint64_t>(facts.least->x)));
+    text += fmt::format("; least {} at step {}", short_text(facts.least->y), step_text(*facts.least));
   }
   return text;
 }
@@ -151,7 +152,7 @@ std::string verdict_html(const PageContext& page) {
       }
       std::vector<std::string> losses;
       add_losses(losses, trial);
-      out += list_html(broken, "#rules");
+      out += list_html(broken, trial.results.empty() ? "#trial" : "#rules");
       out += list_html(losses, "#losses");
     }
     out += "</div>\n";

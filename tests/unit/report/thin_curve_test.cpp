@@ -51,7 +51,7 @@ TEST_CASE("a curve in bounded memory keeps the extremes of each column, and fact
     std::int64_t step = 5;
     for (int i = 0; i < steps; ++i) {
       const unsigned draw = random();
-      const double number = draw % 97 == 0   ? std::nan("")
+      const double number = draw % 97 == 0    ? std::nan("")
                             : draw % 101 == 0 ? std::numeric_limits<double>::infinity()
                                               : static_cast<double>(draw % 5000) - 2500;
       nan += std::isnan(number) ? 1 : 0;
