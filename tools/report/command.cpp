@@ -10,6 +10,8 @@
 #include "requests/evaluated_steps.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,21 +34,22 @@ void write_page(const std::vector<TrialReport>& trials, const ReportCommandOptio
 void write_once(const ExaminationContext& context) {
   const ReportCommandOptions& options = context.options;
   std::vector<TrialReport> trials;
-  // What was seen when a signal comes makes no page: it would look like a whole one.
-  std::optional<Interruption> interruption(std::in_place);
+  bool stopped = false;
   for_each_operand(options.operands, options.null_separated, context.messages, [&](const std::string& operand) {
+    const Interruption interruption;  // reading of operands ends at once
     context.others.allow(operand);
     const std::size_t before = trials.size();
     with_trial(operand, options.reading.trial_options(range_to_evaluate(options.selection)), context.messages,
-               [&](Trial& trial) { trials.push_back(examine(context, trial, operand, interruption->token())); });
+               [&](Trial& trial) { trials.push_back(examine(context, trial, operand, interruption.token())); });
     if (trials.size() == before) {
       trials.push_back({.name = operand, .unread = Diagnostics::last_failure()});
     }
-    return !interruption->token().stop_requested();
+    stopped = interruption.token().stop_requested();
+    return !stopped;
   });
   const bool any =
       std::any_of(trials.begin(), trials.end(), [](const TrialReport& trial) { return trial.histories != nullptr; });
-  if (any && !interruption->token().stop_requested()) {
+  if (any && !stopped) {  // what was seen when a signal came would look like a whole page
     write_page(trials, options, false, context.messages);
   }
 }

@@ -88,7 +88,9 @@ std::string page_html(std::span<const TrialReport> trials, const ReportCommandOp
   for (const TrialReport& trial : trials) {
     operands += (operands.empty() ? "" : " ") + shell_word(trial.name);
   }
-  const PageContext page = {trials, figures, operands, selection_words(options.selection)};
+  const std::string every =
+      options.selection.every == 1 ? std::string() : fmt::format(" --every {}", options.selection.every);
+  const PageContext page = {trials, figures, every, operands, selection_words(options.selection)};
   // Figures first: what links to them knows their numbers.
   LossSection losses = losses_section(page);
   std::array<Part, 10> parts = {{{"trial", "What it is", {}},

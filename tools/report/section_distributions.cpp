@@ -45,8 +45,8 @@ PercentileFan fan_of(const Fan& fan) {
 
 std::string fan_figure(const PageContext& page, const TrialReport& trial, const std::string& tensor, const Mode mode,
                        const Series& series) {
-  std::string command = fmt::format("smd-reduce {}{} {} -r min,p5,p25,p50,p75,p95,max", shell_word(trial.name),
-                                    page.selection, name_option(tensor));
+  std::string command = fmt::format("smd-reduce {}{}{} {} -r min,p5,p25,p50,p75,p95,max", shell_word(trial.name),
+                                    page.selection, page.every, name_option(tensor));
   if (mode != Mode::global && page.selection.find(" -m ") == std::string::npos) {
     command += fmt::format(" -m {}", mode_text(mode));
   }
@@ -69,8 +69,8 @@ std::string bucket_figure(const PageContext& page, const TrialReport& trial, con
                                      .y = {.name = "elements"},
                                      .content = map},
                            .tensors = {tensor},
-                           .commands = {fmt::format("smd-reduce {}{} {} --hist", shell_word(trial.name), page.selection,
-                                                    name_option(tensor))}});
+                           .commands = {fmt::format("smd-reduce {}{}{} {} --hist", shell_word(trial.name),
+                                                    page.selection, page.every, name_option(tensor))}});
 }
 
 }  // namespace
@@ -105,8 +105,8 @@ std::string distributions_section(const PageContext& page) {
   std::string out = figure_grid(figures, shown, "distributions");
   if (left_out != 0) {
     out += fmt::format("<p class=\"remark\">The worst first; {} more are left to</p>\n", left_out) +
-           command_html(fmt::format("smd-reduce {}{} -n NAME -r min,p5,p25,p50,p75,p95,max -f svg -o NAME.svg",
-                                    page.operands, page.selection));
+           command_html(fmt::format("smd-reduce {}{}{} -n NAME -r min,p5,p25,p50,p75,p95,max -f svg -o NAME.svg",
+                                    page.operands, page.selection, page.every));
   }
   return section_html("distributions", "Distributions", out);
 }

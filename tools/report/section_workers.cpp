@@ -64,8 +64,8 @@ std::string spread_figure(const PageContext& page, const TrialReport& trial, con
                                      .y = {.name = "value"},
                                      .content = std::move(set)},
                            .tensors = {tensor},
-                           .commands = {fmt::format("smd-reduce {}{} {} -r mean -w all", shell_word(trial.name),
-                                                    page.selection, name_option(tensor))}});
+                           .commands = {fmt::format("smd-reduce {}{}{} {} -r mean -w all", shell_word(trial.name),
+                                                    page.selection, page.every, name_option(tensor))}});
 }
 
 std::string workers_table(const PageContext& page) {

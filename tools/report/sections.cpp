@@ -13,7 +13,7 @@
 namespace smd::tool::report {
 
 std::string reduce_command(const PageContext& page, std::string_view of, std::string_view reductions) {
-  return fmt::format("smd-reduce {}{} {} -r {}", page.operands, page.selection, of, reductions);
+  return fmt::format("smd-reduce {}{}{} {} -r {}", page.operands, page.selection, page.every, of, reductions);
 }
 
 std::string name_option(std::string_view tensor) { return fmt::format("-n {}", shell_word(tensor)); }

@@ -18,6 +18,7 @@ namespace smd::tool::report {
 struct PageContext {
   std::span<const TrialReport> trials;
   Figures& figures;
+  std::string every;     ///< ` --every 2`, for those that print statistics; or empty.
   std::string operands;  ///< The trials, as words of a shell.
   std::string
       selection;  ///< ` -s 5: -m train`: options that all commands of the page take; empty, or begins with a blank.
