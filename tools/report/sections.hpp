@@ -18,10 +18,9 @@ namespace smd::tool::report {
 struct PageContext {
   std::span<const TrialReport> trials;
   Figures& figures;
-  std::string every;     ///< ` --every 2`, for those that print statistics; or empty.
-  std::string operands;  ///< The trials, as words of a shell.
-  std::string
-      selection;  ///< ` -s 5: -m train`: options that all commands of the page take; empty, or begins with a blank.
+  std::string every;      ///< ` --every 2`, for commands that print statistics; or empty.
+  std::string operands;   ///< The trials, as words of a shell.
+  std::string selection;  ///< ` -s 5: -m train`, for all commands; or empty.
 };
 
 /// `smd-reduce run -s 5: -n loss -r mean`
