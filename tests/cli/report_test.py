@@ -130,9 +130,9 @@ class Report(unittest.TestCase):
 
     def test_rules_are_those_of_smd_rule(self):
         """Results and findings; a mark in the figure links to the rule, and the finding back to the figure."""
-        trial = os.path.join(TRIALS, "pt_exploding") if os.path.isdir(os.path.join(TRIALS, "pt_exploding")) else self.save(
-            "bad", [{"step": step, "tensor": "loss", "value": 1.0 if step < 5 else "NaN", "collections": ["losses"]}
-                    for step in range(8)])
+        trial = self.save("bad", [{"step": step, "tensor": name, "value": [value] * 200, "collections": ["gradients"]}
+                                  for step, value in enumerate([1.0, 2.0, "NaN", 3.0, "Infinity", 1.0])
+                                  for name in ("gradient/a", "gradient/b")])
         page = self.page(trial, "-r", "ExplodingTensor", status=1)
         records = [json.loads(line) for line in
                    run("smd-rule", trial, "-r", "ExplodingTensor", "-k", "--jsonl", status=1)[0].splitlines()]

@@ -41,9 +41,9 @@ for (const figure of document.querySelectorAll("figure[data-axes]")) {
   const [x0, x1, y0, y1] = ends.slice(0, 4).map(Number);
   const log = ends[4] === "log";
   const curves = [...svg.querySelectorAll("g")].filter(group =>
-    group.firstElementChild?.tagName === "title" && group.querySelector(":scope > .curve, :scope > .dot"));
-  const signs = [...svg.querySelectorAll("g[transform] > path.curve")].map(path => path.parentNode)
-    .filter(sign => sign.nextElementSibling && sign.getAttribute("transform") !== "translate(12,12)");
+    group.firstElementChild?.tagName === "title" && group.querySelector(":scope > .curve, :scope > .dot, :scope > .mark"));
+  const signs = [...svg.querySelectorAll("g[transform] > path.curve:not(.faint)")].map(path => path.parentNode)
+    .filter(sign => sign.nextElementSibling);
   const named = curves.length === 1 ? [] : curves.slice(curves.length - Math.min(signs.length, curves.length));
   named.forEach((curve, i) => {
     const entry = [signs[i], signs[i].nextElementSibling];
