@@ -53,7 +53,8 @@ constexpr std::array<Prose, 4> prose = {{
              "where there are any, as smd-reduce does; behind each figure are a table of numbers that read back equal, "
              "and the command that prints the curve. Curves are thinned to what a screen shows: the least and the "
              "greatest number of each column are kept. Lines end at NaN, infinities and missing steps, which are "
-             "marked. Percentiles are computed of values of up to 8 MiB, at no more than 96 steps evenly spread. The "
+             "marked. Percentiles are computed of values of 512 bytes to 8 MiB, at no more than 96 steps evenly "
+             "spread. The "
              "update to weight ratio is the root of the sum of squares of what changed since the step before, over "
              "that of the weights before; large weights, beyond 32 MiB together, are left out, and the page says so."},
     {.title = "RULES",

@@ -76,8 +76,8 @@ std::string bucket_figure(const PageContext& page, const TrialReport& trial, con
 }  // namespace
 
 std::string distributions_section(const PageContext& page) {
-  std::vector<std::string> names =
-      tensors_of(page.trials, [](const TensorHistory& history) { return fullest(history) != nullptr; });
+  std::vector<std::string> names = tensors_of(
+      page.trials, [](const TensorHistory& history) { return !history.scalar() && fullest(history) != nullptr; });
   std::vector<std::string> figures;
   for (const TrialReport& trial : page.trials) {
     for (const auto& [tensor, map] : trial.buckets) {
