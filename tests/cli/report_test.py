@@ -180,6 +180,7 @@ class Report(unittest.TestCase):
                   "collections": ["weights", "<i>c"]} for step in range(3) for name in HOSTILE]
         saved += [{"step": step, "tensor": name + "s", "value": math.exp(-step), "worker": "w<b>&\"'",
                    "collections": ["losses"]} for step in range(3) for name in HOSTILE]
+        saved.sort(key=lambda one: one["step"])
         trial = self.save("a<b>'&", saved)
         page = self.page(trial, "--title", "</title><script>alert(1)</script>\u202e")
         self.assertEqual(page.one("title").text() if len(list(page.root.all("title"))) == 1 else

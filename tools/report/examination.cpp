@@ -38,10 +38,17 @@ SurveyOptions survey_options(const SelectionOptions& selection, const Trial& tri
   return options;
 }
 
+// Whether a rule can be evaluated with nothing but a trial.
 bool looks_alone(const RuleDescription& rule) {
-  return rule.plugin.empty() && rule.other_trials == 0 &&
-         std::none_of(rule.parameters.begin(), rule.parameters.end(),
-                      [](const ParameterSpec& parameter) { return parameter.required; });
+  if (!rule.plugin.empty() || rule.other_trials != 0) {
+    return false;
+  }
+  try {
+    static_cast<void>(make_rule(rule.name));
+    return true;
+  } catch (const ConfigurationError&) {  // it must be told what to look at
+    return false;
+  }
 }
 
 }  // namespace
