@@ -164,6 +164,11 @@ class Report(unittest.TestCase):
                  for step, value in enumerate([(3, 4), (3, 0), (3, 0)])]
         table = {title: table for title, table, _, _ in figures(self.page(self.save("w", saved)))}["Update to weight ratio"]
         self.assertEqual([(row["first"], row["last"]) for row in table], [("0.8", "0")])
+        # Of weights that are not finite there is none.
+        saved += [{"step": 3 + i, "tensor": "w", "value": [value, 1, *padding], "collections": ["weights"]}
+                  for i, value in enumerate(["NaN", "NaN", 5])]
+        table = {title: table for title, table, _, _ in figures(self.page(self.save("v", saved)))}["Update to weight ratio"]
+        self.assertEqual([(row["points"], row["not finite"]) for row in table], [("5", "3 NaN")])
 
     def test_not_finite_and_gaps(self):
         values = [1, 2, "NaN", "Infinity", 5, 6]
@@ -184,7 +189,7 @@ class Report(unittest.TestCase):
         trial = self.save("a<b>'&", saved)
         page = self.page(trial, "--title", "</title><script>alert(1)</script>\u202e")
         self.assertEqual(page.one("title").text() if len(list(page.root.all("title"))) == 1 else
-                         next(page.one("head").all("title")).text(), "</title><script>alert(1)</script>\\u{202E}")
+                         next(page.one("head").all("title")).text(), "</title><script>alert(1)</script>\\u{202e}")
         text = page.root.text()
         for name in HOSTILE[:5]:
             self.assertIn(name, text)

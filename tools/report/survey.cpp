@@ -259,8 +259,12 @@ void Survey::gather_update(const StepView& step, const Unit& unit, Series& serie
   if (!before.bytes().empty() && before.shape() == value->shape()) {
     Comparer comparer;
     comparer.add(value->view(), before.view());
-    if (const std::optional<double> ratio = comparer.result().rel_l2) {
-      series.update_ratio.add(unit.step(), unit.mode_step(), *ratio);
+    const Difference difference = comparer.result();
+    // Of numbers that are not finite a difference says nothing: NaN equals NaN.
+    const bool finite = step.computed(unit, counted[1]) == 0.0 && step.computed(unit, counted[2]) == 0.0 &&
+                        std::isfinite(difference.max_abs.value_or(0));
+    if (!finite || difference.rel_l2) {
+      series.update_ratio.add(unit.step(), unit.mode_step(), finite ? *difference.rel_l2 : std::nan(""));
     }
   }
   before = *value;

@@ -20,7 +20,7 @@ TEST_CASE("names are text, whatever they hold") {
         "<bdi>&lt;/script&gt;&lt;img src=x onerror=&#39;a&#39;&gt;</bdi>");
   CHECK(name_html("]]>\"&") == "<bdi>]]&gt;&quot;&amp;</bdi>");
   CHECK(name_html("a\xE2\x80\xAE"
-                  "b") == "<bdi>a\\u{202E}b</bdi>");
+                  "b") == "<bdi>a\\u{202e}b</bdi>");
   const std::string of_long = name_html(std::string(10000, 'n'));
   CHECK(of_long.find("title=\"" + std::string(10000, 'n') + "\"") != std::string::npos);
   CHECK(of_long.size() < 10400);
