@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace smd::tool::report {
 
@@ -79,9 +80,17 @@ std::string distributions_section(const PageContext& page) {
   std::vector<std::string> names = tensors_of(
       page.trials, [](const TensorHistory& history) { return !history.scalar() && fullest(history) != nullptr; });
   std::vector<std::string> figures;
+  std::set<std::string> saved;
   for (const TrialReport& trial : page.trials) {
     for (const auto& [tensor, map] : trial.buckets) {
-      figures.push_back(bucket_figure(page, trial, tensor, map));
+      saved.insert(tensor);
+    }
+  }
+  for (const std::string& tensor : worst_first(page, {saved.begin(), saved.end()})) {
+    for (const TrialReport& trial : page.trials) {
+      if (const auto map = trial.buckets.find(tensor); map != trial.buckets.end()) {
+        figures.push_back(bucket_figure(page, trial, tensor, map->second));
+      }
     }
   }
   std::size_t left_out = 0;
