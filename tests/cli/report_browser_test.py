@@ -71,8 +71,18 @@ class Browser(unittest.TestCase):
             events = json.loads(text)["events"]
         except json.JSONDecodeError:  # the browser ended before it closed the list
             events = json.loads(text.rstrip().rstrip(",") + "]}")["events"]
-        urls = {event.get("params", {}).get("url", "") for event in events}
-        return {url for url in urls if re.match(r"(https?|wss?|ftp):", url)}
+        found = [event.get("params", {}) for event in events]
+        # What the browser asks for of its own accord is of no origin.
+        return {one["url"] for one in found if one.get("initiator", "not an origin") != "not an origin" and
+                re.match(r"(https?|wss?|ftp):", one.get("url", ""))}
+
+    def test_a_request_is_seen(self):
+        """A page that loads something: without this, an empty log would say nothing."""
+        file, log = self.path("control.html"), self.path("control.json")
+        with open(file, "w", encoding="utf-8") as page:
+            page.write('<!DOCTYPE html><p><img src="http://example.com/x.png">')
+        self.open(file, "--dump-dom", f"--log-net-log={log}")
+        self.assertEqual(self.requests(log), {"http://example.com/x.png"})
 
     def check(self, file):
         log = self.path("net.json")
