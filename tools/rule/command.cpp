@@ -5,13 +5,13 @@
 #include <smd/rule_plugin.hpp>
 #include <smd/rule_registry.hpp>
 
+#include "about_requests.hpp"
 #include "cli/interruption.hpp"
 #include "cli/operands.hpp"
 #include "cli/text.hpp"
 #include "evaluate.hpp"
 #include "explain.hpp"
 #include "live.hpp"
-#include "requests.hpp"
 #include "rule_views.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class Runner {
       others_.allow(operand);
     }
     others_.allow(options.other.value_or(std::string()));
-    for (const ParameterOption& parameter : options.parameters) {
+    for (const ParameterOption& parameter : options.asked.parameters) {
       others_.allow(parameter.name == "other_trial" ? parameter.value : std::string());
     }
   }
@@ -149,7 +149,8 @@ ExitStatus RuleCommand::run(Diagnostics& messages) {
     about_rules(options_, messages);
     return ExitStatus::yes;
   }
-  const std::vector<RuleRequest> requests = rule_requests(options_, messages);
+  const std::vector<RuleRequest> requests = rule_requests(
+      options_.asked, {.other = options_.other, .for_hook = options_.task == Task::hook_config}, messages);
   report_requests(requests, options_, messages);
   if (options_.task == Task::check_config) {
     OutputFile out = options_.output.open();
