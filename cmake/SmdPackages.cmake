@@ -82,9 +82,9 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "bash-completion, jq")
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "Commands for shells and pipes that read what a debugger hook saved of a
 training job: smd-ls lists it, smd-tensor prints and exports values,
 smd-reduce computes statistics of them, smd-rule evaluates rules, smd-wait
-waits for them, smd-diff compares two trials, and smd-save writes them. They
-need no Python, and read a trial even while its job is still writing, from a
-disk or from S3.
+waits for them, smd-diff compares two trials, smd-report writes one page to look
+at, and smd-save writes trials. They need no Python, and read a trial even while
+its job is still writing, from a disk or from S3.
 
 Manual pages, completions for bash, zsh and fish, and a small trial to look at
 are included.")

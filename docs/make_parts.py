@@ -17,7 +17,7 @@ PAGE = ROOT / "ARCHITECTURE.md"
 BEGIN, END = "<!-- parts -->\n```\n", "```\n<!-- end of parts -->\n"
 PUBLIC = "<smd/*.hpp>"
 # Shared parts of the commands.
-SHARED = ["tools/cli", "tools/select", "tools/draw", "tools/rows", "tools/follow"]
+SHARED = ["tools/cli", "tools/select", "tools/draw", "tools/rows", "tools/follow", "tools/requests"]
 # A part is a folder that one of these finds, the first that does.
 PARTS = (r"libsmd/src/(layout/\w+)/", r"libsmd/src/(\w+)/", r"(libsmd/include)/", r"libsmd/\w+/(include)/",
          r"libsmd/(rules/src/\w+)/", r"libsmd/(\w+)/", r"(tools/\w+)/")

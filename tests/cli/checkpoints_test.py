@@ -19,9 +19,9 @@ import unittest
 
 import numpy as np
 
+from recorded import ENVIRONMENT, SUFFIX, find_tools, number, rows, run
+
 CHECKPOINTS = ""
-ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TERM": "dumb"}
-SUFFIX = ".expected.json"
 HOUR = 3600
 
 
@@ -51,18 +51,6 @@ def prepare(folder):
                 os.utime(path, (then, then))
 
 
-def run(*command, status=0):
-    """Returns standard output as bytes, and the lines on standard error. `status`: one, or those that are right."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, env=ENVIRONMENT)
-    if done.returncode not in (status if isinstance(status, tuple) else (status,)):
-        raise AssertionError(f"{' '.join(command)}: {done.returncode}, not {status}: {done.stderr.decode()}")
-    return done.stdout, done.stderr.decode().splitlines()
-
-
-def rows(*command, status=0):
-    return [json.loads(line) for line in run(*command, "--jsonl", status=status)[0].splitlines()]
-
-
 def answers():
     """Gives each recorded folder: its name, the operand, its answers."""
     for file in sorted(os.listdir(CHECKPOINTS)):
@@ -70,11 +58,6 @@ def answers():
             with open(place(file), encoding="utf-8") as text:
                 right = json.load(text)
             yield file[:-len(SUFFIX)], place(right["operand"]), right
-
-
-def number(value):
-    return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf, "NaN": math.nan, "Infinity": math.inf,
-            "-Infinity": -math.inf}[value] if isinstance(value, str) else value
 
 
 def one_nan(array):
@@ -418,7 +401,7 @@ def main():
         CHECKPOINTS = os.path.join(folder, "checkpoints")
         shutil.copytree(options.checkpoints, CHECKPOINTS, symlinks=True)
         prepare(CHECKPOINTS)
-        ENVIRONMENT["PATH"] = os.pathsep.join([*map(os.path.abspath, options.tools), os.environ["PATH"]])
+        find_tools(options.tools)
         unittest.main(argv=[sys.argv[0], *rest])
 
 

@@ -19,14 +19,9 @@ import unittest
 
 import numpy as np
 
+from recorded import ENVIRONMENT, SUFFIX, find_tools, number, rows, run
+
 LOGS = ""
-ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TERM": "dumb"}
-SUFFIX = ".expected.json"
-NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
-
-
-def number(value):
-    return NON_FINITE.get(value, value) if isinstance(value, str) else value
 
 
 def same(a, b):
@@ -35,18 +30,6 @@ def same(a, b):
 
 def log(name):
     return os.path.join(LOGS, name)
-
-
-def run(*command, status=0):
-    """Returns standard output as bytes, and the lines on standard error. `status`: one, or those that are right."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, env=ENVIRONMENT)
-    if done.returncode not in (status if isinstance(status, tuple) else (status,)):
-        raise AssertionError(f"{' '.join(command)}: {done.returncode}, not {status}: {done.stderr.decode()}")
-    return done.stdout, done.stderr.decode().splitlines()
-
-
-def rows(*command, status=0):
-    return [json.loads(line) for line in run(*command, "--jsonl", status=status)[0].splitlines()]
 
 
 def recorded():
@@ -344,7 +327,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         LOGS = os.path.join(folder, "tb-logs")
         shutil.copytree(options.logs, LOGS)
-        ENVIRONMENT["PATH"] = os.pathsep.join([*map(os.path.abspath, options.tools), os.environ["PATH"]])
+        find_tools(options.tools)
         unittest.main(argv=[sys.argv[0], *rest])
 
 

@@ -346,3 +346,11 @@ def changed(outcome):
 def rounding(outcome):
     assert not np.isclose(trial(DIGITS)[0][1][LOSS], trial(EXPLODING)[0][1][LOSS], rtol=1e-5, atol=1e-8)
     equal((outcome.output, outcome.errors), ("", ""))
+
+
+@answers(36, status=1)
+def at_a_glance(outcome):
+    page = (outcome.folder / "bad.html").read_text(encoding="utf-8")
+    step, _ = first_not_finite()
+    assert re.search(rf"ExplodingTensor</bdi></a> from step {step}: ", page), page[:4000]
+    assert "found something wrong" in page

@@ -19,6 +19,14 @@ struct ChartPoint {
   double y = 0;
 };
 
+/// How many points a curve has, and how many of them are not finite.
+struct PointCounts {
+  std::size_t points = 0;
+  std::size_t nan = 0;
+  std::size_t plus = 0;   ///< inf
+  std::size_t minus = 0;  ///< -inf
+};
+
 enum class Dash : std::uint8_t { solid, dashed, dotted, dash_dotted };
 
 /// A curve over ascending, finite x.
@@ -28,6 +36,8 @@ struct ChartCurve {
   std::vector<std::size_t> gaps = {};  ///< Points before which something is missing, ascending: not joined to the last.
   std::size_t hue = 0;                 ///< A place in the palette, which repeats.
   Dash dash = Dash::solid;
+  /// Where the points stand for more, with the same first, last, least and greatest: how many those are.
+  std::optional<PointCounts> counts = {};
 };
 
 /// Curves that share both axes.

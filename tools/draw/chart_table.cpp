@@ -20,9 +20,23 @@ std::string exact(double number) {
              : number_text(number);
 }
 
+PointCounts counts_of(const ChartCurve& curve) {
+  if (curve.counts) {
+    return *curve.counts;
+  }
+  PointCounts counts = {.points = curve.points.size()};
+  for (const ChartPoint& point : curve.points) {
+    counts.nan += std::isnan(point.y) ? 1 : 0;
+    counts.plus += std::isinf(point.y) && point.y > 0 ? 1 : 0;
+    counts.minus += std::isinf(point.y) && point.y < 0 ? 1 : 0;
+  }
+  return counts;
+}
+
 std::vector<std::string> curve_row(const ChartCurve& curve) {
   const std::vector<ChartPoint>& points = curve.points;
-  std::vector<std::string> row = {curve.name, std::to_string(points.size())};
+  const PointCounts counts = counts_of(curve);
+  std::vector<std::string> row = {curve.name, std::to_string(counts.points)};
   const auto add = [&row](const ChartPoint* point) {
     row.push_back(point == nullptr ? "" : exact(point->x));
     row.push_back(point == nullptr ? "" : exact(point->y));
@@ -96,23 +110,16 @@ ChartTable table_of(const ImageGrid& grid, const Chart&) {
 }  // namespace
 
 std::string not_finite_text(const ChartCurve& curve) {
-  std::size_t nan = 0;
-  std::size_t plus = 0;
-  std::size_t minus = 0;
-  for (const ChartPoint& point : curve.points) {
-    nan += std::isnan(point.y) ? 1 : 0;
-    plus += std::isinf(point.y) && point.y > 0 ? 1 : 0;
-    minus += std::isinf(point.y) && point.y < 0 ? 1 : 0;
-  }
+  const PointCounts counts = counts_of(curve);
   std::string text;
   const auto add = [&](std::size_t count, const char* what) {
     if (count != 0) {
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
     }
   };
-  add(nan, "NaN");
-  add(plus, "inf");
-  add(minus, "-inf");
+  add(counts.nan, "NaN");
+  add(counts.plus, "inf");
+  add(counts.minus, "-inf");
   return text;
 }
 

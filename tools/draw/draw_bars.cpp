@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/drawing.hpp"
 #include "draw/thinning.hpp"
-#include "draw/xml_text.hpp"
 
 #include "cli/number_format.hpp"
 

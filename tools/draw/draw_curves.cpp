@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/xml_text.hpp"
 #include "draw/chart_table.hpp"
 #include "draw/drawing.hpp"
 #include "draw/palette.hpp"
 #include "draw/thinning.hpp"
-#include "draw/xml_text.hpp"
 
 #include <fmt/format.h>
 

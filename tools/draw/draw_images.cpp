@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/xml_text.hpp"
 #include "draw/drawing.hpp"
 #include "draw/palette.hpp"
 #include "draw/png.hpp"
-#include "draw/xml_text.hpp"
+#include "draw/text_fit.hpp"
 
 #include "cli/number_format.hpp"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/drawing.hpp"
 
+#include "cli/xml_text.hpp"
 #include "draw/palette.hpp"
-#include "draw/xml_text.hpp"
+#include "draw/text_fit.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frame of a plot: grid, ticks, names of the axes, findings.
+#include "cli/xml_text.hpp"
 #include "draw/drawing.hpp"
-#include "draw/xml_text.hpp"
+#include "draw/text_fit.hpp"
 
 #include <fmt/format.h>
 

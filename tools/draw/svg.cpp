@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/svg.hpp"
 
+#include "cli/xml_text.hpp"
 #include "draw/chart_table.hpp"
 #include "draw/drawing.hpp"
 #include "draw/palette.hpp"
-#include "draw/xml_text.hpp"
 
 #include <fmt/format.h>
 

@@ -5,6 +5,7 @@
 #include <smd/rule_plugin.hpp>
 #include <smd/rule_registry.hpp>
 
+#include "about_requests.hpp"
 #include "cli/in_turn.hpp"
 #include "cli/interruption.hpp"
 #include "cli/operand_source.hpp"
@@ -16,7 +17,6 @@
 #include "merge.hpp"
 #include "part_line.hpp"
 #include "records_in_turn.hpp"
-#include "requests.hpp"
 #include "rule_views.hpp"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ class Runner {
       others_.allow(operand);
     }
     others_.allow(options.other.value_or(std::string()));
-    for (const ParameterOption& parameter : options.parameters) {
+    for (const ParameterOption& parameter : options.asked.parameters) {
       others_.allow(parameter.name == "other_trial" ? parameter.value : std::string());
     }
   }
@@ -214,7 +214,8 @@ ExitStatus RuleCommand::run(Diagnostics& messages) {
     merge_results(all_operands(options_.operands, options_.output.null_separated, messages), options_, messages);
     return ExitStatus::yes;
   }
-  const std::vector<RuleRequest> requests = rule_requests(options_, messages);
+  const std::vector<RuleRequest> requests = rule_requests(
+      options_.asked, {.other = options_.other, .for_hook = options_.task == Task::hook_config}, messages);
   report_requests(requests, options_, messages);
   if (options_.task == Task::check_config) {
     OutputFile out = options_.output.open();

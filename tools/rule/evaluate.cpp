@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluate.hpp"
 
+#include "about_requests.hpp"
 #include "cli/progress.hpp"
 #include "trigger.hpp"
 
@@ -8,45 +9,16 @@
 
 namespace smd::tool::rule {
 
-StepRange range_to_evaluate(const SelectionOptions& selection) {
-  const std::optional<PlainRange> range = plain_range(selection);
-  return range && range->end ? StepRange::between(GlobalStep(0), range->end) : StepRange();
-}
-
 EvaluationOptions evaluation_options(const EvaluationContext& context, Trial& trial) {
-  const SelectionOptions& selection = context.options.selection;
+  const RuleCommandOptions& given = context.options;
   EvaluationOptions options;
-  options.follow = context.options.following.follow;
-  options.keep_going = context.options.keep_going;
+  options.follow = given.following.follow;
+  options.keep_going = given.keep_going;
   options.jobs = context.jobs;
-  if (context.options.now) {
-    options.now = [now = *context.options.now] { return now; };
+  if (given.now) {
+    options.now = [now = *given.now] { return now; };
   }
-  if (!options.follow) {
-    static_cast<void>(check_worker(trial, selection, context.messages));
-  }
-  if (selection.worker) {
-    options.workers = {*selection.worker};
-  }
-  options.parameter_bounds = !selection.steps;
-  if (const std::optional<PlainRange> range = plain_range(selection)) {
-    options.start = range->start;
-    options.end = range->end;
-    return options;
-  }
-  const std::vector<Mode> saved = trial.modes();
-  const bool one_mode = !selection.steps && selection.modes.size() == 1;
-  if (one_mode && (options.follow || std::find(saved.begin(), saved.end(), selection.modes.front()) != saved.end())) {
-    options.mode = selection.modes.front();
-    return options;
-  }
-  std::vector<GlobalStep> steps;
-  for (const SelectedStep& step : select_steps(trial, selection, StepSpec(), context.messages)) {
-    steps.push_back(step.step);
-  }
-  // Rules may look back at what lies before the steps chosen.
-  trial.load_range(StepRange());
-  options.steps = std::move(steps);
+  choose_steps(options, given.selection, trial, context.messages);
   return options;
 }
 

@@ -14,9 +14,10 @@
 
 #include "cli/diagnostics.hpp"
 #include "options.hpp"
-#include "other_trials.hpp"
 #include "report.hpp"
-#include "requests.hpp"
+#include "requests/evaluated_steps.hpp"
+#include "requests/other_trials.hpp"
+#include "requests/requests.hpp"
 
 namespace smd::tool::rule {
 
@@ -33,8 +34,6 @@ struct EvaluationContext {
 
 /// Which steps -s, -m and -w mean in a trial. What cannot be had is said, with its status.
 [[nodiscard]] EvaluationOptions evaluation_options(const EvaluationContext& context, Trial& trial);
-/// What of a trial must be read for that: no more than up to the end of a range.
-[[nodiscard]] StepRange range_to_evaluate(const SelectionOptions& selection);
 /// The rules asked for, over one trial: adds them to an evaluator and reports what they find.
 class TrialEvaluation {
  public:

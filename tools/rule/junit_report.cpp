@@ -4,6 +4,7 @@
 
 #include "cli/number_format.hpp"
 #include "cli/text.hpp"
+#include "cli/xml_text.hpp"
 #include "report.hpp"
 
 #include <unistd.h>
@@ -18,44 +19,7 @@ namespace smd::tool::rule {
 
 namespace {
 
-/// The two code points beyond control characters that XML 1.0 has no way to write: U+FFFE and U+FFFF.
-bool is_outside_xml(std::string_view text) noexcept {
-  return text.starts_with("\xEF\xBF\xBE") || text.starts_with("\xEF\xBF\xBF");
-}
-
-/// Text that XML can hold: what is no UTF-8 (half a surrogate pair neither) or a control character is shown as `\xNN`,
-/// what XML cannot hold as `\u{N}`.
-std::string xml(std::string_view text) {
-  const std::string shown = printable(text);
-  std::string out;
-  for (std::size_t at = 0; at < shown.size(); ++at) {
-    const char c = shown[at];
-    if (is_outside_xml(std::string_view(shown).substr(at))) {
-      out += shown[at + 2] == '\xBE' ? "\\u{fffe}" : "\\u{ffff}";
-      at += 2;
-      continue;
-    }
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-/// The same of lines, which stay lines.
+/// Lines, which stay lines.
 std::string xml_lines(std::string_view text) {
   std::string out;
   while (!text.empty()) {

@@ -3,6 +3,7 @@
 
 #include "cli/text.hpp"
 #include "record.hpp"
+#include "requests/evaluated_steps.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,42 +12,7 @@ namespace smd::tool::rule {
 
 namespace {
 
-constexpr std::string_view rules_group = "Rules";
-
-constexpr std::array<OptionSpec, 20> own_options = {{
-    {.short_name = 'r',
-     .name = "rule",
-     .metavar = "NAME[,NAME]",
-     .help = "evaluate these rules, named as VanishingGradient or vanishing_gradient",
-     .group = rules_group,
-     .kind = ValueKind::rule,
-     .repeat = Repeat::adds_up,
-     .split_commas = true,
-     .manual = "Evaluate these rules, named as VanishingGradient or vanishing_gradient."},
-    {.short_name = 'p',
-     .name = "param",
-     .metavar = "K=V",
-     .help = "set a parameter of the rule; with several rules RULE.K=V",
-     .group = rules_group,
-     .kind = ValueKind::rule_parameter,
-     .repeat = Repeat::adds_up,
-     .manual = "Set a parameter of the rule; with several rules, RULE.K=V says of which. It wins over what a file of "
-               "configurations says. An empty V stands for the default."},
-    {.short_name = 'C',
-     .name = "config",
-     .metavar = "FILE",
-     .help = "evaluate the rules in FILE: JSON with SageMaker's DebugRuleConfigurations",
-     .group = rules_group,
-     .kind = ValueKind::file,
-     .repeat = Repeat::adds_up,
-     .manual =
-         "Evaluate the rules of a JSON document: one rule configuration of SageMaker, a list of them, or an object "
-         "with DebugRuleConfigurations, such as a CreateTrainingJob request or what describe-training-job prints. "
-         "Names, rules and parameters are used; images, instances and paths are ignored. A list may be text with "
-         "commas "
-         "or a JSON list. Rules in Python (source_s3_uri), of the profiler and such as make reports are not evaluated, "
-         "and actions (action_json) not performed. An other_trial on S3 is read if its bucket is one that the command "
-         "line names too: in a TRIAL, --other or -p; otherwise it is a usage error, and no request is made."},
+constexpr std::array<OptionSpec, 17> own_options = {{
     {.name = "other",
      .metavar = "TRIAL",
      .help = "the trial to compare with, for SimilarAcrossRuns",
@@ -194,23 +160,6 @@ std::chrono::nanoseconds trigger_timeout_from(const std::string& text) {
   return timeout;
 }
 
-ParameterOption parameter_from(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw InvalidValue(quoted(text) + " is not K=V, such as threshold=1e-6");
-  }
-  ParameterOption option = {{}, text.substr(0, equals), text.substr(equals + 1)};
-  // Names of configurations may have dots, names of parameters have none.
-  if (const std::size_t dot = option.name.rfind('.'); dot != std::string::npos) {
-    option.rule = option.name.substr(0, dot);
-    option.name.erase(0, dot + 1);
-    if (option.rule.empty() || option.name.empty()) {
-      throw InvalidValue(quoted(text) + " is not RULE.K=V, such as Overfit.patience=3");
-    }
-  }
-  return option;
-}
-
 Task task_from(const CommandLine& line) {
   constexpr std::array<std::pair<std::string_view, Task>, 5> flags = {{{"list", Task::list},
                                                                        {"describe", Task::describe},
@@ -286,14 +235,14 @@ void check(const RuleCommandOptions& options, const CommandLine& line) {
     throw UsageError(std::string(options.task == Task::list ? "--list" : "--describe") +
                      " is about rules: it takes no TRIAL, and there is " + quoted(options.operands.front()));
   }
-  if (about_rules && (!options.rules.empty() || !options.configs.empty())) {
+  if (about_rules && (!options.asked.empty())) {
     throw UsageError(options.task == Task::list ? "--list lists all rules: it takes no -r and no -C"
                                                 : "--describe RULE takes no -r and no -C");
   }
   if (about_rules) {
     return;
   }
-  if (options.rules.empty() && options.configs.empty()) {
+  if (options.asked.empty()) {
     throw UsageError("no rule is given: choose with -r RULE (--list shows them) or -C FILE");
   }
   if (options.findings_only && !prints_records(options.output.format)) {
@@ -321,27 +270,6 @@ void check(const RuleCommandOptions& options, const CommandLine& line) {
 
 }  // namespace
 
-std::optional<PlainRange> plain_range(const SelectionOptions& selection) {
-  if (selection.modes.size() != 1 || selection.modes.front() != Mode::global) {
-    return std::nullopt;
-  }
-  PlainRange range;
-  if (!selection.steps || selection.steps->all()) {
-    return range;
-  }
-  const std::vector<StepTerm>& terms = selection.steps->terms();
-  const auto negative = [](const std::optional<std::int64_t>& bound) { return bound && *bound < 0; };
-  if (terms.size() != 1 || terms[0].single || terms[0].stride != 1 || negative(terms[0].start) ||
-      negative(terms[0].stop)) {
-    return std::nullopt;
-  }
-  range.start = GlobalStep(terms[0].start.value_or(0));
-  if (terms[0].stop) {
-    range.end = GlobalStep(*terms[0].stop);
-  }
-  return range;
-}
-
 std::span<const OptionSpec> RuleCommandOptions::table() noexcept { return own_options; }
 std::span<const OptionSpec> RuleCommandOptions::step_table() noexcept { return step_options; }
 
@@ -355,9 +283,7 @@ RuleCommandOptions RuleCommandOptions::from(const CommandLine& line) {
   options.following = FollowingOptions::from(line);
   options.task = task_from(line);
   options.described = line.value("describe").value_or("");
-  options.rules = line.values("rule");
-  options.parameters = line.convert_all("param", parameter_from);
-  options.configs = line.values("config");
+  options.asked = RuleOptions::from(line);
   options.other = line.value("other");
   options.keep_going = line.has("keep-going");
   options.findings_only = line.has("findings") || only_of_findings(options.output);

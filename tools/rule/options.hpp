@@ -14,6 +14,7 @@
 #include "cli/reading_options.hpp"
 #include "cli/shard.hpp"
 #include "follow/following_options.hpp"
+#include "requests/rule_options.hpp"
 #include "rows/output_options.hpp"
 #include "select/selection.hpp"
 
@@ -23,13 +24,6 @@ namespace smd::tool::rule {
 struct ReportSpec {
   std::string format;
   std::string file;
-};
-
-/// `-p K=V` or `-p RULE.K=V`.
-struct ParameterOption {
-  std::string rule;  ///< Empty: of the only one.
-  std::string name;
-  std::string value;
 };
 
 enum class Task : std::uint8_t { evaluate, list, describe, explain, check_config, hook_config };
@@ -44,9 +38,7 @@ struct RuleCommandOptions {
   FollowingOptions following;
   Task task = Task::evaluate;
   std::string described;  ///< Of --describe.
-  std::vector<std::string> rules;
-  std::vector<ParameterOption> parameters;
-  std::vector<std::string> configs;
+  RuleOptions asked;
   std::optional<std::string> other;
   bool keep_going = false;
   bool findings_only = false;  ///< Asked for, or no column of a result's own is printed.
@@ -68,14 +60,6 @@ struct RuleCommandOptions {
 
 /// What -f and --report take.
 [[nodiscard]] std::span<const std::string_view> report_formats() noexcept;
-
-/// -s as one plain range of global steps, half open; not given: no bounds.
-struct PlainRange {
-  std::optional<GlobalStep> start;
-  std::optional<GlobalStep> end;
-};
-/// Nothing if it is no such range, or if -m chooses a mode.
-[[nodiscard]] std::optional<PlainRange> plain_range(const SelectionOptions& selection);
 
 /// Seconds since 1970: a number, or RFC 3339 (`2024-05-01T12:00:00Z`). @throws InvalidValue.
 [[nodiscard]] double parse_time(std::string_view text);

@@ -8,7 +8,7 @@
 
 #include "cli/exit_status.hpp"
 #include "cli/shard.hpp"
-#include "requests.hpp"
+#include "requests/requests.hpp"
 
 namespace smd::tool::rule {
 

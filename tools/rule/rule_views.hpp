@@ -6,7 +6,7 @@
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
 #include "options.hpp"
-#include "requests.hpp"
+#include "requests/requests.hpp"
 #include "rows/row_writer.hpp"
 
 namespace smd::tool::rule {

@@ -34,7 +34,8 @@ void append_code_point(std::string& out, std::uint32_t code) {
   }
 }
 
-/// Where a number's text ends, by JSON's grammar; `begin` if it is none. `whole`: it has neither fraction nor exponent.
+/// Returns where the number that begins at `begin` ends by JSON's grammar, or `begin` if no number stands there. Sets
+/// `whole` to whether it has neither fraction nor exponent.
 std::size_t end_of_number(std::string_view text, std::size_t begin, bool& whole) noexcept {
   std::size_t at = begin;
   const auto peek = [&] { return at < text.size() ? text[at] : '\0'; };

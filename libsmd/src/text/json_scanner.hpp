@@ -19,7 +19,7 @@ struct JsonNumber {
   bool is_natural = false;  ///< Written as a whole number from 0 to 2^64 - 1: `natural` is exact.
 };
 
-/// Offset of the first byte that is not UTF-8; the text's size if there is none.
+/// Returns the offset of the first byte that is not UTF-8, or the size of the text if all of it is.
 [[nodiscard]] std::size_t first_bad_utf8(std::string_view text) noexcept;
 
 /// Reads JSON text (RFC 8259) from front to back, one value at a time, and keeps nothing: for files of one known shape

@@ -19,7 +19,7 @@ class BlockPipe : public BlockSink {
   // The reading thread.
   bool begin(Dtype dtype, const Shape& shape) override;
   bool block(std::span<const std::byte> bytes) override;
-  /// Of the value there is no more, or there is none.
+  /// Says that no more blocks follow, or that there is no value.
   void end();
 
   // The other thread.

@@ -99,7 +99,7 @@ class SafetensorsParser {
            fail(scanner_.offset(), std::string("the header is no JSON object: ") + scanner_.error());
   }
 
-  /// False: the problem is told, or the scanner has it.
+  /// Returns false after an error, which stands in `header_.problems` or in the scanner.
   bool read_all() {
     scanner_.enter_object();
     for (std::string_view name; scanner_.next_member(name);) {

@@ -44,8 +44,8 @@ struct NamedStep {
 /// N of a name that ends with `-vN`, as writers name what would have overwritten another; else 0.
 [[nodiscard]] std::uint64_t version_of_name(std::string_view name);
 
-/// Whether a name has a word last, latest, final or best, which is no number whatever else it says: the place of the
-/// first of these in that order, from 0. Nullopt if there is none.
+/// Returns the rank of a label in the name: 0 for `last`, 1 for `latest`, 2 for `final`, 3 for `best`; the least of
+/// several. Returns nullopt for a name without label. A name with a label has no step, whatever number it contains.
 [[nodiscard]] std::optional<unsigned> label_of_name(std::string_view name);
 
 }  // namespace smd::detail::layout

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/checkpoint_rows.hpp"
 
+#include "layout/shared_lists.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
@@ -46,29 +47,6 @@ double seconds_of(std::chrono::system_clock::time_point time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
 }
 
-/// Lists that may be there already.
-template <class List>
-class SharedLists {
- public:
-  explicit SharedLists(std::vector<List>& lists) : lists_(lists) {}
-
-  std::uint32_t id_of(List&& list, std::uint64_t hash) {
-    const auto [first, end] = ids_.equal_range(hash);
-    const auto known = std::find_if(first, end, [&](const auto& entry) { return lists_[entry.second] == list; });
-    if (known != end) {
-      return known->second;
-    }
-    const auto id = static_cast<std::uint32_t>(lists_.size());
-    lists_.push_back(std::move(list));
-    ids_.emplace(hash, id);
-    return id;
-  }
-
- private:
-  std::vector<List>& lists_;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> ids_;
-};
-
 /// Entries of one row, as they are collected.
 class RowEntries {
  public:
@@ -86,7 +64,7 @@ class RowEntries {
   }
   [[nodiscard]] bool empty() const noexcept { return names_.empty(); }
 
-  Payload finish(Tables& tables, SharedLists<NameList>& names, SharedLists<TypeList>& types, double wall_time) && {
+  Payload finish(Tables& tables, SharedLists<NameList>& names, SharedLists<TypeList>& types, double wall_time) const {
     const auto too_wide = [](std::uint64_t number) { return number > std::numeric_limits<std::uint32_t>::max(); };
     const bool numbers = types_.front().kind == PlaceKind::number;
     Payload payload;
@@ -95,8 +73,8 @@ class RowEntries {
     payload.wide_lengths = numbers || std::any_of(lengths_.begin(), lengths_.end(), too_wide);
     payload.starts = tables.arena.keep(starts_, payload.wide);
     payload.lengths = tables.arena.keep(lengths_, payload.wide_lengths);
-    payload.names = names.id_of(std::move(names_), name_hash_.value);
-    payload.types = types.id_of(std::move(types_), type_hash_.value);
+    payload.names = names.id_of(names_, name_hash_.value);
+    payload.types = types.id_of(types_, type_hash_.value);
     payload.wall_time = wall_time;
     return payload;
   }
@@ -141,7 +119,7 @@ class RowFiller {
       row.add(id, {PlaceKind::elements, entry.dtype, entry.shape, entry.unread_type}, entry.offset, entry.length);
     }
     if (fresh) {
-      finish(place, std::move(row), seconds_of(file.written));
+      finish(place, row, seconds_of(file.written));
     }
   }
 
@@ -152,7 +130,7 @@ class RowFiller {
       row.add(id_of(log.names[number.name], ValueKind::number, true), {PlaceKind::number, Dtype::float64, {}},
               std::bit_cast<std::uint64_t>(number.value), std::bit_cast<std::uint64_t>(wall_time));
     }
-    finish(place, std::move(row), wall_time);
+    finish(place, row, wall_time);
   }
 
  private:
@@ -174,7 +152,7 @@ class RowFiller {
     return id;
   }
 
-  void finish(const CheckpointRow& place, RowEntries&& row, double wall_time) {
+  void finish(const CheckpointRow& place, const RowEntries& row, double wall_time) {
     if (row.empty()) {
       return;
     }
@@ -183,7 +161,7 @@ class RowFiller {
     step.mode_step = place.step;
     step.payload = static_cast<std::uint32_t>(tables_.payloads.size());
     step.event_file = tables_.paths.add(place.path);
-    tables_.payloads.push_back(std::move(row).finish(tables_, name_lists_, type_lists_, wall_time));
+    tables_.payloads.push_back(row.finish(tables_, name_lists_, type_lists_, wall_time));
     loaded_.rows.push_back({step, 0});
   }
 

@@ -17,8 +17,8 @@ namespace smd::detail::layout {
 /// Adds a row for each step of a log, without ids.
 void list_log_rows(const std::string& path, const TrainerLog& log, std::vector<CheckpointRow>& rows);
 
-/// Fills in the rows with ids from `first_id` on, with their tensors' names, each once, for collections. A tensor that
-/// stands in two files of one step counts in the first; that is told.
+/// Fills in the rows with ids from `first_id` on, with their tensors' names, each once, for collections. Of a tensor
+/// that two files of one step have, the first file's counts, and `problems` says so.
 void fill_rows(storage::Storage& storage, const CheckpointListing& listing, std::uint64_t first_id, LoadedSteps& loaded,
                std::vector<NamedValues>& names, ProblemList& problems);
 

@@ -11,38 +11,24 @@ namespace {
 /// Entries of rows that share a payload, at most.
 constexpr std::size_t stretch_entries = 4096;
 
-/// The id of a list among others: one of its hash, or a new one, which `add` makes.
-template <class List, class Lists, class Add>
-std::uint32_t id_of_list(const List& list, const Lists& lists,
-                         std::unordered_multimap<std::uint64_t, std::uint32_t>& known, Add add) {
+template <class List>
+std::uint64_t hash_of(const List& list) noexcept {
   Fnv hash;
   for (const auto item : list) {
     hash.add(item);
   }
-  const auto [first, end] = known.equal_range(hash.value);
-  const auto found = std::find_if(first, end, [&](const auto& entry) { return lists[entry.second] == list; });
-  if (found != end) {
-    return found->second;
-  }
-  const auto id = static_cast<std::uint32_t>(lists.size());
-  add();
-  known.emplace(hash.value, id);
-  return id;
+  return hash.value;
 }
 
 }  // namespace
 
 RowWriter::RowWriter(LoadedSteps& loaded, std::uint64_t next_id)
-    : loaded_(loaded), tables_(loaded.tables.emplace_back()), row_(next_id) {}
+    : loaded_(loaded), tables_(loaded.tables.emplace_back()), row_(next_id), name_lists_(tables_.name_lists) {}
 
 void RowWriter::begin_file(std::uint32_t path, std::uint32_t worker) {
   end_row();
   path_ = path;
   worker_ = worker;
-}
-
-std::uint32_t RowWriter::list_of_names() {
-  return id_of_list(names_, tables_.name_lists, known_names_, [&] { tables_.name_lists.push_back(names_); });
 }
 
 std::uint32_t RowWriter::list_of_types() {
@@ -51,30 +37,28 @@ std::uint32_t RowWriter::list_of_types() {
   if (std::all_of(types_.begin(), types_.end(), [&](TypeCode code) { return code == record; })) {
     return no_id;
   }
-  return id_of_list(types_, type_codes_, known_types_, [&] {
-    TypeList list;
+  const std::uint32_t id = type_lists_.id_of(types_, hash_of(types_));
+  if (id == tables_.type_lists.size()) {
+    TypeList& list = tables_.type_lists.emplace_back();
     list.reserve(types_.size());
     for (const TypeCode code : types_) {
       list.push_back({static_cast<PlaceKind>(code >> dtype_bits), static_cast<Dtype>(code & 0xFFu), {}});
     }
-    tables_.type_lists.push_back(std::move(list));
-    type_codes_.push_back(types_);
-  });
+  }
+  return id;
 }
 
 /// The current row turns out to be unlike the last one: what it has so far goes on by itself.
 void RowWriter::leave_stretch() {
-  for (std::size_t i = 0; i < filled_; ++i) {
-    const auto number = [i](const std::byte* column, bool wide) {
-      std::uint64_t value = 0;
-      std::memcpy(&value, column + i * (wide ? sizeof value : sizeof(std::uint32_t)),
-                  wide ? sizeof value : sizeof(std::uint32_t));
-      return value;
-    };
+  if (filled_ == 0) {
+    return;
+  }
+  const Payload row = tables_.payloads[stretch_->payload].of_row(stretch_->rows);
+  for (std::uint32_t i = 0; i < filled_; ++i) {
     names_.push_back(stretch_->names[i]);
     types_.push_back(stretch_->types[i]);
-    starts_.push_back(number(stretch_->starts, stretch_->wide));
-    lengths_.push_back(number(stretch_->lengths, stretch_->wide_lengths));
+    starts_.push_back(row.start(i));
+    lengths_.push_back(row.length(i));
   }
   filled_ = 0;
 }
@@ -82,7 +66,7 @@ void RowWriter::leave_stretch() {
 void RowWriter::end_new_row() {
   leave_stretch();
   StretchKey key;
-  key.names = list_of_names();
+  key.names = name_lists_.id_of(names_, hash_of(names_));
   key.types = list_of_types();
   key.wide = std::any_of(starts_.begin(), starts_.end(), is_wide);
   key.wide_lengths = key.types != no_id || std::any_of(lengths_.begin(), lengths_.end(), is_wide);

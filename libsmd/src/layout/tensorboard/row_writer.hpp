@@ -3,13 +3,13 @@
 
 #include "layout/layout.hpp"
 #include "layout/payload.hpp"
+#include "layout/shared_lists.hpp"
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <unordered_map>
 #include <vector>
 
 namespace smd::detail::layout {
@@ -21,6 +21,9 @@ class RowWriter {
  public:
   /// `next_id`: the id of the next row.
   explicit RowWriter(LoadedSteps& loaded, std::uint64_t next_id);
+  RowWriter(const RowWriter&) = delete;
+  RowWriter& operator=(const RowWriter&) = delete;
+  ~RowWriter() = default;
 
   [[nodiscard]] Tables& tables() noexcept { return tables_; }
   /// What follows is of this file.
@@ -106,7 +109,6 @@ class RowWriter {
   void push_row();
   void enter_stretch(const StretchKey& key);
   void make_room(Stretch& stretch, const StretchKey& key);
-  std::uint32_t list_of_names();
   std::uint32_t list_of_types();
 
   LoadedSteps& loaded_;
@@ -124,9 +126,9 @@ class RowWriter {
   std::vector<std::uint64_t> lengths_;
 
   std::map<StretchKey, Stretch> stretches_;
-  std::vector<std::vector<TypeCode>> type_codes_;  // by id in `Tables::type_lists`
-  std::unordered_multimap<std::uint64_t, std::uint32_t> known_names_;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> known_types_;
+  SharedLists<NameList> name_lists_;
+  std::vector<std::vector<TypeCode>> type_codes_;  ///< Of `Tables::type_lists`.
+  SharedLists<std::vector<TypeCode>> type_lists_{type_codes_};
 };
 
 }  // namespace smd::detail::layout

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "other_trials.hpp"
+#include "requests/other_trials.hpp"
 
 #include "cli/text.hpp"
 
-namespace smd::tool::rule {
+namespace smd::tool {
 
 namespace {
 
@@ -59,4 +59,4 @@ Trial* OtherTrials::open(const std::string& path, std::string& why) {
   return other.trial;
 }
 
-}  // namespace smd::tool::rule
+}  // namespace smd::tool

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "draw/xml_text.hpp"
+#include "draw/text_fit.hpp"
 
 #include "cli/text.hpp"
+#include "cli/xml_text.hpp"
 
 #include <algorithm>
 
 namespace smd::tool {
 
 namespace {
-
-constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
 
 // Of DejaVu Sans, which is among the widest.
 double character_width(char32_t point, std::string_view bytes) noexcept {
@@ -41,53 +40,6 @@ std::vector<Character> characters(std::string_view text) {
 }
 
 }  // namespace
-
-std::string displayable(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const DecodedCharacter one = decode_utf8(text);
-    const std::string_view bytes = text.substr(0, one.size);
-    text.remove_prefix(one.size);
-    if (!one.valid || one.value == 0xFFFE || one.value == 0xFFFF) {
-      out += replacement;
-    } else if (upsets_terminal(one.value)) {
-      append_printable(out, bytes);
-    } else {
-      out += bytes;
-    }
-  }
-  return out;
-}
-
-void append_xml(std::string& out, std::string_view text) {
-  for (const char byte : displayable(text)) {
-    switch (byte) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += byte;
-    }
-  }
-}
-
-std::string xml(std::string_view text) {
-  std::string out;
-  append_xml(out, text);
-  return out;
-}
 
 double text_width(std::string_view text) noexcept {
   double width = 0;

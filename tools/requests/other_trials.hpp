@@ -15,7 +15,7 @@
 #include "cli/diagnostics.hpp"
 #include "cli/reading_options.hpp"
 
-namespace smd::tool::rule {
+namespace smd::tool {
 
 /// The trials that rules compare with, each opened once. A configuration may be a stranger's: it names no bucket that
 /// requests are signed for. Only those that the command line names are asked. `allow` and `open` may be called from
@@ -48,4 +48,4 @@ class OtherTrials {
   std::map<std::string, Other> by_path_;
 };
 
-}  // namespace smd::tool::rule
+}  // namespace smd::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "draw/xml_text.hpp"
+#include "draw/text_fit.hpp"
 
 #include "cli/text.hpp"
 
@@ -9,26 +9,10 @@
 #include <string>
 #include <vector>
 
-using smd::tool::displayable;
 using smd::tool::is_utf8;
 using smd::tool::shortened;
 using smd::tool::text_lines;
 using smd::tool::text_width;
-using smd::tool::xml;
-
-TEST_CASE("text is never markup") {
-  CHECK(xml("</script><img src=x onerror=\"alert('1')\">]]>&amp;") ==
-        "&lt;/script&gt;&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;]]&gt;&amp;amp;");
-}
-
-TEST_CASE("what XML does not take, or misleads, is written out") {
-  CHECK(displayable(std::string_view("a\0b\x1b\x7f\n", 6)) == "a\\x00b\\x1b\\x7f\\x0a");
-  CHECK(displayable("a\xE2\x80\xAE"
-                    "b") == "a\\u{202e}b");
-  CHECK(displayable("\xff\xc3") == "\xEF\xBF\xBD\xEF\xBF\xBD");
-  CHECK(displayable("\xEF\xBF\xBE|\xEF\xBF\xBF") == "\xEF\xBF\xBD|\xEF\xBF\xBD");
-  CHECK(displayable("gewicht/größe 重み") == "gewicht/größe 重み");
-}
 
 TEST_CASE("long text keeps its ends") {
   CHECK(shortened("loss", 10) == "loss");

@@ -9,12 +9,18 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/diagnostics.hpp"
-#include "options.hpp"
+#include "requests/rule_options.hpp"
 
-namespace smd::tool::rule {
+namespace smd::tool {
+
+// Parameters of rules that commands deal with.
+inline constexpr std::string_view other_parameter = "other_trial";
+inline constexpr std::string_view stop_parameter = "stop_training_on_fire";
+inline constexpr std::string_view prefix_parameter = "training_job_name_prefix";
 
 /// One rule to evaluate by, from -r or from a file.
 struct RuleRequest {
@@ -33,19 +39,18 @@ struct RuleRequest {
   [[nodiscard]] std::unique_ptr<Rule> make() const;
 };
 
+/// What decides about requests beside the options that choose rules.
+struct RequestOptions {
+  std::optional<std::string> other = {};  ///< --other
+  bool for_hook = false;                  ///< What must be saved for the rules is asked (--hook-config).
+};
+
 /// The rules that -r and -C ask for, in this order, with the parameters of -p and the trial of --other. Each is made
 /// once to see what is wrong with it. A file that holds no rules is one request with an error; one that cannot be read
 /// is reported and is none.
 /// @throws UsageError for -p that fits no rule; for --hook-config, InvalidArgument for a DebugHookConfig that cannot
 /// be.
-[[nodiscard]] std::vector<RuleRequest> rule_requests(const RuleCommandOptions& options, Diagnostics& messages);
+[[nodiscard]] std::vector<RuleRequest> rule_requests(const RuleOptions& options, const RequestOptions& more,
+                                                     Diagnostics& messages);
 
-/// What a result of this request that triggered has to say of the stop withheld from it, in the words in which the rule
-/// itself says that it stopped nothing; empty if there is none, or -p asked for one.
-[[nodiscard]] std::string stop_not_performed(const RuleRequest& request, const RuleResult& result);
-
-/// Says what is wrong with requests, and what of them is not done here; status 2 if something is wrong.
-void report_requests(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options,
-                     Diagnostics& messages);
-
-}  // namespace smd::tool::rule
+}  // namespace smd::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "requests.hpp"
+#include "requests/requests.hpp"
 
 #include <smd/remote.hpp>
 #include <smd/rule_registry.hpp>
@@ -16,13 +16,10 @@
 #include <memory>
 #include <system_error>
 
-namespace smd::tool::rule {
+namespace smd::tool {
 
 namespace {
 
-constexpr std::string_view other_parameter = "other_trial";
-constexpr std::string_view stop_parameter = "stop_training_on_fire";
-constexpr std::string_view prefix_parameter = "training_job_name_prefix";
 // No document of rules is near this; a file named by mistake may be of any size.
 constexpr std::size_t largest_document = std::size_t{64} << 20;
 
@@ -188,7 +185,7 @@ void check(RuleRequest& request, const std::optional<std::string>& other) {
 
 std::unique_ptr<Rule> RuleRequest::make() const { return make_rule(configuration); }
 
-std::vector<RuleRequest> rule_requests(const RuleCommandOptions& options, Diagnostics& messages) {
+std::vector<RuleRequest> rule_requests(const RuleOptions& options, const RequestOptions& more, Diagnostics& messages) {
   std::vector<RuleRequest> requests;
   for (const std::string& rule : options.rules) {
     RuleRequest request;
@@ -197,12 +194,12 @@ std::vector<RuleRequest> rule_requests(const RuleCommandOptions& options, Diagno
   }
   for (const std::string& file : options.configs) {
     try {
-      std::vector<RuleRequest> more = requests_of(file, options.task == Task::hook_config);
-      if (more.empty()) {
+      std::vector<RuleRequest> found = requests_of(file, more.for_hook);
+      if (found.empty()) {
         messages.warning(file + ": the job has no rules");
       }
-      std::for_each(more.begin(), more.end(), withhold_stop);
-      std::move(more.begin(), more.end(), std::back_inserter(requests));
+      std::for_each(found.begin(), found.end(), withhold_stop);
+      std::move(found.begin(), found.end(), std::back_inserter(requests));
     } catch (const ReadError& error) {
       messages.fail(error);
     }
@@ -211,7 +208,7 @@ std::vector<RuleRequest> rule_requests(const RuleCommandOptions& options, Diagno
   for (RuleRequest& request : requests) {
     if (!request.error) {
       // What is saved of a trial does not depend on the one that it is compared with.
-      check(request, options.task == Task::hook_config ? options.other.value_or("other") : options.other);
+      check(request, more.for_hook ? more.other.value_or("other") : more.other);
     } else if (request.error->kind == ConfigurationErrorKind::bad_config) {
       request.error.emplace(request.error->kind, request.file + ": " + request.error->what());
     }
@@ -219,53 +216,4 @@ std::vector<RuleRequest> rule_requests(const RuleCommandOptions& options, Diagno
   return requests;
 }
 
-std::string stop_not_performed(const RuleRequest& request, const RuleResult& result) {
-  const auto value_of = [&](std::string_view name) -> std::optional<std::string> {
-    const auto at = std::find_if(result.params.begin(), result.params.end(),
-                                 [&](const auto& parameter) { return parameter.first == name; });
-    return at == result.params.end() ? std::nullopt : at->second;
-  };
-  if (!request.stop_withheld || result.findings.empty() || value_of(stop_parameter) != "False") {
-    return {};
-  }
-  const std::optional<std::string> prefix = value_of(prefix_parameter);
-  return "StopTraining was asked for" + (prefix ? ", of jobs named " + *prefix + "..., and" : std::string(" and")) +
-         " was not performed: a file of rules alone stops no job";
-}
-
-void report_requests(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options,
-                     Diagnostics& messages) {
-  bool other_used = false;
-  for (const RuleRequest& request : requests) {
-    const RuleConfiguration& configuration = request.configuration;
-    other_used = other_used || configuration.parameters.contains(std::string(other_parameter));
-    if (request.error && evaluated_elsewhere(request.error->kind)) {
-      messages.warning(request.error->what());
-      continue;
-    }
-    if (request.error) {
-      const std::string rule = request.file.empty() && request.error->kind != ConfigurationErrorKind::unknown_rule
-                                   ? request.name() + ": "
-                                   : "";
-      messages.fail("Usage", rule + request.error->what(), ExitStatus::usage);
-      continue;
-    }
-    if (!configuration.action_json.empty()) {
-      messages.note(request.name() + ": its action_json is not performed here" +
-                    (options.on_trigger ? "" : "; --on-trigger CMD runs a command"));
-    }
-    const std::unique_ptr<Rule> rule = request.make();
-    const bool stops = rule->parameters().has(stop_parameter) && rule->parameters().boolean(stop_parameter);
-    if (!options.on_trigger && (stops ? !rule->parameters().has(prefix_parameter) : request.stop_withheld)) {
-      messages.warning(
-          request.name() +
-          ": stop_training_on_fire stops nothing: give --on-trigger CMD, a command that stops the job, or, "
-          "for a SageMaker job, -p stop_training_on_fire=True and -p training_job_name_prefix=NAME");
-    }
-  }
-  if (options.other && !other_used) {
-    messages.warning("--other: no rule asked for compares two trials");
-  }
-}
-
-}  // namespace smd::tool::rule
+}  // namespace smd::tool

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""report_browser_test.py --tools DIR --trials DIR --logs DIR [--shots DIR]: the pages of smd-report in Chromium: nothing is
+fetched, its console stays empty (an error of the script, or a violation of the page's policy, would stand there), and
+without script the text is the same. Pictures at three widths, light and dark, are kept in --shots."""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from report_page import Page
+
+ARGUMENTS = None
+ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TERM": "dumb"}
+HOSTILE = "</script><img src=http://example.com/x onerror=alert(1)>"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def browser():
+    found = next((path for path in map(shutil.which, BROWSERS) if path), None)
+    if found is None:
+        raise unittest.SkipTest("no Chromium: install the package chromium")
+    return found
+
+
+class Browser(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.chromium = browser()
+        cls.folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def report(self, name, *trials):
+        file = self.path(name + ".html")
+        done = subprocess.run(["smd-report", *trials, "-o", file], env=ENVIRONMENT, check=False, stderr=subprocess.PIPE)
+        self.assertIn(done.returncode, (0, 1, 4), done.stderr.decode())
+        return file
+
+    def save(self, name, tensors):
+        trial = self.path(name)
+        lines = "".join(json.dumps(one) + "\n" for one in tensors)
+        subprocess.run(["smd-save", trial, "--jsonl", "--end"], env=ENVIRONMENT, check=True, input=lines.encode())
+        return trial
+
+    def open(self, file, *options):
+        """What the browser prints, with its messages. Names are resolved to nothing: there is no network to reach."""
+        profile = tempfile.mkdtemp(dir=self.folder)
+        done = subprocess.run(
+            [self.chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+             "--disable-background-networking", "--disable-component-update", "--disable-sync",
+             "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", f"--user-data-dir={profile}", *options,
+             "file://" + file], env={**os.environ, "HOME": profile}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+            timeout=180)
+        self.assertEqual(done.returncode, 0, done.stderr.decode()[-2000:])
+        return done.stdout.decode(), done.stderr.decode()
+
+    def requests(self, log):
+        """The URLs that the page's process asked for, by the browser's own log."""
+        with open(log, encoding="utf-8") as file:
+            text = file.read()
+        try:
+            events = json.loads(text)["events"]
+        except json.JSONDecodeError:  # the browser ended before it closed the list
+            events = json.loads(text.rstrip().rstrip(",") + "]}")["events"]
+        found = [event.get("params", {}) for event in events]
+        # What the browser asks for of its own accord is of no origin.
+        return {one["url"] for one in found if one.get("initiator", "not an origin") != "not an origin" and
+                re.match(r"(https?|wss?|ftp):", one.get("url", ""))}
+
+    def test_a_request_is_seen(self):
+        """A page that loads something: without this, an empty log would say nothing."""
+        file, log = self.path("control.html"), self.path("control.json")
+        with open(file, "w", encoding="utf-8") as page:
+            page.write('<!DOCTYPE html><p><img src="http://example.com/x.png">')
+        self.open(file, "--dump-dom", f"--log-net-log={log}")
+        self.assertEqual(self.requests(log), {"http://example.com/x.png"})
+
+    def check(self, file):
+        log = self.path("net.json")
+        with_script, messages = self.open(file, "--dump-dom", f"--log-net-log={log}")
+        self.assertEqual([line for line in messages.splitlines() if ":CONSOLE" in line], [])
+        self.assertEqual(self.requests(log), set())
+        # --dump-dom itself needs scripts, so that it is the policy that forbids the page's own.
+        quiet = self.path("quiet.html")
+        with open(file, encoding="utf-8", newline="") as page, open(quiet, "w", encoding="utf-8", newline="") as copy:
+            copy.write(re.sub(r"script-src 'sha256-[^']*'", "script-src 'none'", page.read(), count=1))
+        without, messages = self.open(quiet, "--dump-dom")
+        self.assertIn("Content Security Policy", messages)
+        self.assertNotIn('class="js"', without)
+        body = {}
+        for name, dom in (("with", with_script), ("without", without)):
+            main = Page(dom).one("main")
+            body[name] = re.sub(r"\s+", " ", main.text()).strip()
+        self.assertGreater(len(body["with"]), 200)
+        self.assertEqual(body["with"], body["without"])
+        with open(file, encoding="utf-8", newline="") as page:
+            self.assertEqual(re.sub(r"\s+", " ", Page(page.read()).one("main").text()).strip(), body["without"])
+        self.assertIn('class="js"', with_script)  # the policy let the script run
+
+    def shoot(self, name, file):
+        if ARGUMENTS.shots is None:
+            return
+        os.makedirs(ARGUMENTS.shots, exist_ok=True)
+        for width in (380, 800, 1600):
+            for look in ("light", "dark"):
+                dark = ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if look == "dark" else []
+                self.open(file, f"--screenshot={os.path.join(ARGUMENTS.shots, f'{name}-{width}-{look}.png')}",
+                          f"--window-size={width},{2 * width if width > 400 else 1400}", "--hide-scrollbars", *dark)
+
+    def test_recorded(self):
+        for name, trial in (("digits", os.path.join(ARGUMENTS.trials, "pt_digits_train_eval")),
+                            ("log", os.path.join(ARGUMENTS.logs, "sick")),
+                            ("histograms", os.path.join(ARGUMENTS.logs, "pt_histograms"))):
+            with self.subTest(trial=name):
+                file = self.report(name, trial)
+                self.check(file)
+                self.shoot(name, file)
+
+    def test_several(self):
+        file = self.report("several", os.path.join(ARGUMENTS.logs, "sick"), os.path.join(ARGUMENTS.logs, "healthy"))
+        self.check(file)
+        self.shoot("several", file)
+
+    def test_hostile(self):
+        """A name that tries to load something."""
+        saved = [{"step": step, "tensor": HOSTILE, "value": 1.0 / (step + 1), "collections": ["losses"]}
+                 for step in range(5)]
+        self.check(self.report("hostile", self.save("hostile", saved)))
+
+
+def main():
+    global ARGUMENTS
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tools", required=True)
+    parser.add_argument("--trials", required=True)
+    parser.add_argument("--logs", required=True)
+    parser.add_argument("--shots")
+    ARGUMENTS, others = parser.parse_known_args()
+    ENVIRONMENT["PATH"] = os.path.abspath(ARGUMENTS.tools) + os.pathsep + os.environ["PATH"]
+    os.environ["PATH"] = ENVIRONMENT["PATH"]
+    unittest.main(argv=[sys.argv[0], *others])
+
+
+if __name__ == "__main__":
+    main()

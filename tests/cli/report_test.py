@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""report_test.py --tools DIR --trials DIR --logs DIR: the page of smd-report is well-formed, loads nothing, holds names as
+text, and shows the numbers that smd-reduce prints and the results that smd-rule prints."""
+
+import argparse
+import json
+import math
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from report_page import Page, check_page, figures, table_rows
+
+TRIALS = ""
+LOGS = ""
+ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TERM": "dumb"}
+NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+HOSTILE = ["</script><img src=x onerror=alert(1)>", "</title><b>", "</style>", "]]>", "\"quotes' & <b>&amp;",
+           "ab\u202ecd\u200f", "a\x01\x1b[31m\x7f", "n" * 10000, "重み/größe", "<!--", "%s%n{}", "--", "-n", "\ufffe",
+           "$(touch /tmp/x)`id`", "javascript:alert(1)"]
+
+
+def run(*command, status=0, stdin=None):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, env=ENVIRONMENT,
+                          input=stdin)
+    statuses = status if isinstance(status, tuple) else (status,)
+    if done.returncode not in statuses:
+        raise AssertionError(f"{' '.join(command)[:400]}: {done.returncode}, not {status}: {done.stderr.decode()}")
+    return done.stdout, done.stderr.decode()
+
+
+def rows(*command, status=(0, 1)):
+    return [json.loads(line) for line in run(*command, "--jsonl", status=status)[0].splitlines()]
+
+
+def number(value):
+    return NON_FINITE.get(value, value) if isinstance(value, str) else value
+
+
+class Report(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def save(self, name, tensors, options=()):
+        trial = self.path(name)
+        lines = "".join(json.dumps(one) + "\n" for one in tensors)
+        run("smd-save", trial, "--jsonl", "--end", *options, stdin=lines.encode())
+        return trial
+
+    def html(self, *arguments, status=(0, 1)):
+        file = self.path("page.html")
+        out, _ = run("smd-report", *arguments, "-o", file, status=status)
+        self.assertEqual(out, b"")
+        with open(file, encoding="utf-8", newline="") as page:
+            return page.read()
+
+    def page(self, *arguments, status=(0, 1)):
+        return check_page(Page(self.html(*arguments, status=status)))
+
+    def check_curve(self, row, values):
+        """The row of a table behind a figure, and the (step, value) pairs that it is of."""
+        finite = [(step, value) for step, value in values if math.isfinite(value)]
+        self.assertEqual(int(row["points"]), len(values))
+        step = next(name for name in row if name.startswith("first ") and name != "first")[len("first "):]
+        for what, (at, value) in (("first", values[0]), ("last", values[-1])):
+            self.assertEqual(int(row[f"{what} {step}"]), at)
+            self.assertTrue(float(row[what]) == value or (math.isnan(value) and row[what] == "nan"), (row, value))
+        if finite:
+            self.assertEqual(float(row["least"]), min(value for _, value in finite))
+            self.assertEqual(float(row["greatest"]), max(value for _, value in finite))
+
+    def test_losses_are_those_of_reduce(self):
+        """Training beside validation: a curve for each mode, with smd-reduce's numbers; the command prints them."""
+        trial = os.path.join(TRIALS, "pt_digits_train_eval")
+        page = self.page(trial)
+        losses = {row["tensor"] for row in rows("smd-reduce", trial, "-c", "losses", "-r", "mean")}
+        self.assertTrue(losses)
+        shown = {title: (table, commands) for title, table, commands, _ in figures(page)}
+        for loss in losses:
+            table, commands = shown[loss]
+            expected = rows("smd-reduce", trial, "-n", loss, "-r", "mean")
+            modes = {row["mode"] for row in expected}
+            self.assertEqual({row["curve"] for row in table}, {mode.lower() for mode in modes})
+            for row in table:
+                self.check_curve(row, [(one["step"], number(one["mean"])) for one in expected
+                                       if one["mode"].lower() == row["curve"]])
+            self.assertEqual(rows(*shlex.split(commands[0])), expected)
+
+    def test_norms_are_those_of_reduce(self):
+        trial = os.path.join(TRIALS, "pt_digits_train_eval")
+        page = self.page(trial)
+        for title, collection in (("Gradients", "gradients"), ("Weights", "weights")):
+            expected = {}
+            for row in rows("smd-reduce", trial, "-c", collection, "-r", "l2"):
+                expected.setdefault((row["tensor"], row["mode"].lower()), []).append((row["step"], number(row["l2"])))
+            (table,) = [table for name, table, _, _ in figures(page) if name == title]
+            several = len({mode for _, mode in expected}) > 1
+            self.assertEqual({row["curve"] for row in table},
+                             {f"{tensor}, {mode}" if several else tensor for tensor, mode in expected})
+            for (tensor, mode), values in expected.items():
+                (row,) = [row for row in table if row["curve"] == (f"{tensor}, {mode}" if several else tensor)]
+                self.check_curve(row, values)
+
+    def test_tensors_table(self):
+        trial = os.path.join(TRIALS, "pt_digits_train_eval")
+        table = table_rows(next(self.page(trial).by_id("tensors").all("table")))
+        expected = {}
+        for row in rows("smd-reduce", trial, "-r", "min,max,mean,l2"):
+            expected.setdefault(row["tensor"], []).append(row)
+        self.assertEqual({row["tensor"] for row in table}, set(expected))
+        for row in table:
+            of = expected[row["tensor"]]
+            self.assertEqual(int(row["steps"]), len(of))
+            self.assertEqual(int(row["first step"]), of[0]["step"])
+            self.assertEqual(int(row["last step"]), of[-1]["step"])
+            self.assertEqual(float(row["least"]), min(number(one["min"]) for one in of))
+            self.assertEqual(float(row["greatest"]), max(number(one["max"]) for one in of))
+            self.assertEqual(float(row["last mean"]), number(of[-1]["mean"]))
+            self.assertEqual(float(row["last l2"]), number(of[-1]["l2"]))
+
+    def test_rules_are_those_of_smd_rule(self):
+        """Results and findings; a mark in the figure links to the rule, and the finding back to the figure."""
+        trial = self.save("bad", [{"step": step, "tensor": name, "value": [value] * 200, "collections": ["gradients"]}
+                                  for step, value in enumerate([1.0, 2.0, "NaN", 3.0, "Infinity", 1.0])
+                                  for name in ("gradient/a", "gradient/b")])
+        page = self.page(trial, "-r", "ExplodingTensor", status=1)
+        records = [json.loads(line) for line in
+                   run("smd-rule", trial, "-r", "ExplodingTensor", "-k", "--jsonl", status=1)[0].splitlines()]
+        findings = [record for record in records if record["record"] == "finding"]
+        section = page.by_id("rule-1-1")
+        table = table_rows(next(section.all("table")))
+        self.assertEqual(len(table), min(len(findings), 20))
+        for row, finding in zip(table, findings):
+            self.assertTrue(row["step"].split()[0] == str(finding["step"]), row)
+            self.assertEqual(row["tensor"], finding["tensor"])
+            self.assertEqual(row["message"], finding["message"])
+        self.assertIn("found something wrong", page.by_id("verdict").text())
+        links = {link.attributes["href"] for link in section.all("a")}
+        self.assertTrue(links)
+        for link in links:
+            marked = page.by_id(link[1:])
+            self.assertIn("#rule-1-1", {back.attributes["href"] for back in marked.all("a")})
+
+    def test_healthy(self):
+        falling = [{"step": step, "tensor": "loss", "value": 2.0 / (step + 1), "collections": ["losses"]}
+                   for step in range(30)]
+        page = self.page(self.save("good", falling), "-r", "LossNotDecreasing", status=0)
+        self.assertIn("No sign of trouble", page.by_id("verdict").text())
+
+    def test_update_ratio(self):
+        """|w - w before| / |w before|, by hand: from (3, 4) to (3, 0) 4 / 5, and then nothing changes."""
+        padding = [0.0] * 200  # scalars have no ratio
+        saved = [{"step": step, "tensor": "w", "value": [*value, *padding], "collections": ["weights"]}
+                 for step, value in enumerate([(3, 4), (3, 0), (3, 0)])]
+        table = {title: table for title, table, _, _ in figures(self.page(self.save("w", saved)))}["Update to weight ratio"]
+        self.assertEqual([(row["first"], row["last"]) for row in table], [("0.8", "0")])
+        # Of weights that are not finite there is none.
+        saved += [{"step": 3 + i, "tensor": "w", "value": [value, 1, *padding], "collections": ["weights"]}
+                  for i, value in enumerate(["NaN", "NaN", 5])]
+        table = {title: table for title, table, _, _ in figures(self.page(self.save("v", saved)))}["Update to weight ratio"]
+        self.assertEqual([(row["points"], row["not finite"]) for row in table], [("5", "3 NaN")])
+
+    def test_not_finite_and_gaps(self):
+        values = [1, 2, "NaN", "Infinity", 5, 6]
+        saved = [{"step": 10 * i if i < 5 else 500, "tensor": "loss", "value": value, "collections": ["losses"]}
+                 for i, value in enumerate(values)]
+        page = self.page(self.save("loss", saved))
+        (row,) = next(table for title, table, _, _ in figures(page) if title == "loss")
+        self.assertEqual((row["points"], row["not finite"], row["gaps"]), ("6", "1 NaN, 1 inf", "1"))
+        self.assertIn("NaN or infinities in 1 tensor, first in loss at step 20", page.by_id("verdict").text())
+
+    def test_hostile_names(self):
+        """In names of tensors, collections, workers, trials, titles: text, and never markup."""
+        saved = [{"step": step, "tensor": name, "value": [float(step), 1.5, *[0.0] * 200], "worker": "w<b>&\"'",
+                  "collections": ["weights", "<i>c"]} for step in range(3) for name in HOSTILE]
+        saved += [{"step": step, "tensor": name + "s", "value": math.exp(-step), "worker": "w<b>&\"'",
+                   "collections": ["losses"]} for step in range(3) for name in HOSTILE]
+        saved.sort(key=lambda one: one["step"])
+        trial = self.save("a<b>'&", saved)
+        page = self.page(trial, "--title", "</title><script>alert(1)</script>\u202e")
+        self.assertEqual(page.one("title").text() if len(list(page.root.all("title"))) == 1 else
+                         next(page.one("head").all("title")).text(), "</title><script>alert(1)</script>\\u{202e}")
+        text = page.root.text()
+        for name in HOSTILE[:5]:
+            self.assertIn(name, text)
+        self.assertNotIn("\u202e", text)
+        table = table_rows(next(page.by_id("tensors").all("table")))
+        self.assertEqual(len(table), 2 * len(HOSTILE))
+        for command in (code.text() for code in page.by_id("tensors").parent.all("code")):
+            self.assertNotIn("\n", command)
+        commands = [command for title, _, commands, _ in figures(page) if title == HOSTILE[0] + "s"
+                    for command in commands]
+        self.assertEqual(shlex.split(commands[0])[3], HOSTILE[0] + "s")
+
+    def test_several_trials(self):
+        one = self.save("one", [{"step": step, "tensor": "loss", "value": 1 / (step + 1), "collections": ["losses"]}
+                                for step in range(9)])
+        two = self.save("two", [{"step": step, "tensor": "loss", "value": 2 / (step + 1), "collections": ["losses"]}
+                                for step in range(7)])
+        page = self.page(one, two)
+        table = next(table for title, table, _, _ in figures(page) if title == "loss")
+        self.assertEqual([row["curve"] for row in table], [one, two])
+        self.assertEqual([row["points"] for row in table], ["9", "7"])
+        # One that cannot be read costs only itself.
+        page = self.page(one, self.path("none"), status=3)
+        self.assertIn("Not read", page.by_id("verdict").text())
+
+    def test_layouts(self):
+        for trial in sorted(os.listdir(LOGS)):
+            path = os.path.join(LOGS, trial)
+            if os.path.isdir(path) and run("smd-ls", "-q", path, status=tuple(range(7)))[0] == b"":
+                with self.subTest(trial=trial):
+                    file = self.path("page.html")
+                    done = subprocess.run(["smd-report", path, "-o", file], env=ENVIRONMENT, check=False,
+                                          stderr=subprocess.PIPE)
+                    self.assertIn(done.returncode, (0, 1, 3, 4), done.stderr)
+                    if os.path.exists(file):
+                        with open(file, encoding="utf-8", newline="") as page:
+                            check_page(Page(page.read()))
+                        os.remove(file)
+
+    def test_same_bytes(self):
+        trial = os.path.join(TRIALS, "pt_digits_train_eval")
+        self.assertEqual(self.html(trial, "-j", "1"), self.html(trial, "-j", "4"))
+
+    def test_selection(self):
+        trial = os.path.join(TRIALS, "pt_digits_train_eval")
+        names = [row["tensor"] for row in rows("smd-ls", trial)]
+        page = self.page(trial, "-n", names[0], "-s", "0:3")
+        table = table_rows(next(page.by_id("tensors").all("table")))
+        self.assertLessEqual({row["tensor"] for row in table}, {names[0]})
+        self.assertTrue(all(int(row["last step"]) < 3 for row in table))
+        page = self.page(trial, "-x", re.escape(names[0]))
+        self.assertNotIn(names[0], {row["tensor"] for row in table_rows(next(page.by_id("tensors").all("table")))})
+
+    def test_refused(self):
+        """What is wrong leaves the file as it was."""
+        trial = self.save("x", [{"step": 0, "tensor": "x", "value": 1}])
+        file = self.path("old.html")
+        with open(file, "w", encoding="utf-8") as old:
+            old.write("old")
+        for status, wrong, command in (
+                (2, "-o FILE is missing", (trial,)),
+                (2, "standard output", (trial, "-o", "-")),
+                (2, "NoSuchRule", (trial, "-r", "NoSuchRule", "-o", file)),
+                (2, "--param", (trial, "-p", "threshold=1", "-o", file)),
+                (2, "--incomplete", (trial, "--incomplete", "-o", file)),
+                (3, "NotFound", (self.path("none"), "-o", file)),
+                (3, "no such", (trial, "-o", self.path("no/such/page.html")))):
+            with self.subTest(command=" ".join(command)):
+                _, messages = run("smd-report", *command, status=status)
+                self.assertIn(wrong.lower(), messages.lower())
+                with open(file, encoding="utf-8") as old:
+                    self.assertEqual(old.read(), "old")
+
+    def test_follow(self):
+        """The last page of a job that has ended is that of one look, but for rules that go by the clock."""
+        trial = self.save("loss", [{"step": step, "tensor": "loss", "value": 1 / (step + 1), "collections": ["losses"]}
+                                   for step in range(9)])
+        once = self.html(trial, "-r", "LossNotDecreasing")
+        self.assertEqual(self.html(trial, "-r", "LossNotDecreasing", "-F", "--timeout", "60"), once)
+        self.assertNotIn("http-equiv=\"refresh\"", once)
+
+
+def main():
+    global TRIALS, LOGS
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tools", required=True)
+    parser.add_argument("--trials", required=True)
+    parser.add_argument("--logs", required=True)
+    known, others = parser.parse_known_args()
+    TRIALS, LOGS = known.trials, known.logs
+    ENVIRONMENT["PATH"] = os.path.abspath(known.tools) + os.pathsep + os.environ["PATH"]
+    os.environ["PATH"] = ENVIRONMENT["PATH"]
+    unittest.main(argv=[sys.argv[0], *others])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+
+#include <array>
+
+namespace smd::tool::report {
+
+namespace {
+
+constexpr std::array<OperandSpec, 1> operands = {
+    {{.metavar = "TRIAL", .kind = ValueKind::trial, .required = true, .repeats = true}}};
+
+constexpr std::array<Example, 3> examples = {{
+    {.purpose = "is this run healthy, and what does its loss do?", .command = "smd-report run -o run.html"},
+    {.purpose = "two runs, laid over one another", .command = "smd-report run other-run -o both.html"},
+    {.purpose = "while the job runs; the page reloads itself", .command = "smd-report run -F -o run.html"},
+}};
+
+constexpr std::array<Example, 3> more_examples = {{
+    {.purpose = "The rules of a SageMaker job, as an artefact of CI",
+     .command = "smd-report run -C job.json -o report.html"},
+    {.purpose = "Only the last part of a long run, and one rule with a parameter",
+     .command = "smd-report run -s 50000: -r LossNotDecreasing -p num_steps=50 -o end.html"},
+    {.purpose = "A heading of one's own", .command = "smd-report run --title 'digits, learning rate 0.1' -o run.html"},
+}};
+
+constexpr std::array<ExitNote, 6> exit_notes = {{
+    {ExitStatus::yes, "the page was written, and no rule triggered"},
+    {ExitStatus::no, "the page was written, and a rule triggered; or something named is not there"},
+    {ExitStatus::usage, "wrong usage, an unknown rule or parameter"},
+    {ExitStatus::unreadable, "a trial cannot be read, or the page not written"},
+    {ExitStatus::damaged, "damaged data; the page shows the rest, and says so"},
+    {ExitStatus::timed_out, "with --follow, the job went on after --timeout, or no step came within --idle"},
+}};
+
+constexpr std::array<Prose, 4> prose = {{
+    {.title = "THE PAGE",
+     .text =
+         "One HTML file that holds everything: it opens from disk, can be mailed, prints, follows the reader's light "
+         "or dark, and loads nothing. Its Content-Security-Policy allows the page's own style and script, by their "
+         "digests, and nothing else; names and values of the trial are text, whatever they hold. Without script "
+         "everything is there but the conveniences: the readout under the pointer, zoom (drag a rectangle; a double "
+         "click shows the whole again), hiding a curve by a click on its name, and sorting of tables. The same trial "
+         "gives the same bytes.\n\n"
+         "The first screen says whether the run is healthy, what is broken, and what the loss does. Then, each only if "
+         "there is something to show: what the trial is; the results of the rules; losses, training beside validation; "
+         "other scalars; norms of gradients and weights, and how much the weights change in a step; how the elements "
+         "are spread, as percentiles or as the buckets that the job saved; the share of zeros of activations; time per "
+         "step, and losses by worker; a table of tensors; and commands. Of many tensors the worst come first, those "
+         "with findings and then those with NaN or infinities, and the rest is one click away, by layer."},
+    {.title = "CURVES",
+     .text = "Curves are those of the first worker by name that saved a tensor at a step. Saved statistics are used "
+             "where there are any, as smd-reduce does; behind each figure are a table of numbers that read back equal, "
+             "and the command that prints the curve. Curves are thinned to what a screen shows: the least and the "
+             "greatest number of each column are kept. Lines end at NaN, infinities and missing steps, which are "
+             "marked. Percentiles are computed of values of 512 bytes to 8 MiB, at no more than 96 steps evenly "
+             "spread. The "
+             "update to weight ratio is the root of the sum of squares of what changed since the step before, over "
+             "that of the weights before; large weights, beyond 32 MiB together, are left out, and the page says so."},
+    {.title = "RULES",
+     .text =
+         "Without -r and -C each built-in rule is evaluated that needs neither a parameter nor another trial, and "
+         "those "
+         "that had something to look at are shown. A rule goes on after a step that triggered, so that all findings "
+         "are marked in the figures. Statistics and rules are evaluated together, so that each record is read once; "
+         "buckets are read beside that. Nothing stops a job: that is for smd-rule. The present, for rules that go by "
+         "the clock, is when the trial was last written; with --follow it is this machine's clock."},
+    {.title = "FOLLOWING",
+     .text = "With -F the page is rewritten, whole, at most each --interval (default: 2s), and reads itself anew at "
+             "that interval (default: 5s), until the jobs have ended. A signal ends it with a last page."},
+}};
+
+constexpr std::array<std::string_view, 5> see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-rule(1)", "smd-rules(7)",
+                                                      "smd-trial(5)"};
+
+}  // namespace
+
+const CommandDefinition& ReportCommand::definition() const {
+  static const CommandDefinition definition = {
+      .name = "smd-report",
+      .synopsis = "[OPTION]... TRIAL... -o FILE.html",
+      .summary = "Writes one HTML page that shows whether training is healthy, and where it went wrong.",
+      .brief = "write one page about a training job, to look at",
+      .operands = operands,
+      .examples = examples,
+      .option_tables = {RuleOptions::table(), ReportCommandOptions::table(), SelectionOptions::name_table(),
+                        SelectionOptions::table(), MessageOptions::table(), FollowingOptions::table(),
+                        ReadingOptions::table()},
+      .formats = {},
+      .exit_notes = exit_notes,
+      .prose = prose,
+      .see_also = see_also,
+      .more_examples = more_examples,
+  };
+  return definition;
+}
+
+}  // namespace smd::tool::report

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "examination.hpp"
+
+#include <smd/rule_registry.hpp>
+
+#include "cli/progress.hpp"
+#include "requests/evaluated_steps.hpp"
+#include "rows/date.hpp"
+#include "saved_histograms.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace smd::tool::report {
+
+namespace {
+
+// What all curves of a trial may keep, in columns.
+constexpr std::size_t column_budget = 160000;
+constexpr std::size_t fewest_columns = 32;
+constexpr std::size_t most_columns = 512;
+// The rule that holds losses of training and validation against each other.
+constexpr std::string_view pairing_rule = "Overfit";
+
+// Leaves an evaluation between two of its parts.
+struct Interrupted {};
+
+SurveyOptions survey_options(const SelectionOptions& selection, const Trial& trial) {
+  SurveyOptions options;
+  options.tensors = {.names = selection.names,
+                     .regex = selection.regexes,
+                     .collections = selection.collections,
+                     .all = !selection.selects_tensors()};
+  options.exclude = selection.excludes;
+  const std::size_t curves = std::max<std::size_t>(trial.tensor_names().size(), 1) * measures;
+  options.columns = std::clamp(column_budget / curves, fewest_columns, most_columns);
+  return options;
+}
+
+// Whether a rule can be evaluated with nothing but a trial.
+bool looks_alone(const RuleDescription& rule) {
+  if (!rule.plugin.empty() || rule.other_trials != 0) {
+    return false;
+  }
+  try {
+    static_cast<void>(make_rule(rule.name));
+    return true;
+  } catch (const ConfigurationError&) {  // it must be told what to look at
+    return false;
+  }
+}
+
+}  // namespace
+
+std::vector<RuleRequest> requests_of_page(const RuleOptions& rules, Diagnostics& messages) {
+  RuleOptions asked = rules;
+  if (rules.empty()) {
+    for (const RuleDescription& rule : rule_descriptions()) {
+      if (looks_alone(rule)) {
+        asked.rules.push_back(rule.name);
+      }
+    }
+  }
+  std::vector<RuleRequest> requests = rule_requests(asked, {}, messages);
+  for (RuleRequest& request : requests) {
+    if (const auto stop = request.configuration.parameters.find(std::string(stop_parameter));
+        stop != request.configuration.parameters.end()) {
+      stop->second = "False";  // a page looks on
+    }
+    if (request.error && evaluated_elsewhere(request.error->kind)) {
+      messages.warning(request.error->what());
+    } else if (request.error) {
+      messages.fail("Usage", request.error->what(), ExitStatus::usage);
+    }
+  }
+  return requests;
+}
+
+Examination::Examination(const ExaminationContext& context, Trial& trial, std::string name, EvaluationOptions options)
+    : context_(context),
+      trial_(trial),
+      name_(std::move(name)),
+      survey_(survey_options(context.options.selection, trial)) {
+  options.keep_going = true;
+  options.jobs = context.options.reading.jobs;
+  if (!options.follow) {
+    // The same page whenever it is made: the present is when the trial was last written.
+    options.now = [this] { return survey_.histories().last_write.value_or(0); };
+  }
+  steps_ = options;
+  evaluator_.emplace(trial, std::move(options));
+  evaluator_->add(survey_);
+  context.others.allow(name_);
+  bool pairs = false;
+  for (const RuleRequest& request : context.requests) {
+    add(request);
+    pairs = pairs || (!request.error && request.configuration.rule_to_invoke == pairing_rule);
+  }
+  if (!pairs && !trial.has_modes()) {
+    pairs_ = evaluator_->add(make_rule(pairing_rule));
+  }
+}
+
+void Examination::add(const RuleRequest& request) {
+  const RuleConfiguration& configuration = request.configuration;
+  if (request.error) {
+    evaluator_->add_error(configuration.name, configuration.rule_to_invoke, *request.error);
+    return;
+  }
+  std::unique_ptr<Rule> rule = request.make();
+  std::vector<const Trial*> others;
+  if (request.other_trials > 0) {
+    std::string why;
+    const Trial* const other = context_.others.open(rule->parameters().text(std::string(other_parameter)), why);
+    if (other == nullptr) {
+      evaluator_->add_error(configuration.name, rule->name(),
+                            ConfigurationError(ConfigurationErrorKind::bad_trial, why, std::string(other_parameter)));
+      return;
+    }
+    others.push_back(other);
+  }
+  evaluator_->add(std::move(rule), configuration.name, std::move(others));
+}
+
+void Examination::say(const RuleResult& result) {
+  Diagnostics& messages = context_.messages;
+  for (const Problem& problem : result.problems) {
+    messages.report_once(problem, trial_.path());
+    messages.raise(status_of(problem.kind));
+  }
+  if (result.records_unread > 0) {
+    messages.raise(ExitStatus::damaged);
+  }
+}
+
+TrialReport Examination::report(bool last) {
+  TrialReport report = {
+      .name = name_, .facts = facts_of(trial_), .histories = std::make_shared<const Histories>(survey_.histories())};
+  report.buckets = saved_histograms(trial_, *report.histories, steps_);
+  if (report.histories->last_write) {
+    show_date(report.facts.written, Cell(*report.histories->last_write), 0);
+  }
+  const std::vector<RuleResult>& results = evaluator_->results();
+  const bool chosen = !context_.options.rules.empty();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const RuleResult& result = results[i];
+    report.pairs.insert(report.pairs.end(), result.pairs.begin(), result.pairs.end());
+    if (i == 0 || i == pairs_) {  // what is read for the page counts as what rules read
+      for (const Problem& problem : result.problems) {
+        report.facts.problems.push_back(to_string(problem));
+      }
+    } else {
+      const bool passed = !chosen && result.status == RuleStatus::not_evaluated;
+      (passed ? report.passed_over : report.results).push_back(result);
+      if (last && result.status == RuleStatus::issues_found) {
+        context_.messages.raise(ExitStatus::no);
+      }
+    }
+    if (last) {
+      say(result);
+    }
+  }
+  std::sort(report.pairs.begin(), report.pairs.end());
+  report.pairs.erase(std::unique(report.pairs.begin(), report.pairs.end()), report.pairs.end());
+  std::vector<std::string>& problems = report.facts.problems;
+  std::sort(problems.begin(), problems.end());
+  problems.erase(std::unique(problems.begin(), problems.end()), problems.end());
+  return report;
+}
+
+TrialReport examine(const ExaminationContext& context, Trial& trial, const std::string& name,
+                    const std::stop_token& stop) {
+  EvaluationOptions options;
+  choose_steps(options, context.options.selection, trial, context.messages);
+  if (!options.steps && trial.listed_steps().empty()) {
+    report_no_step(trial, context.messages);
+  }
+  Progress progress("examining steps", 0);
+  options.progress = [&](std::uint64_t done, std::uint64_t total) {
+    progress.at(done, total);
+    if (stop.stop_requested()) {
+      throw Interrupted();
+    }
+  };
+  const std::optional<GlobalStep> end = options.end;
+  Examination examination(context, trial, name, std::move(options));
+  Evaluator& evaluator = examination.evaluator();
+  try {
+    evaluator.offer();
+    const std::vector<GlobalStep> listed = trial.listed_steps();
+    evaluator.finish(!(end && !listed.empty() && listed.back() >= *end));
+  } catch (const Interrupted&) {
+    evaluator.finish(false);
+  } catch (const ReadError& error) {
+    if (error.problem.kind != ProblemKind::stopped) {
+      throw;
+    }
+    evaluator.finish(false);
+  }
+  return examination.report(true);
+}
+
+}  // namespace smd::tool::report

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/evaluator.hpp>
+#include <smd/trial.hpp>
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cli/diagnostics.hpp"
+#include "options.hpp"
+#include "requests/other_trials.hpp"
+#include "requests/requests.hpp"
+#include "survey.hpp"
+#include "trial_report.hpp"
+
+namespace smd::tool::report {
+
+/// What examining needs, whatever the trial.
+struct ExaminationContext {
+  const ReportCommandOptions& options;
+  const std::vector<RuleRequest>& requests;  ///< Empty: the built-in rules.
+  OtherTrials& others;
+  Diagnostics& messages;
+};
+
+/// The rules of -r and -C, or every built-in rule that needs neither another trial nor a parameter; none stops a job.
+[[nodiscard]] std::vector<RuleRequest> requests_of_page(const RuleOptions& rules, Diagnostics& messages);
+
+/// The rules and the statistics of one trial, evaluated together.
+class Examination {
+ public:
+  /// What goes on is said by `progress` and, when it throws, ended. The context and the trial outlive this.
+  Examination(const ExaminationContext& context, Trial& trial, std::string name, EvaluationOptions options);
+  Examination(const Examination&) = delete;
+  Examination& operator=(const Examination&) = delete;
+
+  [[nodiscard]] Evaluator& evaluator() noexcept { return *evaluator_; }
+  /// What is known so far. `last`: no more comes, so that problems are reported with their status.
+  [[nodiscard]] TrialReport report(bool last);
+
+ private:
+  void add(const RuleRequest& request);
+  void say(const RuleResult& result);
+
+  const ExaminationContext& context_;
+  Trial& trial_;
+  std::string name_;
+  Survey survey_;
+  EvaluationOptions steps_;  // which are examined
+  std::optional<Evaluator> evaluator_;
+  std::optional<std::size_t> pairs_;  // the rule that is evaluated for its pairs alone
+};
+
+/// Examines what is there. A stop that is asked for ends it early; the report then holds what was seen.
+[[nodiscard]] TrialReport examine(const ExaminationContext& context, Trial& trial, const std::string& name,
+                                  const std::stop_token& stop);
+
+}  // namespace smd::tool::report

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "figures.hpp"
+
+#include "cli/xml_text.hpp"
+#include "draw/chart_table.hpp"
+#include "draw/drawing.hpp"
+#include "draw/svg.hpp"
+#include "html.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace smd::tool::report {
+
+namespace {
+
+constexpr std::size_t most_marks = 400;          // in one figure
+constexpr std::size_t points_of_figure = 14000;  // of all curves, about 200 kB
+constexpr std::size_t most_table_rows = 300;
+
+bool is_number(const std::string& cell) {
+  return !cell.empty() && cell.find_first_not_of("0123456789+-.einfa") == std::string::npos;
+}
+
+std::string numbers_table(const Chart& chart) {
+  const ChartTable table = chart_table(chart);
+  std::vector<std::vector<HtmlCell>> rows;
+  for (const std::vector<std::string>& row : table.rows) {
+    if (rows.size() == most_table_rows) {
+      break;
+    }
+    std::vector<HtmlCell>& cells = rows.emplace_back();
+    for (const std::string& cell : row) {
+      const bool number = !cells.empty() && is_number(cell);
+      cells.push_back({number ? xml(cell) : name_html(cell), number});
+    }
+  }
+  std::string out = table_html(chart.title, table.header, rows);
+  if (table.rows.size() > most_table_rows) {
+    out += fmt::format("<p class=\"remark\">And {} more; the command below prints all.</p>\n",
+                       table.rows.size() - most_table_rows);
+  }
+  return out;
+}
+
+// The numbers at the ends of the axes, from which the script says what is under the pointer.
+std::string axes_of(const Chart& chart) {
+  const auto* const set = std::get_if<CurveSet>(&chart.content);
+  if (set == nullptr) {
+    return {};
+  }
+  Extent x;
+  Extent y;
+  const Scale scale(chart.y, {1, 2}, 0, 1);
+  for (const ChartCurve& curve : set->curves) {
+    for (const ChartPoint& point : curve.points) {
+      x.add(point.x);
+      if (scale.shows(point.y)) {
+        y.add(point.y);
+      }
+    }
+  }
+  if (x.empty() || y.empty()) {
+    return {};
+  }
+  const Extent shown_x = Scale::extent(chart.x, x, 0.02);
+  const Extent shown_y = Scale::extent(chart.y, y, 0.06);
+  return fmt::format(" data-axes=\"{} {} {} {} {}\"", exact_text(shown_x.low), exact_text(shown_x.high),
+                     exact_text(shown_y.low), exact_text(shown_y.high),
+                     chart.y.scale == ScaleKind::logarithmic ? "log" : "linear");
+}
+
+}  // namespace
+
+std::string rule_anchor(std::size_t trial, std::size_t rule) { return fmt::format("rule-{}-{}", trial + 1, rule + 1); }
+
+std::size_t columns_for(std::size_t curves) noexcept {
+  return std::clamp<std::size_t>(points_of_figure / (4 * std::max<std::size_t>(curves, 1)), 12, 560);
+}
+
+Figures::Figures(std::span<const TrialReport> trials) {
+  for (std::size_t trial = 0; trial < trials.size(); ++trial) {
+    for (std::size_t rule = 0; rule < trials[trial].results.size(); ++rule) {
+      collect(trials[trial].results[rule], trials.size() > 1 ? trials[trial].name : std::string(),
+              fmt::format("#{}", rule_anchor(trial, rule)));
+    }
+  }
+}
+
+void Figures::collect(const RuleResult& result, const std::string& trial, const std::string& link) {
+  for (const Finding& finding : result.findings) {
+    const std::string tensor = finding.tensor.value_or(std::string());
+    ++counts_[tensor];
+    std::vector<Mark>& marks = marks_[tensor];
+    if (finding.step && marks.size() < most_marks) {
+      marks.push_back({*finding.step,
+                       fmt::format("{}{}step {}, {}: {}", trial, trial.empty() ? "" : ": ", finding.step->value,
+                                   result.name, finding.message),
+                       link});
+    }
+  }
+}
+
+std::size_t Figures::findings_of(std::string_view tensor) const {
+  const auto found = counts_.find(tensor);
+  return found == counts_.end() ? 0 : found->second;
+}
+
+std::string Figures::link_to(std::string_view tensor) const {
+  const auto found = shown_.find(tensor);
+  return found == shown_.end() ? std::string() : fmt::format("#figure-{}", found->second);
+}
+
+std::vector<ChartFinding> Figures::marks_of(const std::set<std::string>& tensors) const {
+  std::vector<const Mark*> marks;
+  for (const std::string& tensor : tensors) {
+    if (const auto found = marks_.find(tensor); found != marks_.end()) {
+      for (const Mark& mark : found->second) {
+        marks.push_back(&mark);
+      }
+    }
+  }
+  std::stable_sort(marks.begin(), marks.end(), [](const Mark* a, const Mark* b) { return a->step < b->step; });
+  std::vector<ChartFinding> findings;
+  std::set<std::pair<GlobalStep, std::string_view>> seen;  // a rule is marked once at a step
+  for (const Mark* const mark : marks) {
+    if (findings.size() < most_marks && seen.emplace(mark->step, mark->link).second) {
+      findings.push_back({static_cast<double>(mark->step.value), mark->text, mark->link});
+    }
+  }
+  return findings;
+}
+
+std::string Figures::add(Figure figure) {
+  ++figures_;
+  figure.chart.findings = marks_of(figure.tensors);
+  for (const std::string& tensor : figure.tensors) {
+    shown_.try_emplace(tensor, figures_);
+  }
+  std::string out =
+      fmt::format("<figure id=\"figure-{}\"{}>\n{}", figures_, axes_of(figure.chart), svg_element(figure.chart));
+  if (!figure.remark.empty()) {
+    out += fmt::format("<p class=\"remark\">{}</p>\n", xml(figure.remark));
+  }
+  std::string behind = numbers_table(figure.chart);
+  for (const std::string& command : figure.commands) {
+    behind += command_html(command);
+  }
+  return out + details_html("Numbers and command", behind) + "</figure>\n";
+}
+
+}  // namespace smd::tool::report

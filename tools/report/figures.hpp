@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "draw/chart.hpp"
+#include "trial_report.hpp"
+
+namespace smd::tool::report {
+
+/// A chart for the page.
+struct Figure {
+  Chart chart;
+  std::set<std::string> tensors = {};      ///< Whose findings are marked.
+  std::vector<std::string> commands = {};  ///< Which print the same numbers.
+  std::string remark = {};                 ///< Text below it; may be empty.
+};
+
+/// Numbers the figures of a page, marks the findings in them, and knows where a tensor is shown.
+class Figures {
+ public:
+  explicit Figures(std::span<const TrialReport> trials);
+
+  /// The figure as HTML: the chart, and behind it a table and the command line.
+  [[nodiscard]] std::string add(Figure figure);
+  /// `#figure-3`: the first figure that shows the tensor; empty if none does.
+  [[nodiscard]] std::string link_to(std::string_view tensor) const;
+  /// How many findings there are about a tensor, in all trials.
+  [[nodiscard]] std::size_t findings_of(std::string_view tensor) const;
+
+ private:
+  struct Mark {
+    GlobalStep step;
+    std::string text;
+    std::string link;
+  };
+
+  void collect(const RuleResult& result, const std::string& trial, const std::string& link);
+  [[nodiscard]] std::vector<ChartFinding> marks_of(const std::set<std::string>& tensors) const;
+
+  std::map<std::string, std::vector<Mark>, std::less<>> marks_;  // by tensor; empty: of none
+  std::map<std::string, std::size_t, std::less<>> counts_;
+  std::map<std::string, std::size_t, std::less<>> shown_;  // tensor to the number of its first figure
+  std::size_t figures_ = 0;
+};
+
+/// The anchor of a rule's result: `rule-1-3`.
+[[nodiscard]] std::string rule_anchor(std::size_t trial, std::size_t rule);
+
+/// How many columns each of so many curves of one figure may take, so that the page stays small.
+[[nodiscard]] std::size_t columns_for(std::size_t curves) noexcept;
+
+}  // namespace smd::tool::report

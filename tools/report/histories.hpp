@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <smd/step.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "roles.hpp"
+#include "thin_curve.hpp"
+
+namespace smd::tool::report {
+
+/// The statistics that have a curve over all steps.
+enum class Measure : std::uint8_t { l2, mean, min, max, zero_fraction };
+inline constexpr std::size_t measures = 5;
+
+/// The statistics of a fan, by name and from the least to the greatest percentile.
+inline constexpr std::array<std::string_view, 7> fan_names = {"min", "p5", "p25", "p50", "p75", "p95", "max"};
+
+/// How the elements are spread at one step; NaN where that is not known.
+struct FanSample {
+  GlobalStep step;
+  std::array<double, fan_names.size()> numbers = {};
+};
+
+/// Samples of every so many steps: twice as far apart as soon as there are many. The first stays.
+struct Fan {
+  std::size_t every = 1;  ///< Of the tensor's steps, one in so many.
+  std::vector<FanSample> samples = {};
+};
+
+/// What one tensor did in one mode.
+struct Series {
+  std::array<ThinCurve, measures> curves;
+  ThinCurve update_ratio;  ///< |w - w before| / |w before|, of weights.
+  Fan fan;
+
+  [[nodiscard]] const ThinCurve& of(Measure measure) const noexcept {
+    return curves[static_cast<std::size_t>(measure)];
+  }
+};
+
+/// What one tensor did, as the first worker by name that saved it has it at each step.
+struct TensorHistory {
+  Role role = Role::other;
+  std::map<Mode, Series> modes = {};
+  /// Of each worker and mode: the values of scalars, where several workers saved them.
+  std::map<std::pair<std::string, Mode>, ThinCurve> workers = {};
+  std::size_t steps = 0;
+  GlobalStep first_step = {};
+  GlobalStep last_step = {};
+  std::optional<std::uint64_t> elements = {};  ///< The most that a value had; none: no value was read.
+  std::uint64_t nan = 0;                       ///< Over all steps.
+  std::uint64_t inf = 0;
+  std::optional<GlobalStep> first_not_finite = {};  ///< The first step with NaN or an infinity.
+
+  [[nodiscard]] bool scalar() const noexcept { return elements && *elements == 1; }
+};
+
+/// What was gathered of a trial.
+struct Histories {
+  std::map<std::string, TensorHistory, std::less<>> tensors = {};
+  ThinCurve seconds;                      ///< Between a step and the one before it, by when their records were written.
+  std::optional<double> last_write = {};  ///< Seconds since 1970.
+  std::uint64_t left_out = 0;             ///< Weights that are too large for the ratio of their updates.
+};
+
+}  // namespace smd::tool::report

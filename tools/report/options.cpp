@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include "requests/evaluated_steps.hpp"
+
+#include <array>
+
+namespace smd::tool::report {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> color_choices = {"auto", "always", "never"};
+
+constexpr std::array<OptionSpec, 5> own_options = {{
+    {.short_name = 'o',
+     .name = "output",
+     .metavar = "FILE",
+     .help = "the page; it appears once it is whole",
+     .group = group::output,
+     .kind = ValueKind::file,
+     .manual = "The file that holds the page: required. It is written beside its place and renamed once it is whole; "
+               "a file that is there keeps its mode."},
+    {.name = "title",
+     .metavar = "TEXT",
+     .help = "the heading of the page (default: the names of the trials)",
+     .group = group::output,
+     .kind = ValueKind::text},
+    {.short_name = '0',
+     .name = "null",
+     .help = "trials that standard input lists end with NUL, not with a newline",
+     .group = group::output},
+    {.name = "color",
+     .metavar = "WHEN",
+     .help = "colour messages (default: auto)",
+     .group = group::output,
+     .kind = ValueKind::choice,
+     .choices = color_choices},
+    {.name = "ascii", .help = "only ASCII in messages", .group = group::output},
+}};
+
+void check(const ReportCommandOptions& options) {
+  if (options.file.empty()) {
+    throw UsageError("-o FILE is missing: the page is written to a file, such as -o run.html");
+  }
+  if (options.file == "-") {
+    throw UsageError("-o: the page is written to a file, not to standard output");
+  }
+  if (options.rules.empty() && !options.rules.parameters.empty()) {
+    throw UsageError("--param needs the rule that it is of: -r RULE");
+  }
+  const SelectionOptions& selection = options.selection;
+  if (selection.incomplete) {
+    throw UsageError(
+        "--incomplete: rules are evaluated at complete steps, and the page shows these; smd-reduce "
+        "--incomplete prints numbers of the others");
+  }
+  if (options.following.follow && !plain_range(selection) &&
+      (selection.steps || selection.modes.size() > 1 || selection.every != 1)) {
+    throw UsageError("--follow takes one mode, or steps as one range of global steps, such as 300:");
+  }
+}
+
+}  // namespace
+
+std::span<const OptionSpec> ReportCommandOptions::table() noexcept { return own_options; }
+
+ReportCommandOptions ReportCommandOptions::from(const CommandLine& line) {
+  ReportCommandOptions options;
+  options.operands = line.operands();
+  options.selection = SelectionOptions::from(line);
+  options.rules = RuleOptions::from(line);
+  options.messages = MessageOptions::from(line);
+  options.reading = ReadingOptions::from(line);
+  options.following = FollowingOptions::from(line);
+  options.file = line.value("output").value_or("");
+  options.title = line.value("title").value_or("");
+  options.null_separated = line.has("null");
+  check(options);
+  return options;
+}
+
+}  // namespace smd::tool::report

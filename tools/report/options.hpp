@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "cli/message_options.hpp"
+#include "cli/reading_options.hpp"
+#include "follow/following_options.hpp"
+#include "requests/rule_options.hpp"
+#include "select/selection.hpp"
+
+namespace smd::tool::report {
+
+/// The options of smd-report, as an option table and as values, with the shared options beside them.
+struct ReportCommandOptions {
+  std::vector<std::string> operands;
+  SelectionOptions selection;
+  RuleOptions rules;  ///< None: each built-in rule that has something to look at.
+  MessageOptions messages;
+  ReadingOptions reading;
+  FollowingOptions following;
+  std::string file;   ///< -o
+  std::string title;  ///< Empty: the trials' names.
+  bool null_separated = false;
+
+  static std::span<const OptionSpec> table() noexcept;
+  /// @throws UsageError, also for options that contradict each other.
+  static ReportCommandOptions from(const CommandLine& line);
+};
+
+}  // namespace smd::tool::report

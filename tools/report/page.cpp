@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page.hpp"
+
+#include "cli/xml_text.hpp"
+#include "draw/base64.hpp"
+#include "draw/palette.hpp"
+#include "html.hpp"
+#include "page_parts.hpp"
+#include "sections.hpp"
+#include "select/selection.hpp"
+#include "sha256.hpp"
+
+#include <smd/version.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace smd::tool::report {
+
+namespace {
+
+// The selection as every command takes it: smd-rule has no names.
+std::string selection_words(const SelectionOptions& selection) {
+  std::string words;
+  if (selection.steps) {
+    std::string spec;
+    for (const StepTerm& term : selection.steps->terms()) {
+      spec += (spec.empty() ? "" : ",") + term.text;
+    }
+    words += fmt::format(" -s {}", shell_word(spec));
+  }
+  if (selection.modes_given) {
+    std::string modes;
+    for (const Mode mode : selection.modes) {
+      modes += fmt::format("{}{}", modes.empty() ? "" : ",", mode_text(mode));
+    }
+    words += fmt::format(" -m {}", modes);
+  }
+  if (selection.worker) {
+    words += fmt::format(" -w {}", shell_word(*selection.worker));
+  }
+  return words;
+}
+
+std::string title_of(std::span<const TrialReport> trials, const std::string& given) {
+  if (!given.empty()) {
+    return given;
+  }
+  std::string title;
+  for (const TrialReport& trial : trials) {
+    title += fmt::format("{}{}", title.empty() ? "" : ", ", trial.name);
+  }
+  return title;
+}
+
+// Only this style and this script, and pictures that stand in the page itself.
+std::string policy(std::string_view style, std::string_view script) {
+  return fmt::format(
+      "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; "
+      "form-action 'none'",
+      base64(sha256(style)), base64(sha256(script)));
+}
+
+struct Part {
+  std::string_view anchor;
+  std::string_view name;
+  std::string html;
+};
+
+std::string navigation(std::span<const Part> parts) {
+  std::string out = "<nav aria-label=\"Sections\">\n";
+  for (const Part& part : parts) {
+    if (!part.html.empty()) {
+      out += fmt::format("<a href=\"#{}\">{}</a>\n", part.anchor, part.name);
+    }
+  }
+  return out + "</nav>\n";
+}
+
+}  // namespace
+
+std::string page_html(std::span<const TrialReport> trials, const ReportCommandOptions& options,
+                      std::optional<std::chrono::milliseconds> reload) {
+  Figures figures(trials);
+  std::string operands;
+  for (const TrialReport& trial : trials) {
+    operands += (operands.empty() ? "" : " ") + shell_word(trial.name);
+  }
+  const std::string every =
+      options.selection.every == 1 ? std::string() : fmt::format(" --every {}", options.selection.every);
+  const PageContext page = {trials, figures, every, operands, selection_words(options.selection)};
+  // Figures first: what links to them knows their numbers.
+  LossSection losses = losses_section(page);
+  std::array<Part, 10> parts = {{{"trial", "What it is", {}},
+                                 {"rules", "Rules", {}},
+                                 {"more-losses", "Losses", std::move(losses.rest)},
+                                 {"scalars", "Scalars", scalars_section(page)},
+                                 {"norms", "Gradients and weights", norms_section(page)},
+                                 {"distributions", "Distributions", distributions_section(page)},
+                                 {"activations", "Activations", activations_section(page)},
+                                 {"workers", "Workers", workers_section(page)},
+                                 {"tensors", "Tensors", tensors_section(page)},
+                                 {"commands", "Commands", commands_section(page)}}};
+  parts[0].html = trial_section(page);
+  parts[1].html = rules_section(page);
+  const std::string style = fmt::format("{}{}", page_style(), chart_style());
+  const std::string title = title_of(trials, options.title);
+  std::string out = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"generator\" content=\"smd-report (libsmd) "
+      "{}\">\n",
+      policy(style, page_script()), SMD_VERSION_STRING);
+  if (reload) {
+    const auto seconds = std::max<std::int64_t>(std::chrono::ceil<std::chrono::seconds>(*reload).count(), 1);
+    out += fmt::format("<meta http-equiv=\"refresh\" content=\"{}\">\n", seconds);
+  }
+  out += fmt::format("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<header>\n<h1>{}</h1>\n", xml(title),
+                     style, name_html(title));
+  if (reload) {
+    out += "<p class=\"quiet\">The job is running: this page follows it.</p>\n";
+  }
+  out += navigation(parts);
+  out += fmt::format("</header>\n<main>\n<div class=\"first\">\n<div id=\"verdict\">\n{}</div>\n", verdict_html(page));
+  if (!losses.first.empty()) {
+    out += fmt::format("<div id=\"losses\">\n{}</div>\n", losses.first);
+  }
+  out += "</div>\n";
+  for (const Part& part : parts) {
+    out += part.html;
+  }
+  out += fmt::format("</main>\n<footer><p>smd-report (libsmd) {}</p></footer>\n<script>{}</script>\n</body>\n</html>\n",
+                     SMD_VERSION_STRING, page_script());
+  return out;
+}
+
+}  // namespace smd::tool::report

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the elements of tensors are spread over the steps: fans of percentiles, or the buckets that the job saved.
+#include "html.hpp"
+#include "sections.hpp"
+#include "select/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace smd::tool::report {
+
+namespace {
+
+constexpr std::size_t shown = 4;
+constexpr std::size_t most_fans = 16;
+
+// The mode of which there is most.
+const std::pair<const Mode, Series>* fullest(const TensorHistory& history) {
+  const std::pair<const Mode, Series>* best = nullptr;
+  for (const auto& one : history.modes) {
+    if (!one.second.fan.samples.empty() &&
+        (best == nullptr || one.second.fan.samples.size() > best->second.fan.samples.size())) {
+      best = &one;
+    }
+  }
+  return best;
+}
+
+std::string title_of(const PageContext& page, const TrialReport& trial, const std::string& tensor) {
+  return page.trials.size() > 1 ? fmt::format("{}, {}", tensor, trial.name) : tensor;
+}
+
+PercentileFan fan_of(const Fan& fan) {
+  PercentileFan drawn;
+  for (std::size_t i = 0; i < fan_names.size(); ++i) {
+    ChartCurve& curve = drawn.curves.emplace_back();
+    curve.name = fan_names[i];
+    for (const FanSample& sample : fan.samples) {
+      curve.points.push_back({static_cast<double>(sample.step.value), sample.numbers[i]});
+    }
+  }
+  return drawn;
+}
+
+std::string fan_figure(const PageContext& page, const TrialReport& trial, const std::string& tensor, const Mode mode,
+                       const Series& series) {
+  std::string command = fmt::format("smd-reduce {}{}{} {} -r min,p5,p25,p50,p75,p95,max", shell_word(trial.name),
+                                    page.selection, page.every, name_option(tensor));
+  if (mode != Mode::global && page.selection.find(" -m ") == std::string::npos) {
+    command += fmt::format(" -m {}", mode_text(mode));
+  }
+  return page.figures.add(
+      {.chart = {.title = title_of(page, trial, tensor),
+                 .subtitle = mode == Mode::global ? std::string() : fmt::format("mode {}", mode_text(mode)),
+                 .x = step_axis(page.trials),
+                 .y = {.name = "percentiles of the elements"},
+                 .content = fan_of(series.fan)},
+       .tensors = {tensor},
+       .commands = {command},
+       .remark = series.fan.every == 1 ? std::string() : fmt::format("Of {} steps one is shown.", series.fan.every)});
+}
+
+std::string bucket_figure(const PageContext& page, const TrialReport& trial, const std::string& tensor,
+                          const HeatMap& map) {
+  return page.figures.add({.chart = {.title = title_of(page, trial, tensor),
+                                     .subtitle = "buckets that the job saved",
+                                     .x = step_axis(page.trials),
+                                     .y = {.name = "elements"},
+                                     .content = map},
+                           .tensors = {tensor},
+                           .commands = {fmt::format("smd-reduce {}{}{} {} --hist", shell_word(trial.name),
+                                                    page.selection, page.every, name_option(tensor))}});
+}
+
+}  // namespace
+
+std::string distributions_section(const PageContext& page) {
+  std::vector<std::string> names = tensors_of(
+      page.trials, [](const TensorHistory& history) { return !history.scalar() && fullest(history) != nullptr; });
+  std::vector<std::string> figures;
+  std::set<std::string> saved;
+  for (const TrialReport& trial : page.trials) {
+    for (const auto& [tensor, map] : trial.buckets) {
+      saved.insert(tensor);
+    }
+  }
+  for (const std::string& tensor : worst_first(page, {saved.begin(), saved.end()})) {
+    for (const TrialReport& trial : page.trials) {
+      if (const auto map = trial.buckets.find(tensor); map != trial.buckets.end()) {
+        figures.push_back(bucket_figure(page, trial, tensor, map->second));
+      }
+    }
+  }
+  std::size_t left_out = 0;
+  for (const std::string& tensor : worst_first(page, std::move(names))) {
+    for (const TrialReport& trial : page.trials) {
+      if (trial.histories == nullptr) {
+        continue;
+      }
+      const auto history = trial.histories->tensors.find(tensor);
+      const auto* const of = history == trial.histories->tensors.end() ? nullptr : fullest(history->second);
+      if (of == nullptr) {
+        continue;
+      }
+      if (figures.size() < most_fans) {
+        figures.push_back(fan_figure(page, trial, tensor, of->first, of->second));
+      } else {
+        ++left_out;
+      }
+    }
+  }
+  std::string out = figure_grid(figures, shown, "distributions");
+  if (left_out != 0) {
+    out += fmt::format("<p class=\"remark\">The worst first; {} more are left to</p>\n", left_out) +
+           command_html(fmt::format("smd-reduce {}{}{} -n NAME -r min,p5,p25,p50,p75,p95,max -f svg -o NAME.svg",
+                                    page.operands, page.selection, page.every));
+  }
+  return section_html("distributions", "Distributions", out);
+}
+
+}  // namespace smd::tool::report

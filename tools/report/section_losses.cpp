@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Losses, training beside validation, and other scalars.
+#include "html.hpp"
+#include "sections.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace smd::tool::report {
+
+namespace {
+
+constexpr std::size_t losses_shown = 4;
+constexpr std::size_t scalars_shown = 4;
+constexpr std::size_t most_figures = 60;  // of one section
+
+const ThinCurve& values_of(const Series& series) { return series.of(Measure::mean); }
+
+// The names of each figure, by its title: validation stands with its training.
+std::map<std::string, std::set<std::string>> groups_of(const PageContext& page, const std::vector<std::string>& names) {
+  std::map<std::string, std::string> training_of;
+  for (const TrialReport& trial : page.trials) {
+    for (const TensorPair& pair : trial.pairs) {
+      training_of.emplace(pair.validation, pair.training);
+    }
+  }
+  std::map<std::string, std::set<std::string>> groups;
+  for (const std::string& name : names) {
+    const auto pair = training_of.find(name);
+    groups[pair == training_of.end() ? name : pair->second].insert(name);
+  }
+  return groups;
+}
+
+// Whether a logarithmic axis shows more than a linear one.
+bool spans_decades(const std::vector<NamedCurve>& curves) {
+  double least = INFINITY;
+  double greatest = 0;
+  for (const NamedCurve& curve : curves) {
+    const CurveFacts& facts = curve.curve->facts();
+    least = facts.least ? std::min(least, facts.least->y) : least;
+    greatest = facts.greatest ? std::max(greatest, facts.greatest->y) : greatest;
+  }
+  return least > 0 && greatest / least > 10;
+}
+
+std::string value_figure(const PageContext& page, const std::string& title, const std::set<std::string>& names) {
+  const std::vector<NamedCurve> curves = curves_of(page.trials, names, values_of);
+  if (curves.empty()) {
+    return {};
+  }
+  std::string options;
+  for (const std::string& name : names) {
+    options += (options.empty() ? "" : " ") + name_option(name);
+  }
+  const bool scalar = std::all_of(curves.begin(), curves.end(), [&](const NamedCurve& curve) {
+    return page.trials[curve.trial].histories->tensors.find(curve.tensor)->second.scalar();
+  });
+  Figure figure = {.chart = {.title = title,
+                             .x = step_axis(page.trials),
+                             .y = {.name = scalar ? "value" : "mean of the elements"},
+                             .content = curve_set(page.trials, curves)},
+                   .tensors = names,
+                   .commands = {reduce_command(page, options, "mean")}};
+  figure.tensors.emplace();  // findings of no tensor are about the loss, or about all
+  std::string out = page.figures.add(figure);
+  if (spans_decades(curves)) {
+    figure.chart.y.scale = ScaleKind::logarithmic;
+    figure.chart.y.name += ", logarithmic";
+    out = fmt::format("<div>{}{}</div>\n", out, details_html("Logarithmic", page.figures.add(std::move(figure))));
+  }
+  return out;
+}
+
+std::vector<std::string> value_figures(const PageContext& page, const std::vector<std::string>& names) {
+  std::vector<std::string> titles;
+  const std::map<std::string, std::set<std::string>> groups = groups_of(page, names);
+  for (const auto& [title, group] : groups) {
+    titles.push_back(title);
+  }
+  std::vector<std::string> figures;
+  for (const std::string& title : worst_first(page, titles)) {
+    if (figures.size() < most_figures) {
+      figures.push_back(value_figure(page, title, groups.at(title)));
+    }
+  }
+  return figures;
+}
+
+std::string left_out(const PageContext& page, std::size_t names, std::size_t figures, std::string_view options) {
+  return names <= most_figures || figures < most_figures
+             ? std::string()
+             : fmt::format("<p class=\"remark\">The first {} of {}.</p>\n", figures, names) +
+                   command_html(reduce_command(page, options, "mean"));
+}
+
+}  // namespace
+
+LossSection losses_section(const PageContext& page) {
+  const std::vector<std::string> names =
+      tensors_of(page.trials, [](const TensorHistory& history) { return history.role == Role::loss; });
+  std::vector<std::string> figures = value_figures(page, names);
+  if (figures.empty()) {
+    return {};
+  }
+  LossSection section = {.first = figures.front()};
+  const std::string more = left_out(page, names.size(), figures.size(), "-c losses");
+  figures.erase(figures.begin());
+  section.rest = section_html("more-losses", "More losses", figure_grid(figures, losses_shown, "losses") + more);
+  return section;
+}
+
+std::string scalars_section(const PageContext& page) {
+  const std::vector<std::string> names = tensors_of(
+      page.trials, [](const TensorHistory& history) { return history.role == Role::other && history.scalar(); });
+  const std::vector<std::string> figures = value_figures(page, names);
+  return section_html(
+      "scalars", "Other scalars",
+      figure_grid(figures, scalars_shown, "scalars") + left_out(page, names.size(), figures.size(), "-e ."));
+}
+
+}  // namespace smd::tool::report

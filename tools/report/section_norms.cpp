@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Curves of many tensors in one figure: norms of gradients and weights, updates, zeros of activations.
+#include "cli/xml_text.hpp"
+#include "html.hpp"
+#include "layers.hpp"
+#include "sections.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace smd::tool::report {
+
+namespace {
+
+constexpr std::size_t most_together = 60;  // tensors in one figure
+constexpr std::size_t worst_shown = 24;    // of more
+
+// One statistic of many tensors.
+struct Many {
+  std::string title;
+  std::string reduction;  // empty: no command prints it
+  std::string collection;
+  ChartAxis y;
+  PickCurve pick;
+};
+
+std::string figure_of(const PageContext& page, const Many& many, const std::string& title,
+                      const std::vector<std::string>& names, const std::string& of) {
+  const std::set<std::string> together(names.begin(), names.end());
+  const std::vector<NamedCurve> curves = curves_of(page.trials, together, many.pick);
+  if (curves.empty()) {
+    return {};
+  }
+  Figure figure = {
+      .chart = {.title = title, .x = step_axis(page.trials), .y = many.y, .content = curve_set(page.trials, curves)},
+      .tensors = together};
+  if (!many.reduction.empty()) {
+    figure.commands.push_back(reduce_command(page, of, many.reduction));
+  } else {
+    figure.remark = "The root of the sum of squares of what changed since the step before, over that of the weights.";
+  }
+  return page.figures.add(std::move(figure));
+}
+
+// All in one figure or, of many, the worst in one, and each group of layers one click away.
+std::string figures_of(const PageContext& page, const Many& many, const std::vector<std::string>& names) {
+  const std::string of_all = fmt::format("-c {}", shell_word(many.collection));
+  if (names.size() <= most_together) {
+    return figure_of(page, many, many.title, names, of_all);
+  }
+  const std::vector<std::string> ordered = worst_first(page, names);
+  std::string out =
+      figure_of(page, many, fmt::format("{}: {} of {} tensors, the worst first", many.title, worst_shown, names.size()),
+                {ordered.begin(), ordered.begin() + worst_shown}, of_all);
+  std::string groups;
+  for (const LayerGroup& group : layer_groups(ordered)) {
+    const std::string figure = figure_of(
+        page, many, fmt::format("{}: {}", many.title, group.name), group.tensors,
+        group.by_name ? fmt::format("-e {}", shell_word(fmt::format("^{}", escaped_pattern(group.name)))) : of_all);
+    const std::size_t findings =
+        std::accumulate(group.tensors.begin(), group.tensors.end(), std::size_t{0},
+                        [&](std::size_t sum, const std::string& name) { return sum + page.figures.findings_of(name); });
+    groups += figure.empty() ? ""
+                             : details_html(fmt::format("{}: {} {}{}", name_html(group.name), group.tensors.size(),
+                                                        group.tensors.size() == 1 ? "tensor" : "tensors",
+                                                        findings == 0 ? "" : fmt::format(", {} findings", findings)),
+                                            figure);
+  }
+  return fmt::format("<div>{}{}</div>\n", out, details_html("All, by layer", groups));
+}
+
+std::vector<std::string> of_role(const PageContext& page, Role role) {
+  return tensors_of(page.trials, [role](const TensorHistory& history) { return history.role == role; });
+}
+
+}  // namespace
+
+std::string norms_section(const PageContext& page) {
+  const PickCurve l2 = [](const Series& series) -> const ThinCurve& { return series.of(Measure::l2); };
+  const ChartAxis norm = {.name = "l2 norm: root of the sum of squares", .scale = ScaleKind::logarithmic};
+  std::vector<std::string> figures;
+  const auto add = [&](const Many& many, const std::vector<std::string>& names) {
+    std::string figure = figures_of(page, many, names);
+    if (!figure.empty()) {
+      figures.push_back(std::move(figure));
+    }
+  };
+  const std::vector<std::string> weights = of_role(page, Role::weight);
+  add({"Gradients", "l2", "gradients", norm, l2}, of_role(page, Role::gradient));
+  add({"Weights", "l2", "weights", norm, l2}, weights);
+  add({"Biases", "l2", "biases", norm, l2}, of_role(page, Role::bias));
+  add({.title = "Update to weight ratio",
+       .reduction = {},
+       .collection = "weights",
+       .y = {.name = "|change since the step before| / |weights|", .scale = ScaleKind::logarithmic},
+       .pick = [](const Series& series) -> const ThinCurve& { return series.update_ratio; }},
+      weights);
+  std::string out = figure_grid(figures, figures.size(), {});
+  for (const TrialReport& trial : page.trials) {
+    if (trial.histories != nullptr && trial.histories->left_out != 0 && !out.empty()) {
+      out += fmt::format("<p class=\"remark\">{}: the ratio of updates leaves {} large weights out.</p>\n",
+                         name_html(trial.name), trial.histories->left_out);
+    }
+  }
+  return section_html("norms", "Gradients and weights", out);
+}
+
+std::string activations_section(const PageContext& page) {
+  const Many zeros = {
+      .title = "Share of zeros",
+      .reduction = "zero_fraction",
+      .collection = {},
+      .y = {.name = "share of zeros, of 1", .least = 0, .greatest = 1},
+      .pick = [](const Series& series) -> const ThinCurve& { return series.of(Measure::zero_fraction); }};
+  const std::vector<std::string> names = tensors_of(
+      page.trials, [](const TensorHistory& history) { return history.role == Role::activation && !history.scalar(); });
+  std::string of;
+  for (std::size_t i = 0; i < names.size() && i < worst_shown; ++i) {
+    of += (of.empty() ? "" : " ") + name_option(names[i]);
+  }
+  const std::vector<std::string> shown = worst_first(page, names);
+  const std::size_t most = std::min(shown.size(), most_together);
+  std::string figure =
+      figure_of(page, zeros, zeros.title, {shown.begin(), shown.begin() + static_cast<long>(most)}, of);
+  return section_html("activations", "Activations",
+                      figure.empty() ? std::string() : fmt::format("<div class=\"figures\">{}</div>\n", figure));
+}
+
+}  // namespace smd::tool::report

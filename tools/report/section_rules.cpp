@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// The results of the rules, the worst first.
+#include <smd/rule_registry.hpp>
+
+#include "cli/xml_text.hpp"
+#include "html.hpp"
+#include "sections.hpp"
+#include "select/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace smd::tool::report {
+
+namespace {
+
+constexpr std::size_t most_findings = 20;  // of one rule
+
+std::string_view look_of(RuleStatus status) {
+  switch (status) {
+    case RuleStatus::issues_found:
+      return "bad";
+    case RuleStatus::no_issues_found:
+      return "good";
+    default:
+      return "unknown";
+  }
+}
+
+int gravity(RuleStatus status) {
+  switch (status) {
+    case RuleStatus::issues_found:
+      return 0;
+    case RuleStatus::error:
+      return 1;
+    case RuleStatus::in_progress:
+      return 2;
+    case RuleStatus::no_issues_found:
+      return 3;
+    default:
+      return 4;
+  }
+}
+
+std::string place_of(const Finding& finding) {
+  if (!finding.step) {
+    return {};
+  }
+  return finding.mode == Mode::global
+             ? std::to_string(finding.step->value)
+             : fmt::format("{} ({} {})", finding.step->value, mode_text(finding.mode), finding.mode_step.value);
+}
+
+// Whether a parameter has another value than without being given.
+bool is_given(const RuleResult& result, const std::string& name, const std::string& value) {
+  try {
+    const RuleDescription rule = describe_rule(result.rule);
+    return std::none_of(rule.parameters.begin(), rule.parameters.end(), [&](const ParameterSpec& parameter) {
+      return parameter.name == name && parameter.default_text == value;
+    });
+  } catch (const ConfigurationError&) {  // a rule that there is not has no parameters in effect
+    return false;
+  }
+}
+
+std::string rule_command(const PageContext& page, const TrialReport& trial, const RuleResult& result) {
+  std::string command = fmt::format("smd-rule {}{} -r {}", shell_word(trial.name), page.selection,
+                                    shell_word(result.rule.empty() ? result.name : result.rule));
+  for (const auto& [name, value] : result.params) {
+    if (value && is_given(result, name, *value)) {
+      command += fmt::format(" -p {}", shell_word(fmt::format("{}={}", name, *value)));
+    }
+  }
+  return command + " -k --findings";
+}
+
+std::string findings_html(const PageContext& page, const TrialReport& trial, const RuleResult& result) {
+  std::vector<std::vector<HtmlCell>> rows;
+  for (const Finding& finding : result.findings) {
+    if (rows.size() == most_findings) {
+      break;
+    }
+    const std::string tensor = finding.tensor.value_or(std::string());
+    const std::string link = tensor.empty() ? std::string() : page.figures.link_to(tensor);
+    const std::string name = name_html(tensor);
+    rows.push_back({{place_of(finding), true, finding.step ? std::to_string(finding.step->value) : std::string()},
+                    {link.empty() ? name : fmt::format("<a href=\"{}\">{}</a>", link, name)},
+                    {name_html(finding.worker.value_or(std::string()))},
+                    {exact_text(finding.value), true},
+                    {xml(finding.relation)},
+                    {exact_text(finding.threshold), true},
+                    {name_html(finding.message)}});
+  }
+  const std::vector<std::string> header = {"step", "tensor", "worker", "value", "is", "threshold", "message"};
+  std::string out = table_html(fmt::format("findings of {}", result.name), header, rows);
+  if (result.findings.size() > most_findings) {
+    out += fmt::format("<p class=\"remark\">The first {} of {}.</p>\n", most_findings, result.findings.size());
+  }
+  return out + command_html(rule_command(page, trial, result));
+}
+
+std::string steps_text(const RuleResult& result) {
+  if (!result.first_step || !result.last_step) {
+    return {};
+  }
+  return fmt::format(" {} {} looked at, from {} to {}.", result.steps_evaluated,
+                     result.steps_evaluated == 1 ? "step" : "steps", result.first_step->value, result.last_step->value);
+}
+
+std::string result_html(const PageContext& page, const TrialReport& trial, const RuleResult& result,
+                        const std::string& anchor) {
+  const bool triggered = !result.findings.empty();
+  const std::string said = triggered ? result.findings.front().message : result.message;
+  const std::string at = triggered ? place_of(result.findings.front()) : std::string();
+  std::string out = fmt::format("<div class=\"rule {}\" id=\"{}\">\n<p><strong>{}</strong> {}{}{}{}</p>\n",
+                                look_of(result.status), anchor, name_html(result.name), xml(to_string(result.status)),
+                                at.empty() ? "" : fmt::format(" at step {}", at),
+                                said.empty() ? "." : fmt::format(": {}.", name_html(said)), steps_text(result));
+  for (const std::string& warning : result.warnings) {
+    out += fmt::format("<p class=\"remark\">{}</p>\n", name_html(warning));
+  }
+  if (triggered) {
+    out +=
+        details_html(fmt::format("{} {}", result.findings.size(), result.findings.size() == 1 ? "finding" : "findings"),
+                     findings_html(page, trial, result));
+  } else {
+    out += details_html("Command", command_html(rule_command(page, trial, result)));
+  }
+  return out + "</div>\n";
+}
+
+std::string passed_over_html(const TrialReport& trial) {
+  if (trial.passed_over.empty()) {
+    return {};
+  }
+  std::string list = "<ul>\n";
+  for (const RuleResult& result : trial.passed_over) {
+    list += fmt::format("<li><strong>{}</strong>: {}</li>\n", name_html(result.name), name_html(result.message));
+  }
+  return details_html(fmt::format("{} built-in rules had nothing to look at", trial.passed_over.size()),
+                      list + "</ul>\n");
+}
+
+}  // namespace
+
+std::string rules_section(const PageContext& page) {
+  std::string out;
+  for (std::size_t i = 0; i < page.trials.size(); ++i) {
+    const TrialReport& trial = page.trials[i];
+    std::vector<std::size_t> order(trial.results.size());
+    for (std::size_t rule = 0; rule < order.size(); ++rule) {
+      order[rule] = rule;
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return gravity(trial.results[a].status) < gravity(trial.results[b].status);
+    });
+    if (page.trials.size() > 1 && trial.unread.empty()) {
+      out += fmt::format("<h3>{}</h3>\n", name_html(trial.name));
+    }
+    for (const std::size_t rule : order) {
+      out += result_html(page, trial, trial.results[rule], rule_anchor(i, rule));
+    }
+    out += passed_over_html(trial);
+  }
+  return section_html("rules", "Rules", out);
+}
+
+}  // namespace smd::tool::report

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of tensors, the worst first, and the commands that print what the page shows.
+#include "html.hpp"
+#include "layers.hpp"
+#include "sections.hpp"
+#include "select/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace smd::tool::report {
+
+namespace {
+
+constexpr std::size_t most_rows = 60;  // in one table, before layers are folded away
+
+HtmlCell number_cell(const std::optional<double>& number) {
+  return number ? HtmlCell{exact_text(*number), true} : HtmlCell{{}, true};
+}
+
+// The least or greatest number that a curve of any mode had.
+std::optional<double> extreme(const TensorHistory& history, Measure measure, bool least) {
+  std::optional<double> found;
+  for (const auto& [mode, series] : history.modes) {
+    const CurveFacts& facts = series.of(measure).facts();
+    const std::optional<ChartPoint>& point = least ? facts.least : facts.greatest;
+    if (point && (!found || (least ? point->y < *found : point->y > *found))) {
+      found = point->y;
+    }
+  }
+  return found;
+}
+
+// At the last step of all modes.
+std::optional<double> last_of(const TensorHistory& history, Measure measure) {
+  std::optional<ChartPoint> last;
+  for (const auto& [mode, series] : history.modes) {
+    const ThinCurve& curve = series.of(measure);
+    if (!curve.empty() && (!last || curve.facts().last.x > last->x)) {
+      last = curve.facts().last;
+    }
+  }
+  return last ? std::optional(last->y) : std::nullopt;
+}
+
+std::vector<HtmlCell> row_of(const PageContext& page, const TrialReport& trial, const std::string& name,
+                             const TensorHistory& history) {
+  const std::string link = page.figures.link_to(name);
+  std::vector<HtmlCell> row;
+  if (page.trials.size() > 1) {
+    row.push_back({name_html(trial.name)});
+  }
+  const std::size_t findings = page.figures.findings_of(name);
+  row.push_back({link.empty() ? name_html(name) : fmt::format("<a href=\"{}\">{}</a>", link, name_html(name))});
+  row.push_back({std::string(role_text(history.role))});
+  row.push_back({std::to_string(history.steps), true});
+  row.push_back({std::to_string(history.first_step.value), true});
+  row.push_back({std::to_string(history.last_step.value), true});
+  row.push_back({history.elements ? std::to_string(*history.elements) : std::string(), true});
+  row.push_back(number_cell(extreme(history, Measure::min, true)));
+  row.push_back(number_cell(extreme(history, Measure::max, false)));
+  row.push_back(number_cell(last_of(history, Measure::mean)));
+  row.push_back(number_cell(last_of(history, Measure::l2)));
+  row.push_back(number_cell(last_of(history, Measure::zero_fraction)));
+  row.push_back({history.elements ? std::to_string(history.nan) : std::string(), true});
+  row.push_back({history.elements ? std::to_string(history.inf) : std::string(), true});
+  row.push_back({std::to_string(findings), true});
+  return row;
+}
+
+std::string table_of(const PageContext& page, const std::vector<std::string>& names) {
+  std::vector<std::string> header = {"tensor", "role",     "steps",     "first step", "last step",           "elements",
+                                     "least",  "greatest", "last mean", "last l2",    "last share of zeros", "NaN",
+                                     "inf",    "findings"};
+  if (page.trials.size() > 1) {
+    header.insert(header.begin(), "trial");
+  }
+  std::vector<std::vector<HtmlCell>> rows;
+  for (const std::string& name : names) {
+    for (const TrialReport& trial : page.trials) {
+      if (trial.histories == nullptr) {
+        continue;
+      }
+      const auto found = trial.histories->tensors.find(name);
+      if (found != trial.histories->tensors.end() && found->second.steps != 0) {
+        rows.push_back(row_of(page, trial, name, found->second));
+      }
+    }
+  }
+  return table_html("tensors", header, rows);
+}
+
+}  // namespace
+
+std::string tensors_section(const PageContext& page) {
+  const std::vector<std::string> names =
+      worst_first(page, tensors_of(page.trials, [](const TensorHistory&) { return true; }));
+  if (names.empty()) {
+    return {};
+  }
+  if (names.size() <= most_rows) {
+    return section_html("tensors", "Tensors", table_of(page, names));
+  }
+  std::vector<std::string> bad;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(bad),
+               [&](const std::string& name) { return page.figures.findings_of(name) != 0 || not_finite(page, name); });
+  bad.resize(std::min(bad.size(), most_rows));
+  std::string out = bad.empty() ? std::string() : table_of(page, bad);
+  std::string groups;
+  for (const LayerGroup& group : layer_groups(names)) {
+    groups +=
+        details_html(fmt::format("{}: {}", name_html(group.name), group.tensors.size()), table_of(page, group.tensors));
+  }
+  out += details_html(fmt::format("All {} tensors, by layer", names.size()), groups);
+  return section_html("tensors", "Tensors", out);
+}
+
+std::string commands_section(const PageContext& page) {
+  const std::string& operands = page.operands;
+  std::string out = "<p>Each figure has the command line behind it that prints its numbers. All at once:</p>\n";
+  for (const std::string& command :
+       {fmt::format("smd-ls {} --summary", operands), fmt::format("smd-ls {} -l", operands),
+        reduce_command(page, "-c losses", "mean"), reduce_command(page, "-c gradients", "l2"),
+        reduce_command(page, "-c weights", "l2"), reduce_command(page, "-e .", "min,max,mean,l2,nan,inf,zero_fraction"),
+        fmt::format("smd-rule --list")}) {
+    out += command_html(command);
+  }
+  return section_html("commands", "Commands", out);
+}
+
+}  // namespace smd::tool::report

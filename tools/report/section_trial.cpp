@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the trial is, and its workers.
+#include "cli/xml_text.hpp"
+#include "html.hpp"
+#include "sections.hpp"
+
+#include <fmt/format.h>
+
+namespace smd::tool::report {
+
+namespace {
+
+std::string joined_names(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 12;
+  std::string out;
+  for (std::size_t i = 0; i < names.size() && i < most; ++i) {
+    out += fmt::format("{}{}", i == 0 ? "" : ", ", name_html(names[i]));
+  }
+  return names.size() > most ? fmt::format("{} and {} more", out, names.size() - most) : out;
+}
+
+std::string span_text(const TrialFacts& facts) {
+  if (!facts.first_step) {
+    return "none";
+  }
+  return fmt::format("{}, from {} to {}", grouped(facts.steps), facts.first_step->value, facts.last_step->value);
+}
+
+std::string facts_html(const TrialReport& trial) {
+  const TrialFacts& facts = trial.facts;
+  std::string out = "<dl>\n";
+  const auto put = [&](std::string_view what, const std::string& html) {
+    if (!html.empty()) {
+      out += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", what, html);
+    }
+  };
+  put("layout", xml(facts.layout));
+  put("status", xml(facts.status));
+  put("steps", span_text(facts));
+  if (facts.last_complete != facts.last_step && facts.last_complete) {
+    put("last complete step", std::to_string(facts.last_complete->value));
+  }
+  put("modes", joined_names(facts.modes));
+  put("tensors", grouped(facts.tensors));
+  put("workers", facts.workers.size() == 1 ? name_html(facts.workers.front().name) : grouped(facts.workers.size()));
+  put("collections", joined_names(facts.collections));
+  put("bytes of records", bytes_text(facts.bytes));
+  put("last written", xml(facts.written));
+  if (facts.superseded != 0) {
+    put("superseded values", grouped(facts.superseded));
+  }
+  return out + "</dl>\n";
+}
+
+std::string hyperparameters_html(const TrialFacts& facts) {
+  if (facts.hyperparameters.empty()) {
+    return {};
+  }
+  std::vector<std::vector<HtmlCell>> rows;
+  for (const auto& [name, value] : facts.hyperparameters) {
+    rows.push_back({{name_html(name)}, {name_html(value)}});
+  }
+  const std::vector<std::string> header = {"hyperparameter", "value"};
+  return details_html(fmt::format("{} hyperparameters", rows.size()), table_html("hyperparameters", header, rows));
+}
+
+std::string problems_html(const TrialFacts& facts) {
+  if (facts.problems.empty()) {
+    return {};
+  }
+  std::string list = "<ul>\n";
+  for (const std::string& problem : facts.problems) {
+    list += fmt::format("<li>{}</li>\n", name_html(problem));
+  }
+  return details_html(fmt::format("{} {}", facts.problems.size(), facts.problems.size() == 1 ? "problem" : "problems"),
+                      list + "</ul>\n");
+}
+
+}  // namespace
+
+std::string trial_section(const PageContext& page) {
+  std::string out;
+  for (const TrialReport& trial : page.trials) {
+    if (page.trials.size() > 1) {
+      out += fmt::format("<h3>{}</h3>\n", name_html(trial.name));
+    }
+    out += trial.unread.empty() ? facts_html(trial) + hyperparameters_html(trial.facts) + problems_html(trial.facts)
+                                : fmt::format("<p>{}</p>\n", name_html(trial.unread));
+  }
+  return section_html("trial", page.trials.size() > 1 ? "What they are" : "What it is", out);
+}
+
+}  // namespace smd::tool::report

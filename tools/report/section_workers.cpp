@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers: time per step, and how far their losses lie apart.
+#include "draw/palette.hpp"
+#include "html.hpp"
+#include "sections.hpp"
+#include "select/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace smd::tool::report {
+
+namespace {
+
+constexpr std::size_t most_spreads = 4;
+
+std::string seconds_figure(const PageContext& page) {
+  CurveSet set;
+  for (const TrialReport& trial : page.trials) {
+    if (trial.histories != nullptr && !trial.histories->seconds.empty()) {
+      ChartCurve curve = trial.histories->seconds.chart_curve(page.trials.size() > 1 ? trial.name : "time per step",
+                                                              columns_for(page.trials.size()));
+      curve.hue = set.curves.size() % hues;
+      set.curves.push_back(std::move(curve));
+    }
+  }
+  if (set.curves.empty()) {
+    return {};
+  }
+  return page.figures.add({.chart = {.title = "Time per step",
+                                     .x = step_axis(page.trials),
+                                     .y = {.name = "seconds since the step before was written", .least = 0},
+                                     .content = std::move(set)},
+                           .commands = {fmt::format("smd-ls {} --steps -l", page.operands)}});
+}
+
+bool by_several(const TensorHistory& history) {
+  std::set<std::string_view> names;
+  for (const auto& [key, curve] : history.workers) {
+    names.insert(key.first);
+  }
+  return names.size() > 1;
+}
+
+std::string spread_figure(const PageContext& page, const TrialReport& trial, const std::string& tensor,
+                          const TensorHistory& history) {
+  std::set<Mode> modes;
+  for (const auto& [key, curve] : history.workers) {
+    modes.insert(key.second);
+  }
+  CurveSet set;
+  for (const auto& [key, curve] : history.workers) {
+    const auto& [worker, mode] = key;
+    ChartCurve drawn = curve.chart_curve(modes.size() > 1 ? fmt::format("{}, {}", worker, mode_text(mode)) : worker,
+                                         columns_for(history.workers.size()));
+    drawn.hue = set.curves.size() % hues;
+    drawn.dash = static_cast<Dash>(set.curves.size() / hues % 4);
+    set.curves.push_back(std::move(drawn));
+  }
+  return page.figures.add({.chart = {.title = fmt::format("{} by worker", tensor),
+                                     .subtitle = page.trials.size() > 1 ? trial.name : std::string(),
+                                     .x = step_axis(page.trials),
+                                     .y = {.name = "value"},
+                                     .content = std::move(set)},
+                           .tensors = {tensor},
+                           .commands = {fmt::format("smd-reduce {}{}{} {} -r mean -w all", shell_word(trial.name),
+                                                    page.selection, page.every, name_option(tensor))}});
+}
+
+std::string workers_table(const PageContext& page) {
+  std::vector<std::vector<HtmlCell>> rows;
+  bool several = false;
+  for (const TrialReport& trial : page.trials) {
+    several = several || trial.facts.workers.size() > 1;
+    for (const WorkerFacts& worker : trial.facts.workers) {
+      rows.push_back({{name_html(trial.name)},
+                      {name_html(worker.name)},
+                      {std::to_string(worker.steps), true},
+                      {std::to_string(worker.last_step.value), true}});
+    }
+  }
+  const std::vector<std::string> header = {"trial", "worker", "steps", "last step"};
+  return several ? table_html("workers", header, rows) : std::string();
+}
+
+}  // namespace
+
+std::string workers_section(const PageContext& page) {
+  std::vector<std::string> figures;
+  if (std::string figure = seconds_figure(page); !figure.empty()) {
+    figures.push_back(std::move(figure));
+  }
+  for (const TrialReport& trial : page.trials) {
+    std::size_t spreads = 0;
+    for (const Role role : {Role::loss, Role::other}) {
+      if (trial.histories == nullptr) {
+        continue;
+      }
+      for (const auto& [tensor, history] : trial.histories->tensors) {
+        if (history.role == role && by_several(history) && spreads < most_spreads) {
+          figures.push_back(spread_figure(page, trial, tensor, history));
+          ++spreads;
+        }
+      }
+    }
+  }
+  return section_html("workers", "Workers", figure_grid(figures, most_spreads, "figures") + workers_table(page));
+}
+
+}  // namespace smd::tool::report

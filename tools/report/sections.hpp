@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "curve_sets.hpp"
+#include "figures.hpp"
+#include "trial_report.hpp"
+
+namespace smd::tool::report {
+
+/// What the sections of a page are made of. Each is HTML, and empty if there is nothing to show.
+struct PageContext {
+  std::span<const TrialReport> trials;
+  Figures& figures;
+  std::string every;      ///< ` --every 2`, for commands that print statistics; or empty.
+  std::string operands;   ///< The trials, as words of a shell.
+  std::string selection;  ///< ` -s 5: -m train`, for all commands; or empty.
+};
+
+/// `smd-reduce run -s 5: -n loss -r mean`
+[[nodiscard]] std::string reduce_command(const PageContext& page, std::string_view of, std::string_view reductions);
+/// `-n loss`
+[[nodiscard]] std::string name_option(std::string_view tensor);
+
+/// A heading, its anchor and what follows; empty if that is.
+[[nodiscard]] std::string section_html(std::string_view anchor, std::string_view heading, std::string_view content);
+/// Figures side by side where there is room; those after the first `shown` one click away.
+[[nodiscard]] std::string figure_grid(const std::vector<std::string>& figures, std::size_t shown,
+                                      std::string_view what);
+/// Names, the worst first: most findings, then NaN and infinities, then in byte order.
+[[nodiscard]] std::vector<std::string> worst_first(const PageContext& page, std::vector<std::string> names);
+/// Each mode of a tensor that is not finite everywhere, in any trial.
+[[nodiscard]] bool not_finite(const PageContext& page, std::string_view tensor);
+
+/// The answer on the first screen: is it healthy, what does the loss do, what is broken.
+[[nodiscard]] std::string verdict_html(const PageContext& page);
+[[nodiscard]] std::string trial_section(const PageContext& page);
+[[nodiscard]] std::string rules_section(const PageContext& page);
+/// The first figure, and the rest.
+struct LossSection {
+  std::string first = {};
+  std::string rest = {};
+};
+[[nodiscard]] LossSection losses_section(const PageContext& page);
+[[nodiscard]] std::string scalars_section(const PageContext& page);
+[[nodiscard]] std::string norms_section(const PageContext& page);
+[[nodiscard]] std::string distributions_section(const PageContext& page);
+[[nodiscard]] std::string activations_section(const PageContext& page);
+[[nodiscard]] std::string workers_section(const PageContext& page);
+[[nodiscard]] std::string tensors_section(const PageContext& page);
+[[nodiscard]] std::string commands_section(const PageContext& page);
+
+}  // namespace smd::tool::report

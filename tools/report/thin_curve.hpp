@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <smd/step.hpp>
+#include <string>
+#include <vector>
+
+#include "draw/chart.hpp"
+#include "draw/gap_finder.hpp"
+
+namespace smd::tool::report {
+
+/// What is known of all points of a curve, also of those that are not kept.
+struct CurveFacts {
+  PointCounts counts;
+  ChartPoint first;
+  ChartPoint last;
+  std::optional<ChartPoint> least;  ///< Of the finite numbers the first that is least.
+  std::optional<ChartPoint> greatest;
+};
+
+/// Numbers over ascending steps in bounded memory: once there are many, steps are put into columns of equal width, and
+/// of each column the first, last, least and greatest number are kept, and one of each kind that is not finite. The
+/// width doubles as the curve grows, so that what is kept does not depend on how long the job will run.
+class ThinCurve {
+ public:
+  /// At most 10 points are kept for each of so many columns.
+  explicit ThinCurve(std::size_t columns = 256) noexcept : columns_(columns) {}
+
+  /// @param counted The step in the numbers that tell whether one is missing: those of its mode.
+  void add(GlobalStep step, ModeStep counted, double number);
+  /// Where a number should be there is none: the curve has a gap.
+  void skip() noexcept { gaps_.skip(); }
+
+  [[nodiscard]] bool empty() const noexcept { return points_.empty(); }
+  [[nodiscard]] const CurveFacts& facts() const noexcept { return facts_; }
+  /// The curve thinned to so many columns, no more than it has.
+  [[nodiscard]] ChartCurve chart_curve(std::string name, std::size_t columns) const;
+
+ private:
+  struct Kept {
+    std::int64_t step;
+    double number;
+    std::uint64_t place;  // among all points
+  };
+  [[nodiscard]] static std::vector<Kept> thinned(const std::vector<Kept>& points, std::size_t columns);
+
+  std::size_t columns_;
+  std::vector<Kept> points_;
+  CurveFacts facts_;
+  GapFinder gaps_;
+};
+
+}  // namespace smd::tool::report

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/snapshot.hpp>
+
+#include "trial_report.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace smd::tool::report {
+
+namespace {
+
+void add_steps(TrialFacts& facts, const Trial& trial) {
+  std::set<Mode> modes;
+  std::map<std::string, WorkerFacts> workers;
+  for (const StepInfo& info : trial.step_infos()) {
+    ++facts.steps;
+    facts.bytes += info.bytes;
+    modes.insert(info.mode);
+    facts.first_step = facts.first_step.value_or(info.step);
+    facts.last_step = info.step;
+    for (const std::string& name : info.workers) {
+      WorkerFacts& worker = workers[name];
+      ++worker.steps;
+      worker.last_step = info.step;
+    }
+  }
+  for (const Mode mode : modes) {
+    facts.modes.emplace_back(to_string(mode));
+  }
+  for (auto& [name, worker] : workers) {
+    worker.name = name;
+    facts.workers.push_back(worker);
+  }
+}
+
+}  // namespace
+
+TrialFacts facts_of(const Trial& trial) {
+  TrialFacts facts = {.layout = std::string(trial.layout()),
+                      .status = !trial.marks_end() ? "unknown"
+                                : trial.ended()    ? "ended"
+                                                   : "running",
+                      .has_modes = trial.has_modes(),
+                      .tensors = trial.tensor_names().size(),
+                      .last_complete = trial.last_complete_step(),
+                      .hyperparameters = trial.hyperparameters().values};
+  add_steps(facts, trial);
+  for (const auto& [name, collection] : trial.collections()) {
+    facts.collections.push_back(name);
+  }
+  for (const auto& [tensor, count] : trial.superseded()) {
+    facts.superseded += count;
+  }
+  for (const Problem& problem : trial.problems()) {
+    if (problem.kind != ProblemKind::note && problem.kind != ProblemKind::remark &&
+        problem.kind != ProblemKind::not_yet) {
+      facts.problems.push_back(to_string(problem));
+    }
+  }
+  return facts;
+}
+
+}  // namespace smd::tool::report

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <smd/rule_result.hpp>
+#include <smd/trial.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "draw/chart.hpp"
+#include "histories.hpp"
+
+namespace smd::tool::report {
+
+/// What one worker wrote.
+struct WorkerFacts {
+  std::string name;
+  std::size_t steps = 0;
+  GlobalStep last_step = {};
+};
+
+/// What is known of a trial as such.
+struct TrialFacts {
+  std::string layout = {};
+  std::string status = {};   ///< `running`, `ended`, `unknown`.
+  std::string written = {};  ///< When its newest record was; empty: unknown.
+  bool has_modes = true;
+  std::size_t tensors = 0;
+  std::size_t steps = 0;  ///< Complete or not.
+  std::optional<GlobalStep> first_step = {};
+  std::optional<GlobalStep> last_step = {};
+  std::optional<GlobalStep> last_complete = {};
+  std::uint64_t bytes = 0;
+  std::uint64_t superseded = 0;
+  std::vector<std::string> modes = {};
+  std::vector<std::string> collections = {};
+  std::vector<WorkerFacts> workers = {};
+  std::map<std::string, std::string> hyperparameters = {};  ///< Name to JSON text.
+  std::vector<std::string> problems = {};                   ///< What is wrong, each once.
+};
+
+/// All that the page says of one trial, as plain data.
+struct TrialReport {
+  std::string name;  ///< As on the command line.
+  TrialFacts facts = {};
+  std::shared_ptr<const Histories> histories = {};
+  std::map<std::string, HeatMap> buckets = {};  ///< Saved ones, by tensor.
+  std::vector<RuleResult> results = {};         ///< Of the rules that were asked for, or that had something to look at.
+  std::vector<RuleResult> passed_over = {};     ///< Of the built-in rules, those that had nothing to look at.
+  std::vector<TensorPair> pairs = {};           ///< Losses of training and validation that names tell.
+  std::string unread = {};                      ///< Why the trial could not be read; empty: it was.
+
+  [[nodiscard]] bool running() const { return facts.status == "running"; }
+};
+
+/// Asks a trial, and reads nothing of event files.
+[[nodiscard]] TrialFacts facts_of(const Trial& trial);
+
+}  // namespace smd::tool::report
