@@ -27,6 +27,8 @@ class LineFile {
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
   /// Where the next line begins.
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
+  /// Whether it can be read again from the start: a pipe cannot. Asked before the first line.
+  [[nodiscard]] bool can_seek() { return file_.tellg() != std::ifstream::pos_type(-1); }
   /// Goes on there: where a line begins.
   void seek(std::uint64_t offset);
   /// Whether reading failed, rather than that the file came to its end.

@@ -12,9 +12,7 @@
 #include "result_line.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -31,9 +29,8 @@ class Survey {
 
   void read(const std::string& path) {
     std::optional<LineFile> file = LineFile::open(path, what_lines, messages_);
-    std::error_code unknown;
-    if (file && !std::filesystem::is_regular_file(path, unknown)) {
-      messages_.fail("ReadError", tool::quoted(path) + " is a pipe or a device: --merge reads twice, and takes files",
+    if (file && !file->can_seek()) {
+      messages_.fail("ReadError", quoted(path) + " is a pipe: --merge reads twice, and takes files",
                      ExitStatus::unreadable);
       return;
     }
