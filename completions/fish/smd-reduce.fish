@@ -11,7 +11,7 @@ complete -c smd-reduce -l bins -d 'how many bins, and between which bounds (defa
 complete -c smd-reduce -l pivot -d 'one reduction: rows steps, columns tensors'
 complete -c smd-reduce -l spark -d 'a line per tensor, its curve over the steps'
 complete -c smd-reduce -l slice -d 'of that part only, indexed as in NumPy: 0,:,::2,-1 and ...' -x
-complete -c smd-reduce -l shard -d 'part I (from 1) of N of the steps; auto or auto/N: the place that Slurm or AWS Batch gave' -x
+complete -c smd-reduce -l shard -d 'part I (from 1) of N of the steps; auto or auto/N: the place that Slurm, AWS Batch or GNU parallel gave' -x
 complete -c smd-reduce -l merge -d 'operands are the JSON lines of shards made with the same options: pool them'
 complete -c smd-reduce -l strict -d 'status 1 if something asked for is not available'
 complete -c smd-reduce -s n -l name -d 'tensors of exactly this name' -x -a '(__smd_values tensor)'

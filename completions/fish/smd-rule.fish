@@ -18,6 +18,8 @@ complete -c smd-rule -l trigger-timeout -d 'end CMD of --on-trigger after D (def
 complete -c smd-rule -l report -d 'write a further report of format F to FILE, which appears once it is whole; may be given again' -x -a '(__smd_values format_file text table tsv csv json jsonl junit tap github sagemaker)'
 complete -c smd-rule -l allow-empty -d 'status 0 instead of 5 if a rule had nothing to look at'
 complete -c smd-rule -l exit-zero -d 'status 0 instead of 1 and 5'
+complete -c smd-rule -l shard -d 'part I (from 1) of N of the trials; auto or auto/N: the place that Slurm, AWS Batch or GNU parallel gave' -x
+complete -c smd-rule -l merge -d 'operands are files of results (--jsonl), parts of one whole or not: print them as one'
 complete -c smd-rule -s s -l step -d 'evaluate at these steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end; with -F one range A:B' -x -a '(__smd_values ,step)'
 complete -c smd-rule -s m -l mode -d 'evaluate at steps of these modes, with -F of one: train, eval, predict or global (default: global, all steps)' -x -a '(__smd_values ,mode)'
 complete -c smd-rule -s w -l worker -d 'evaluate what this worker saved (default: all)' -x -a '(__smd_values worker)'
