@@ -31,7 +31,7 @@ def main():
             count += 1
             work = tempfile.mkdtemp(prefix="smd-examples-")
             try:
-                for name in ("run", "good", "bad", "runs/a", "runs/b"):
+                for name in ("run", "other-run", "good", "bad", "runs/a", "runs/b"):
                     shutil.copytree(root / "tests/fixtures/good-pytorch-digits", os.path.join(work, name))
                 for name in ("job.json", "rules.json"):
                     pathlib.Path(work, name).write_text(
