@@ -153,7 +153,8 @@ class Parts(unittest.TestCase):
         merged = self.merge(*names, '-f', 'text', status=1)
         self.assertEqual(merged.stdout, whole.stdout)
         self.merge('class-edge', '--columns', 'trial', status=5)
-        backwards = self.merge(*reversed(names), '--columns', 'trial', '-H').stdout.decode().split()
+        rows = self.merge(*reversed(names), '--columns', 'trial,status', '-H').stdout.decode().splitlines()
+        backwards = [row.split()[0] for row in rows]
         self.assertEqual([name for name, _ in itertools.groupby(backwards)], [trial(name) for name in reversed(names)])
 
     def test_a_part_that_is_not_there(self):
@@ -238,7 +239,9 @@ class Parts(unittest.TestCase):
                 run('smd-rule', *trials(), *RULES, '--shard', '1/2', *words, status=2)
         self.merge(status=2)
         self.merge('.', status=3)
-        self.merge('/dev/null', status=3)
+        os.mkfifo(os.path.join(self.folder, 'pipe'))
+        with subprocess.Popen(['sh', '-c', 'echo >pipe'], cwd=self.folder):
+            self.merge('pipe', status=3)
 
     def test_nothing_to_merge(self):
         with open(os.path.join(self.folder, 'empty.jsonl'), 'wb'):
