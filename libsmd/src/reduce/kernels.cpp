@@ -8,8 +8,9 @@
 #include <atomic>
 #include <vector>
 
-// Only the baseline, SSE4, AVX2 and AVX-512 differ enough in speed to be worth compiling.
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+// Of x86, only the baseline, SSE4, AVX2 and AVX-512 differ enough in speed to be worth compiling. Of Arm, NEON: vectors
+// of SVE have no size at compile time, so that no class can hold them.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/kernels.cpp"
 #include <hwy/foreach_target.h>
