@@ -30,7 +30,7 @@ cmake --build --preset asan --target unit_tests fuzz_replay smd_sample
 ctest --preset asan --label-regex unit --parallel "$jobs"
 
 # The other unit tests run in one thread, or in threads of the library that these tests use more heavily.
-threaded='unit_base unit_storage unit_trial unit_hook'
+threaded='unit_base unit_storage unit_trial unit_hook unit_cli'
 step "unit tests: tsan, with $newest ($threaded)"
 cmake --preset tsan -DCMAKE_CXX_COMPILER="$newest" -DSMD_WERROR=ON
 # shellcheck disable=SC2086

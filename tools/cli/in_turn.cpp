@@ -45,7 +45,6 @@ class Visits {
   Visits(OperandSource& operands, const VisitPlan& plan, Diagnostics& messages,
          const std::function<Show(const Visit&)>& visit, unsigned threads, unsigned jobs)
       : operands_(operands),
-        plan_(plan),
         messages_(messages),
         visit_(visit),
         threads_(threads),
@@ -202,7 +201,6 @@ class Visits {
   }
 
   OperandSource& operands_;
-  const VisitPlan& plan_;
   Diagnostics& messages_;
   const std::function<Show(const Visit&)>& visit_;
   const unsigned threads_;

@@ -107,7 +107,7 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
     return ExitStatus::yes;
   }
   std::vector<std::pair<std::string, NothingSelected>> empty;
-  const auto visit = [&](const Visit& one) -> Show {
+  const auto visit_one = [&](const Visit& one) -> Show {
     const auto shown = std::make_shared<ShownTrial>(options_, rows, one);
     shown->visit(one.operand, messages);
     // With -q, the gravest status that can still come ends the work.
@@ -122,7 +122,7 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
   if (view->shows_single_trials()) {
     OperandSource operands(options_.operands, output.null_separated);
     const VisitPlan plan = {.doing = "listing trials", .jobs = options_.reading.jobs};
-    if (visit_in_turn(operands, plan, messages, visit) == 0) {
+    if (visit_in_turn(operands, plan, messages, visit_one) == 0) {
       say_nothing_listed(messages);
     }
   } else {

@@ -34,7 +34,7 @@ std::string name_html(std::string_view name) {
 std::string table_html(std::string_view caption, std::span<const std::string> header,
                        std::span<const std::vector<HtmlCell>> rows) {
   std::string out =
-      fmt::format("<div class=\"scroll\"><table class=\"sortable\"><caption>{}</caption><thead><tr>", xml(caption));
+      fmt::format(R"(<div class="scroll"><table class="sortable"><caption>{}</caption><thead><tr>)", xml(caption));
   for (std::size_t i = 0; i < header.size(); ++i) {
     const bool number = !rows.empty() && rows.front()[i].number;
     out += fmt::format("<th scope=\"col\"{}>{}</th>", number ? " class=\"number\"" : "", xml(header[i]));

@@ -45,6 +45,7 @@ std::vector<SavedAt> places_of(const Trial& trial, const std::string& tensor, co
 
 HeatMap read_map(const Trial& trial, const std::string& tensor, const std::vector<SavedAt>& places) {
   std::vector<TensorLocation> locations;
+  locations.reserve(places.size());
   for (const SavedAt& place : places) {
     locations.push_back(place.location);
   }

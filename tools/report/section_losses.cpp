@@ -76,8 +76,9 @@ std::string value_figure(const PageContext& page, const std::string& title, cons
 }
 
 std::vector<std::string> value_figures(const PageContext& page, const std::vector<std::string>& names) {
-  std::vector<std::string> titles;
   const std::map<std::string, std::set<std::string>> groups = groups_of(page, names);
+  std::vector<std::string> titles;
+  titles.reserve(groups.size());
   for (const auto& [title, group] : groups) {
     titles.push_back(title);
   }

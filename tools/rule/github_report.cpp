@@ -3,6 +3,8 @@
 #include "cli/text.hpp"
 #include "report.hpp"
 
+#include <utility>
+
 namespace smd::tool::rule {
 
 namespace {
@@ -36,7 +38,7 @@ std::string encoded(std::string_view text, bool property) {
 
 class GithubReport : public Report {
  public:
-  explicit GithubReport(const ReportContext& context) : context_(context) {}
+  explicit GithubReport(ReportContext context) : context_(std::move(context)) {}
 
   void result(const ReportRecord& record) override {
     switch (record.result.status) {

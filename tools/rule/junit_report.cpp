@@ -14,6 +14,7 @@
 #include <cmath>
 #include <ctime>
 #include <unordered_map>
+#include <utility>
 
 namespace smd::tool::rule {
 
@@ -73,7 +74,7 @@ struct Suite {
 
 class JunitReport : public Report {
  public:
-  explicit JunitReport(const ReportContext& context) : context_(context), started_(time_stamp()) {}
+  explicit JunitReport(ReportContext context) : context_(std::move(context)), started_(time_stamp()) {}
 
   void result(const ReportRecord& record) override {
     const RuleResult& result = record.result;

@@ -3,13 +3,15 @@
 #include "cli/escape.hpp"
 #include "report.hpp"
 
+#include <utility>
+
 namespace smd::tool::rule {
 
 namespace {
 
 class SagemakerReport : public Report {
  public:
-  explicit SagemakerReport(const ReportContext& context) : context_(context) {}
+  explicit SagemakerReport(ReportContext context) : context_(std::move(context)) {}
 
   void result(const ReportRecord& record) override {
     const RuleResult& result = record.result;

@@ -4,6 +4,8 @@
 #include "cli/text.hpp"
 #include "report.hpp"
 
+#include <utility>
+
 namespace smd::tool::rule {
 
 namespace {
@@ -19,7 +21,7 @@ std::string words(std::string_view text) {
 
 class TapReport : public Report {
  public:
-  explicit TapReport(const ReportContext& context) : context_(context) {}
+  explicit TapReport(ReportContext context) : context_(std::move(context)) {}
 
   void result(const ReportRecord& record) override {
     start();
