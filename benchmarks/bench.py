@@ -14,6 +14,7 @@ MIB = 1 << 20
 
 # For each trial: the generator's options, and other values of some of them for --quick.
 TRIALS = {
+    'tiny': ({'steps': 2, 'tensors': 3}, {}),
     'small': ({'steps': 20, 'tensors': 20}, {}),
     'long': ({'steps': 20000, 'tensors': 50}, {'steps': 2000}),
     'distinct': ({'steps': 20000, 'tensors': 50, 'distinct': True}, {'steps': 2000}),

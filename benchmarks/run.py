@@ -13,6 +13,7 @@ import sys
 import time
 
 import differences
+import fleet
 import measurements
 import measurements_parts
 import growth
@@ -21,7 +22,7 @@ import page
 from bench import Bench, Skipped, wanted
 
 # In the order of the page. --only uses the function's name; the title is the first line of its docstring.
-MEASUREMENTS = (*measurements.MEASUREMENTS, differences.differences, *measurements_parts.MEASUREMENTS, measurements.s3)
+MEASUREMENTS = (*measurements.MEASUREMENTS, differences.differences, *measurements_parts.MEASUREMENTS, fleet.fleet, measurements.s3)
 
 
 def title(measurement):

@@ -8,6 +8,9 @@
 //                                      open, one pread of LENGTH bytes at OFFSET and close, for every step below STEPS
 //   bench_bare ranges TRIAL LIST THREADS
 //                                      open each file of the list once, pread each of its ranges
+//   bench_bare trees FOLDER THREADS PART...
+//                                      of each folder in FOLDER, list the folders PART and those in them; open, read and
+//                                      close each file
 // clang-format on
 //
 // `events` computes the path of each file instead of listing: steps 0, 1, … as the generator numbers them, worker 0.
@@ -210,6 +213,44 @@ void read_ranges(const std::string& root, const std::string& list, unsigned thre
   });
 }
 
+/// Reads the files of a folder, and of the folders in it.
+void read_tree(int parent, const char* name, char* buffer, std::uint64_t& files, std::uint64_t& bytes) {
+  const int fd = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) {
+    fail(name);
+  }
+  DIR* const folder = ::fdopendir(fd);
+  while (const dirent* const entry = ::readdir(folder)) {
+    if (entry->d_name[0] == '.') {
+      continue;
+    }
+    if (entry->d_type == DT_DIR) {
+      read_tree(fd, entry->d_name, buffer, files, bytes);
+    } else {
+      ++files;
+      bytes += read_file(fd, entry->d_name, buffer);
+    }
+  }
+  ::closedir(folder);
+}
+
+void read_trees(const std::string& path, unsigned threads, const std::vector<std::string>& parts) {
+  const std::vector<std::string> names = list(path);
+  const int root = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  total.reset();
+  share_out(threads, names.size(), [&](std::size_t i) {
+    thread_local std::vector<char> buffer(buffer_bytes);
+    std::uint64_t files = 0;
+    std::uint64_t bytes = 0;
+    for (const std::string& part : parts) {
+      read_tree(root, (names[i] + "/" + part).c_str(), buffer.data(), files, bytes);
+    }
+    total.files += files;
+    total.bytes += bytes;
+  });
+  ::close(root);
+}
+
 /// Returns the best of several passes, so that caches are warm. A pass prints what it read.
 int best_of(unsigned long passes, const std::function<void()>& pass) {
   double best = 0;
@@ -248,10 +289,16 @@ int main(int argc, char** argv) {
   if (arguments.size() == 4 && arguments[0] == "ranges") {
     return best_of(1, [&] { read_ranges(arguments[1], arguments[2], static_cast<unsigned>(number(3))); });
   }
+  if (arguments.size() > 3 && arguments[0] == "trees") {
+    return best_of(1, [&] {
+      read_trees(arguments[1], static_cast<unsigned>(number(2)), {arguments.begin() + 3, arguments.end()});
+    });
+  }
   std::fputs(
       "usage: bench_bare names FOLDER | index FOLDER THREADS\n"
       "     | events FOLDER THREADS OFFSET LENGTH STEPS PASSES\n"
-      "     | ranges TRIAL LIST THREADS\n",
+      "     | ranges TRIAL LIST THREADS\n"
+      "     | trees FOLDER THREADS PART...\n",
       stderr);
   return 2;
 }
