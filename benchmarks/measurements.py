@@ -46,7 +46,8 @@ def other_readers(bench):
     """Opening, against readers of the same index files"""
     trial = bench.trial('long')
     ours, python = bench.in_turns([[bench.tool('smd-ls'), trial], bench.peer('names_json.py', trial)], least=2)
-    bench.times_as_fast("smd-ls, a million entries : Python's json, the names", ours, python, 10)
+    # What bounds both is reading the files, which `opening` has a limit for.
+    bench.times_as_fast("smd-ls, a million entries : Python's json, the names", ours, python)
     measurement = 'smd-ls, a million entries : jq, the names'
     if shutil.which('jq') is None:
         bench.skip(measurement, "Debian's package jq is not installed")
@@ -82,7 +83,7 @@ def history(bench):
     bench.ratio('smd-tensor -s all, whole command : bare reading of index and event files', ours, both, 1.5)
     bench.ratio('smd-tensor -s all, whole command : bare reading of event files alone', ours, bare)
     ours, python = bench.in_turns([command, bench.peer('history_json.py', trial, 'loss')], least=2)
-    bench.times_as_fast("smd-tensor -s all, whole command : Python's json and struct", ours, python, 8)
+    bench.times_as_fast("smd-tensor -s all, whole command : Python's json and struct", ours, python)
 
 
 def large_values(bench):
@@ -100,12 +101,12 @@ def large_values(bench):
             bench.ratio(f'smd-tensor -f raw, {what}, to a pipe : cat, to a pipe', ours, cat, limit)
 
 
-def ranges(bench, trial):
-    """A list of the locations of all values except the loss."""
-    path = trial + '.ranges'
+def ranges(bench, trial, collection='all'):
+    """A list of the locations of all values of a collection, except the loss."""
+    path = f'{trial}.{collection}.ranges'
     if not os.path.exists(path):
-        rows = bench.output([bench.tool('smd-ls'), trial, '--locations', '-H', '-x', '^loss$', '--columns',
-                             'file,offset,length'])
+        rows = bench.output([bench.tool('smd-ls'), trial, '--locations', '-H', '-c', collection, '-x', '^loss$',
+                             '--columns', 'file,offset,length'])
         with open(path, 'w', encoding='utf-8') as file:
             file.writelines(sorted(rows.splitlines(keepends=True),
                                    key=lambda row: (row.split('\t')[0], int(row.split('\t')[1]))))

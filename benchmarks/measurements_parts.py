@@ -10,6 +10,7 @@ import subprocess
 
 import following as live
 from bench import PYTHON
+from measurements import ranges
 
 
 def kernels(bench):
@@ -61,9 +62,16 @@ def rules(bench):
     alone = {key: sum(one[key] for one in single) for key in ('best', 'median')}
     bench.ratio('all rules at once : one by one', together, alone, 1)
     for name, what, elements in (('rules', '4 KiB', 1 << 10), ('mebibytes', '1 MiB', 1 << 18)):
-        ours, numpy = bench.in_turns([[evaluate, bench.trial(name), 'VanishingGradient'],
-                                      bench.peer('rule_numpy.py', bench.trial(name), str(elements))], least=2)
-        bench.times_as_fast(f'VanishingGradient, gradients of {what} : NumPy', ours, numpy, 20)
+        trial = bench.trial(name)
+        bare = bench.program('bench_bare')
+        ours, index, values, numpy = bench.in_turns(
+            [[evaluate, trial, 'VanishingGradient'], [bare, 'index', trial + '/index', bench.threads],
+             [bare, 'ranges', trial, ranges(bench, trial, 'gradients'), bench.threads],
+             bench.peer('rule_numpy.py', trial, str(elements))], least=2)
+        both = {key: index[key] + values[key] for key in ('best', 'median')}
+        what = f'VanishingGradient, gradients of {what}'
+        bench.ratio(f'{what} : bare reading of index files and records; {bench.threads} threads', ours, both, 1.5)
+        bench.times_as_fast(f'{what} : NumPy', ours, numpy)
 
 
 def writing(bench):
