@@ -47,7 +47,8 @@ struct Chains {
   hn::Vec<Doubles> rest[2];
   hn::Vec<hn::RebindToSigned<Doubles>> exponents;
 
-  HWY_INLINE void start() {
+  // Not left to the compiler: what it makes is compiled for the baseline, without the target's instructions.
+  HWY_INLINE Chains() {
     main[0] = main[1] = hn::Set(Doubles(), 1.0);
     rest[0] = rest[1] = hn::Zero(Doubles());
     exponents = hn::Zero(hn::RebindToSigned<Doubles>());
@@ -102,7 +103,6 @@ inline void product(const double* values, std::size_t n, std::size_t group, doub
   const Doubles d;
   const std::size_t lanes = hn::Lanes(d);
   Chains chains;
-  chains.start();
   std::size_t i = 0;
   std::size_t until = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
@@ -131,7 +131,6 @@ HWY_INLINE void stream_product_of(const std::byte* source, std::size_t n, std::s
                                   std::int64_t& exponent, const Widen& widen) {
   const std::size_t two = 2 * hn::Lanes(Doubles());
   Chains chains;
-  chains.start();
   std::size_t until = 0;
   for (std::size_t i = 0; i < n; i += 2 * two) {
     const T* const from = typed<T>(source) + i;
