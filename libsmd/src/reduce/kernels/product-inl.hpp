@@ -47,7 +47,6 @@ struct Chains {
   hn::Vec<Doubles> rest[2];
   hn::Vec<hn::RebindToSigned<Doubles>> exponents;
 
-  // Not left to the compiler: what it makes is compiled for the baseline, without the target's instructions.
   HWY_INLINE Chains() {
     main[0] = main[1] = hn::Set(Doubles(), 1.0);
     rest[0] = rest[1] = hn::Zero(Doubles());
