@@ -37,6 +37,32 @@ fs::path trimmed(const std::string& path) {
   return result.has_filename() || !result.has_parent_path() ? result : result.parent_path();
 }
 
+// Whether it holds files of checkpoints or of a log directory: a trial, as far as names tell.
+bool holds_files_of_trial(const fs::path& folder) {
+  std::error_code error;
+  std::size_t entries = 0;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator() && ++entries <= most_entries; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    const bool ours = name.ends_with(".safetensors") ||
+                      (name.find("tfevents") != std::string::npos && !name.ends_with(".profile-empty"));
+    std::error_code unknown;
+    if (ours && entry->is_regular_file(unknown)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The folder around a path, or the nearest one above it that is there.
+fs::path folder_around(const fs::path& path) {
+  fs::path folder = path.parent_path();
+  while (!folder.empty() && folder != folder.parent_path() && !is_folder(folder)) {
+    folder = folder.parent_path();
+  }
+  return folder.empty() ? "." : folder;
+}
+
 // The trial that a path lies in, itself not counted.
 std::optional<fs::path> trial_around(const fs::path& path) {
   for (fs::path folder = path.parent_path(); folder != folder.parent_path(); folder = folder.parent_path()) {
@@ -45,7 +71,11 @@ std::optional<fs::path> trial_around(const fs::path& path) {
     }
   }
   // `index/000000000` within the trial that is the working folder.
-  return path.is_relative() && has_collections(".") ? std::optional<fs::path>(".") : std::nullopt;
+  if (path.is_relative() && has_collections(".")) {
+    return ".";
+  }
+  const fs::path around = folder_around(path);
+  return holds_files_of_trial(around) ? std::optional(around) : std::nullopt;
 }
 
 struct Below {
@@ -61,7 +91,7 @@ Below trials_below(const fs::path& top) {
   while (!folders.empty() && below.all) {
     const fs::path folder = std::move(folders.front());
     folders.pop_front();
-    if (folder != top && has_collections(folder)) {
+    if (folder != top && (has_collections(folder) || holds_files_of_trial(folder))) {
       below.trials.push_back(folder.string());
       continue;
     }

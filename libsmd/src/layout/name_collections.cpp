@@ -153,7 +153,9 @@ std::shared_ptr<const CollectionsInfo> add_to_collections(std::shared_ptr<const 
   info->found = true;
   Sorter sorter;
   std::for_each(values.begin(), values.end(), [&](const NamedValues& one) { sorter.add(one); });
-  sorter.move_to(info->collections);
+  CollectionMap::Map collections = *info->collections;
+  sorter.move_to(collections);
+  info->collections = CollectionMap(std::move(collections));
   return info;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -47,6 +48,8 @@ class JsonScanner {
   bool next_item();
   /// Valid until the next string is read.
   bool string(std::string_view& value);
+  /// Whether a string that was read is a part of the text as it stands there; else it had escapes.
+  [[nodiscard]] bool stands_in_text(std::string_view value) const noexcept { return value.data() != unescaped_.data(); }
   bool number(JsonNumber& value);
   /// Passes over a value of any kind.
   bool skip();
@@ -66,6 +69,9 @@ class JsonScanner {
   void leave() noexcept;
   bool next(char bracket, const char* why);
   bool word(std::string_view word) noexcept;
+  std::optional<double> non_finite_word() noexcept;
+  bool short_natural(std::uint64_t& value) noexcept;
+  bool skip_simple(JsonKind kind);
   bool unescape(std::size_t begin);
   bool unescape_character();
   bool code_unit(std::uint32_t& unit) noexcept;

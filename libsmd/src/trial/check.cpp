@@ -95,7 +95,7 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
     report.damaged = report.damaged || problem.kind == ProblemKind::damaged;
     report_problem(problem);
   };
-  for (const auto& [name, collection] : snapshot->collections->collections) {
+  for (const auto& [name, collection] : *snapshot->collections->collections) {
     TensorQuery members;
     members.collections = {name};
     detail::MatchBudget none(0);                        // of its own patterns it has none

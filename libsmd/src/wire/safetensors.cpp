@@ -4,8 +4,14 @@
 #include "text/escape.hpp"
 #include "text/json_scanner.hpp"
 
+#include <smd/shape.hpp>
+
 #include <algorithm>
+#include <bit>
+#include <forward_list>
+#include <functional>
 #include <numeric>
+#include <string>
 #include <utility>
 
 namespace smd::detail::wire {
@@ -45,9 +51,11 @@ constexpr SafetensorsType safetensors_types[] = {
 };
 // clang-format on
 
-/// An entry before it is known to be right.
+/// An entry before it is known to be right. Its texts stand in the header, its sizes in a list of all.
 struct RawEntry {
   SafetensorsEntry entry;
+  std::size_t first_size = 0;
+  std::size_t dimensions = 0;
   std::uint64_t at = 0;  ///< Where its name stands in the header.
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -65,19 +73,24 @@ std::optional<std::uint64_t> element_bytes(const Shape& shape, unsigned bits) no
   return *count * bits / bits_of_byte;
 }
 
+}  // namespace
+
 class SafetensorsParser {
  public:
   SafetensorsParser(std::string_view json, std::uint64_t file_bytes)
       : json_(json), scanner_(json), data_(safetensors_length_bytes + json.size()), file_bytes_(file_bytes) {}
 
   SafetensorsHeader parse() && {
+    constexpr std::size_t usual_bytes = 100;  // of an entry
+    raw_.reserve(std::min(json_.size() / usual_bytes, limits::safetensors_tensors));
     if (read()) {
+      for (RawEntry& raw : raw_) {
+        raw.entry.shape = std::span(header_.sizes_).subspan(raw.first_size, raw.dimensions);
+      }
       find_repeated();
       check_types();
       check_ranges();
-      for (RawEntry& raw : raw_) {
-        header_.entries.push_back(std::move(raw.entry));
-      }
+      keep_entries();
     }
     return std::move(header_);
   }
@@ -146,7 +159,7 @@ class SafetensorsParser {
       raw.fault = "its name is longer than name_bytes";
       name = name.substr(0, text::quoted_bytes);
     }
-    raw.entry.name = name;
+    raw.entry.name = lasting(name);
     if (scanner_.peek() != text::JsonKind::object) {
       raw.fault = "its entry is not an object";
       scanner_.skip();
@@ -175,6 +188,11 @@ class SafetensorsParser {
     set(raw, !range, "its entry has no data_offsets");
   }
 
+  /// A text that the scanner gave, valid as long as the header's text: one with escapes stands elsewhere.
+  std::string_view lasting(std::string_view text) {
+    return scanner_.stands_in_text(text) ? text : std::string_view(unescaped_.emplace_front(text));
+  }
+
   /// Notes the first fault of an entry.
   static void set(RawEntry& raw, bool wrong, const char* fault) {
     if (wrong && raw.fault == nullptr) {
@@ -189,7 +207,7 @@ class SafetensorsParser {
       scanner_.skip();
     } else if (scanner_.string(name)) {
       set(raw, name.empty(), "dtype is empty");
-      raw.entry.unread_type = text::beginning(name, text::quoted_bytes);
+      raw.entry.unread_type = lasting(text::beginning(name, text::quoted_bytes));
     }
   }
 
@@ -215,14 +233,16 @@ class SafetensorsParser {
   }
 
   void read_shape(RawEntry& raw) {
-    Shape& shape = raw.entry.shape;
+    std::vector<std::int64_t>& sizes = header_.sizes_;
+    raw.first_size = sizes.size();
     const bool right = read_numbers([&](std::uint64_t size) {
-      if (size > INT64_MAX || shape.size() == limits::dimensions) {
+      if (size > INT64_MAX || sizes.size() - raw.first_size == limits::dimensions) {
         return false;
       }
-      shape.push_back(static_cast<std::int64_t>(size));
+      sizes.push_back(static_cast<std::int64_t>(size));
       return true;
     });
+    raw.dimensions = sizes.size() - raw.first_size;
     set(raw, !right, "shape is not a list of sizes");
   }
 
@@ -239,8 +259,34 @@ class SafetensorsParser {
 
   [[nodiscard]] std::string quote(const RawEntry& raw) const { return "'" + printable(raw.entry.name) + "'"; }
 
+  /// Whether it is certain that each name stands there once. It is not if many names have one hash.
+  [[nodiscard]] bool each_name_once() const {
+    constexpr std::size_t most_steps = 64;
+    struct Slot {
+      std::uint32_t entry = UINT32_MAX;
+      std::uint32_t hash = 0;
+    };
+    std::vector<Slot> slots(std::bit_ceil(raw_.size() * 2 + 1));
+    for (std::uint32_t i = 0; i < raw_.size(); ++i) {
+      const std::string_view name = raw_[i].entry.name;
+      const std::size_t hash = std::hash<std::string_view>()(name);
+      const auto mark = static_cast<std::uint32_t>(hash >> 32);
+      std::size_t at = hash & (slots.size() - 1);
+      for (std::size_t steps = 0; slots[at].entry != UINT32_MAX; ++steps, at = (at + 1) & (slots.size() - 1)) {
+        if (steps == most_steps || (slots[at].hash == mark && raw_[slots[at].entry].entry.name == name)) {
+          return false;
+        }
+      }
+      slots[at] = {i, mark};
+    }
+    return true;
+  }
+
   /// Names that stand there twice: the first entry stays, and is not sound.
   void find_repeated() {
+    if (each_name_once()) {
+      return;
+    }
     std::vector<std::uint32_t> order(raw_.size());
     std::iota(order.begin(), order.end(), 0u);
     std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
@@ -269,16 +315,20 @@ class SafetensorsParser {
   }
 
   void check_types() {
+    const SafetensorsType* type = std::end(safetensors_types);
+    Shape shape;
     for (RawEntry& raw : raw_) {
       SafetensorsEntry& entry = raw.entry;
-      const auto* const type = std::find_if(std::begin(safetensors_types), std::end(safetensors_types),
-                                            [&](const SafetensorsType& one) { return one.name == entry.unread_type; });
+      if (type == std::end(safetensors_types) || type->name != entry.unread_type) {  // most are as the one before
+        type = std::find_if(std::begin(safetensors_types), std::end(safetensors_types),
+                            [&](const SafetensorsType& one) { return one.name == entry.unread_type; });
+      }
       if (type != std::end(safetensors_types)) {
-        set(raw, element_bytes(entry.shape, type->bits) != raw.end - raw.begin,
-            "dtype, shape and data_offsets disagree");
+        shape.assign(entry.shape.begin(), entry.shape.end());
+        set(raw, element_bytes(shape, type->bits) != raw.end - raw.begin, "dtype, shape and data_offsets disagree");
         if (type->dtype) {
           entry.dtype = *type->dtype;
-          entry.unread_type.clear();
+          entry.unread_type = {};
         }
       }
       entry.offset = data_ + raw.begin;
@@ -300,9 +350,12 @@ class SafetensorsParser {
         order.push_back(&raw);
       }
     }
-    std::sort(order.begin(), order.end(), [](const RawEntry* a, const RawEntry* b) {
+    const auto before = [](const RawEntry* a, const RawEntry* b) {
       return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);
-    });
+    };
+    if (!std::is_sorted(order.begin(), order.end(), before)) {
+      std::sort(order.begin(), order.end(), before);
+    }
     const bool all_known = order.size() == raw_.size();
     std::uint64_t reached = 0;
     for (RawEntry* const raw : order) {
@@ -335,16 +388,35 @@ class SafetensorsParser {
     }
   }
 
+  /// What entries refer to goes into memory of the header's own.
+  void keep_entries() {
+    std::size_t bytes = 0;
+    for (const RawEntry& raw : raw_) {
+      bytes += raw.entry.name.size() + raw.entry.unread_type.size();
+    }
+    header_.texts_ = std::make_unique_for_overwrite<char[]>(bytes);
+    char* next = header_.texts_.get();
+    const auto keep = [&](std::string_view text) {
+      char* const begin = std::exchange(next, std::copy(text.begin(), text.end(), next));
+      return std::string_view(begin, text.size());
+    };
+    header_.entries.reserve(raw_.size());
+    for (const RawEntry& raw : raw_) {
+      SafetensorsEntry& entry = header_.entries.emplace_back(raw.entry);
+      entry.name = keep(entry.name);
+      entry.unread_type = keep(entry.unread_type);
+    }
+  }
+
   std::string_view json_;
   text::JsonScanner scanner_;
+  std::forward_list<std::string> unescaped_;
   std::uint64_t data_;  ///< Where elements begin in the file.
   std::uint64_t file_bytes_;
   bool has_metadata_ = false;
   std::vector<RawEntry> raw_;
   SafetensorsHeader header_;
 };
-
-}  // namespace
 
 bool check_safetensors_length(std::uint64_t length, std::uint64_t file_bytes, SafetensorsHeader& header) {
   if (file_bytes < safetensors_length_bytes) {

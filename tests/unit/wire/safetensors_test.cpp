@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/safetensors.hpp"
 
+#include <smd/shape.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,7 +28,7 @@ SafetensorsHeader parse(const std::string& json, std::uint64_t data_bytes) {
 std::string sound_names(const SafetensorsHeader& header) {
   std::string names;
   for (const SafetensorsEntry& one : header.entries) {
-    names += one.sound ? one.name : "";
+    names += one.sound ? one.name : std::string_view();
   }
   return names;
 }
@@ -53,7 +55,7 @@ TEST_CASE("safetensors: entries with type, shape and place") {
   CHECK(header.entries[0].name == "b");
   CHECK(header.entries[0].dtype == Dtype::bfloat16);
   CHECK(header.entries[0].unread_type.empty());
-  CHECK(header.entries[0].shape == Shape{2, 3});
+  CHECK(smd::Shape(header.entries[0].shape.begin(), header.entries[0].shape.end()) == smd::Shape{2, 3});
   CHECK(header.entries[0].offset == 8 + json.size() + 8);
   CHECK(header.entries[0].length == 12);
   CHECK(header.entries[1].shape.empty());

@@ -5,9 +5,11 @@
 #include "text/escape.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -50,31 +52,47 @@ double seconds_of(std::chrono::system_clock::time_point time) {
 /// Entries of one row, as they are collected.
 class RowEntries {
  public:
-  void add(std::uint32_t name, EntryType type, std::uint64_t start, std::uint64_t length) {
-    name_hash_.add(name);
-    type_hash_.add(static_cast<std::uint64_t>(type.kind) << 8 | static_cast<std::uint64_t>(type.dtype));
-    type_hash_.add(type.shape.size());
-    for (const std::int64_t size : type.shape) {
-      type_hash_.add(static_cast<std::uint64_t>(size));
+  void reserve(std::size_t count) {
+    names_.reserve(count);
+    types_.reserve(count);
+    starts_.reserve(count);
+    lengths_.reserve(count);
+  }
+  void add(std::uint32_t name, PlaceKind kind, Dtype dtype, std::span<const std::int64_t> shape,
+           std::string_view unread_type, std::uint64_t start, std::uint64_t length) {
+    Fnv hash;
+    hash.add(static_cast<std::uint64_t>(kind) << 8 | static_cast<std::uint64_t>(dtype));
+    hash.add(shape.size());
+    for (const std::int64_t size : shape) {
+      hash.add(static_cast<std::uint64_t>(size));
     }
+    std::optional<std::uint32_t>& known = recent_[hash.value % recent_.size()];
+    const EntryType* const type = known ? &types_.kinds()[*known] : nullptr;
+    if (type != nullptr && type->kind == kind && type->dtype == dtype && type->unread_type == unread_type &&
+        std::equal(shape.begin(), shape.end(), type->shape.begin(), type->shape.end())) {
+      types_.push_back_kind(*known);
+    } else {
+      known = types_.push_back({kind, dtype, Shape(shape.begin(), shape.end()), std::string(unread_type)});
+    }
+    name_hash_.add(name);
+    type_hash_.add(hash.value);
     names_.push_back(name);
-    types_.push_back(std::move(type));
     starts_.push_back(start);
     lengths_.push_back(length);
   }
   [[nodiscard]] bool empty() const noexcept { return names_.empty(); }
 
-  Payload finish(Tables& tables, SharedLists<NameList>& names, SharedLists<TypeList>& types, double wall_time) const {
+  Payload finish(Tables& tables, SharedLists<NameList>& names, SharedLists<TypeList>& types, double wall_time) && {
     const auto too_wide = [](std::uint64_t number) { return number > std::numeric_limits<std::uint32_t>::max(); };
-    const bool numbers = types_.front().kind == PlaceKind::number;
+    const bool numbers = types_[0].kind == PlaceKind::number;
     Payload payload;
     payload.count = static_cast<std::uint32_t>(names_.size());
     payload.wide = numbers || std::any_of(starts_.begin(), starts_.end(), too_wide);
     payload.wide_lengths = numbers || std::any_of(lengths_.begin(), lengths_.end(), too_wide);
     payload.starts = tables.arena.keep(starts_, payload.wide);
     payload.lengths = tables.arena.keep(lengths_, payload.wide_lengths);
-    payload.names = names.id_of(names_, name_hash_.value);
-    payload.types = types.id_of(types_, type_hash_.value);
+    payload.names = names.id_of(std::move(names_), name_hash_.value);
+    payload.types = types.id_of(std::move(types_), type_hash_.value);
     payload.wall_time = wall_time;
     return payload;
   }
@@ -86,21 +104,22 @@ class RowEntries {
   std::vector<std::uint64_t> lengths_;
   Fnv name_hash_;
   Fnv type_hash_;
+  std::array<std::optional<std::uint32_t>, 64> recent_;  ///< Of `types_.kinds()`, by hash.
 };
 
 class RowFiller {
  public:
-  RowFiller(LoadedSteps& loaded, std::vector<NamedValues>& names, ProblemList& problems)
+  RowFiller(LoadedSteps& loaded, ProblemList& problems)
       : loaded_(loaded),
         tables_(loaded.tables.emplace_back()),
         name_lists_(tables_.name_lists),
         type_lists_(tables_.type_lists),
-        names_(names),
         problems_(problems) {}
 
   /// `fresh`: an earlier look has not given it.
   void add_file(const CheckpointRow& place, const TensorFileHeader& file, bool fresh) {
     RowEntries row;
+    row.reserve(file.header.entries.size());
     std::string name = place.prefix;
     for (const wire::SafetensorsEntry& entry : file.header.entries) {
       if (!entry.sound) {
@@ -116,10 +135,10 @@ class RowFiller {
         continue;
       }
       last_file_[id] = {&place.path, place.step};
-      row.add(id, {PlaceKind::elements, entry.dtype, entry.shape, entry.unread_type}, entry.offset, entry.length);
+      row.add(id, PlaceKind::elements, entry.dtype, entry.shape, entry.unread_type, entry.offset, entry.length);
     }
     if (fresh) {
-      finish(place, row, seconds_of(file.written));
+      finish(place, std::move(row), seconds_of(file.written));
     }
   }
 
@@ -127,11 +146,13 @@ class RowFiller {
                    double wall_time) {
     RowEntries row;
     for (const LoggedNumber& number : numbers) {
-      row.add(id_of(log.names[number.name], ValueKind::number, true), {PlaceKind::number, Dtype::float64, {}},
+      row.add(id_of(log.names[number.name], ValueKind::number, true), PlaceKind::number, Dtype::float64, {}, {},
               std::bit_cast<std::uint64_t>(number.value), std::bit_cast<std::uint64_t>(wall_time));
     }
-    finish(place, row, wall_time);
+    finish(place, std::move(row), wall_time);
   }
+
+  FreshNames names() && { return {tables_.names, std::move(fresh_)}; }
 
  private:
   struct LastFile {
@@ -147,12 +168,12 @@ class RowFiller {
     }
     if (fresh && !told_[id]) {
       told_[id] = true;
-      names_.push_back({name, kind});
+      fresh_.emplace_back(id, kind);
     }
     return id;
   }
 
-  void finish(const CheckpointRow& place, const RowEntries& row, double wall_time) {
+  void finish(const CheckpointRow& place, RowEntries&& row, double wall_time) {
     if (row.empty()) {
       return;
     }
@@ -161,7 +182,7 @@ class RowFiller {
     step.mode_step = place.step;
     step.payload = static_cast<std::uint32_t>(tables_.payloads.size());
     step.event_file = tables_.paths.add(place.path);
-    tables_.payloads.push_back(row.finish(tables_, name_lists_, type_lists_, wall_time));
+    tables_.payloads.push_back(std::move(row).finish(tables_, name_lists_, type_lists_, wall_time));
     loaded_.rows.push_back({step, 0});
   }
 
@@ -169,10 +190,10 @@ class RowFiller {
   Tables& tables_;
   SharedLists<NameList> name_lists_;
   SharedLists<TypeList> type_lists_;
-  std::vector<NamedValues>& names_;
   ProblemList& problems_;
   std::vector<LastFile> last_file_;  ///< By id of a name: which file had it last.
-  std::vector<bool> told_;           ///< By id of a name: it is in `names_`.
+  std::vector<std::pair<std::uint32_t, ValueKind>> fresh_;
+  std::vector<bool> told_;  ///< By id of a name: it is in `fresh_`.
 };
 
 }  // namespace
@@ -188,9 +209,9 @@ void list_log_rows(const std::string& path, const TrainerLog& log, std::vector<C
   });
 }
 
-void fill_rows(storage::Storage& storage, const CheckpointListing& listing, std::uint64_t first_id, LoadedSteps& loaded,
-               std::vector<NamedValues>& names, ProblemList& problems) {
-  RowFiller filler(loaded, names, problems);
+FreshNames fill_rows(storage::Storage& storage, const CheckpointListing& listing, std::uint64_t first_id,
+                     LoadedSteps& loaded, ProblemList& problems) {
+  RowFiller filler(loaded, problems);
   std::vector<const CheckpointRow*> order;  // by step, so that files of one checkpoint stand together
   for (const CheckpointRow& row : listing.rows) {
     order.push_back(&row);
@@ -218,6 +239,7 @@ void fill_rows(storage::Storage& storage, const CheckpointListing& listing, std:
   std::sort(loaded.rows.begin(), loaded.rows.end(), [&](const LoadedSteps::Row& a, const LoadedSteps::Row& b) {
     return listing.before(a.row.file, b.row.file);
   });
+  return std::move(filler).names();
 }
 
 }  // namespace smd::detail::layout
