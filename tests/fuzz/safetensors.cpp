@@ -9,6 +9,8 @@
 #include "text/json_scanner.hpp"
 #include "wire/little_endian.hpp"
 
+#include <smd/shape.hpp>
+
 #include "require.hpp"
 
 #include <cstddef>
