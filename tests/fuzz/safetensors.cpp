@@ -92,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (check_safetensors_length(length, size, header)) {
     const std::string_view json = file.substr(safetensors_length_bytes, static_cast<std::size_t>(length));
     check_json(json);
-    header = parse_safetensors(json, size);
+    header = parse_safetensors(std::string(json), size);
     check_entries(header, safetensors_length_bytes + length, size);
   }
   check_problems(header, size);

@@ -2,6 +2,7 @@
 #include "layout/name_table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <utility>
@@ -20,7 +21,7 @@ NameTable::NameTable(const NameTable& other)
 
 std::uint32_t NameTable::add(std::string_view text) {
   if ((texts_.size() + 1) * 2 > slots_.size()) {
-    grow();
+    grow(std::max(first_slots, slots_.size() * 4));
   }
   const std::size_t hash = std::hash<std::string_view>{}(text);
   Slot& slot = slots_[slot_of(text, hash)];
@@ -44,8 +45,15 @@ std::size_t NameTable::slot_of(std::string_view text, std::size_t hash) const no
   return slot;
 }
 
-void NameTable::grow() {
-  const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(std::max(first_slots, slots_.size() * 4)));
+void NameTable::reserve(std::size_t texts) {
+  texts_.reserve(texts);
+  if (texts * 2 > slots_.size()) {
+    grow(std::bit_ceil(texts * 2));
+  }
+}
+
+void NameTable::grow(std::size_t slots) {
+  const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(slots));
   for (const Slot& slot : before) {
     if (slot.id != none) {
       slots_[slot_of(texts_[slot.id], std::hash<std::string_view>{}(texts_[slot.id]))] = slot;

@@ -22,11 +22,19 @@ class NameTable {
   NameTable& operator=(NameTable&&) noexcept = default;
   ~NameTable() = default;
 
+  /// Makes room for so many texts.
+  void reserve(std::size_t texts);
   /// The number of `text`, which is added if it is new.
   std::uint32_t add(std::string_view text);
   /// The number of `text`, or `none`.
   [[nodiscard]] std::uint32_t find(std::string_view text) const noexcept;
   [[nodiscard]] std::string_view operator[](std::uint32_t id) const noexcept { return texts_[id]; }
+  /// The texts by number, without what finds them.
+  struct Texts {
+    std::vector<std::string_view> by_number;
+    std::vector<std::shared_ptr<char[]>> kept;
+  };
+  [[nodiscard]] Texts texts() const { return {texts_, chunks_}; }
   [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(texts_.size()); }
 
  private:
@@ -36,7 +44,7 @@ class NameTable {
   };
   /// Where a text stands, or would stand.
   [[nodiscard]] std::size_t slot_of(std::string_view text, std::size_t hash) const noexcept;
-  void grow();
+  void grow(std::size_t slots);
   std::string_view keep(std::string_view text);
 
   std::vector<std::string_view> texts_;

@@ -4,6 +4,7 @@
 #include "text/utf8.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -80,8 +81,13 @@ std::size_t end_of_plain(std::string_view text, std::size_t at) noexcept {
     std::memcpy(&eight, text.data() + at, sizeof eight);
     const std::uint64_t quote = eight ^ '"' * ones;
     const std::uint64_t backslash = eight ^ '\\' * ones;
-    // A byte that is 0, or below 0x20: subtracting borrows from its high bit.
-    if ((((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((eight - 0x20 * ones) & ~eight)) & highs) {
+    // A byte that is 0, or below 0x20: subtracting borrows from its high bit. The lowest one that is found is right.
+    const std::uint64_t found =
+        (((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((eight - 0x20 * ones) & ~eight)) & highs;
+    if (found != 0) {
+      if constexpr (std::endian::native == std::endian::little) {
+        return at + static_cast<std::size_t>(std::countr_zero(found)) / 8;
+      }
       break;
     }
   }
@@ -96,11 +102,11 @@ std::size_t end_of_plain(std::string_view text, std::size_t at) noexcept {
 std::size_t first_bad_utf8(std::string_view text) noexcept {
   std::size_t at = 0;
   while (at < text.size()) {
-    std::uint64_t eight = 0;
-    if (text.size() - at >= sizeof eight) {
-      std::memcpy(&eight, text.data() + at, sizeof eight);
-      if ((eight & 0x8080808080808080ULL) == 0) {
-        at += sizeof eight;
+    std::uint64_t words[4];
+    if (text.size() - at >= sizeof words) {
+      std::memcpy(words, text.data() + at, sizeof words);
+      if (((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080ULL) == 0) {
+        at += sizeof words;
         continue;
       }
     }
@@ -120,8 +126,7 @@ bool JsonScanner::fail(const char* why) noexcept {
   return false;
 }
 
-/// The next character that is no white space; NUL at the end.
-char JsonScanner::after_space() noexcept {
+char JsonScanner::after_some_space() noexcept {
   while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
     ++at_;
   }

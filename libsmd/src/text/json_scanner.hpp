@@ -64,7 +64,11 @@ class JsonScanner {
 
  private:
   bool fail(const char* why) noexcept;
-  [[nodiscard]] char after_space() noexcept;
+  /// The next character that is no white space; NUL at the end.
+  [[nodiscard]] char after_space() noexcept {
+    return at_ < text_.size() && text_[at_] > ' ' ? text_[at_] : after_some_space();
+  }
+  [[nodiscard]] char after_some_space() noexcept;
   bool enter(char bracket, const char* why);
   void leave() noexcept;
   bool next(char bracket, const char* why);

@@ -41,15 +41,14 @@ class GrowingTable {
     }
     return own_->add(text);
   }
-  /// Takes a whole table, ids and all, if this one is empty; else returns false.
-  bool adopt(NameTable&& whole) {
-    if ((**this).size() > 0) {
-      return false;
-    }
-    own_ = std::make_shared<NameTable>(std::move(whole));
-    return true;
+  /// Becomes that table, ids and all.
+  void adopt(std::shared_ptr<const NameTable> whole) {
+    own_.reset();
+    table_ = std::move(whole);
   }
   [[nodiscard]] const NameTable& operator*() const noexcept { return own_ ? *own_ : *table_; }
+  /// What is whole, without what was added here.
+  [[nodiscard]] std::shared_ptr<const NameTable> whole() const noexcept { return table_; }
 
  private:
   std::shared_ptr<const NameTable>& table_;
@@ -149,7 +148,8 @@ class Catalog::Merger {
   };
   Translation merge(layout::Tables&& tables, std::span<const layout::Supersession> superseding, std::uint32_t id) {
     const bool adopted = adopt_names(tables);
-    const NameTable& names = adopted ? *stored_ : tables.names;
+    const std::shared_ptr<const NameTable> whole = stored_.whole();
+    const NameTable& names = adopted ? *whole : tables.names;
     std::vector<std::uint32_t> lists;
     lists.reserve(tables.name_lists.size());
     for (layout::NameList& list : tables.name_lists) {
@@ -241,11 +241,13 @@ class Catalog::Merger {
   /// The names of the first tables are those of the catalog, and if each is a tensor's own and is listed, tensors have
   /// the same ids too: then no name is looked up.
   bool adopt_names(layout::Tables& tables) {
-    if (!stored_.adopt(std::move(tables.names))) {
+    if ((*stored_).size() > 0) {
       one_table_ = false;
       return false;
     }
-    const NameTable& names = *stored_;
+    const auto whole = std::make_shared<const NameTable>(std::move(tables.names));
+    stored_.adopt(whole);
+    const NameTable& names = *whole;
     std::vector<bool> listed(names.size());
     std::size_t tensors = 0;
     for (const layout::NameList& list : tables.name_lists) {
@@ -255,7 +257,10 @@ class Catalog::Merger {
         listed[name] = true;
       }
     }
-    one_table_ = tensors == names.size() && tables.shape_lists.empty() && tensors_.adopt(NameTable(names));
+    one_table_ = tensors == names.size() && tables.shape_lists.empty() && (*tensors_).size() == 0;
+    if (one_table_) {
+      tensors_.adopt(whole);
+    }
     return true;
   }
 

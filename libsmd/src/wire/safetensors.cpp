@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <forward_list>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -54,12 +53,12 @@ constexpr SafetensorsType safetensors_types[] = {
 /// An entry before it is known to be right. Its texts stand in the header, its sizes in a list of all.
 struct RawEntry {
   SafetensorsEntry entry;
-  std::size_t first_size = 0;
-  std::size_t dimensions = 0;
-  std::uint64_t at = 0;  ///< Where its name stands in the header.
+  std::uint32_t first_size = 0;
+  std::uint32_t dimensions = 0;
+  std::uint32_t at = 0;  ///< Where its name stands in the header, which is shorter than 4 GB.
+  bool has_range = false;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  bool has_range = false;
   const char* fault = nullptr;
 };
 
@@ -77,8 +76,12 @@ std::optional<std::uint64_t> element_bytes(const Shape& shape, unsigned bits) no
 
 class SafetensorsParser {
  public:
-  SafetensorsParser(std::string_view json, std::uint64_t file_bytes)
-      : json_(json), scanner_(json), data_(safetensors_length_bytes + json.size()), file_bytes_(file_bytes) {}
+  SafetensorsParser(std::string json, std::uint64_t file_bytes)
+      : header_(holding(std::move(json))),
+        json_(*header_.json_),
+        scanner_(json_),
+        data_(safetensors_length_bytes + json_.size()),
+        file_bytes_(file_bytes) {}
 
   SafetensorsHeader parse() && {
     constexpr std::size_t usual_bytes = 100;  // of an entry
@@ -90,12 +93,23 @@ class SafetensorsParser {
       find_repeated();
       check_types();
       check_ranges();
-      keep_entries();
+      header_.entries.reserve(raw_.size());
+      for (const RawEntry& raw : raw_) {
+        header_.entries.push_back(raw.entry);
+      }
+    } else {
+      header_.json_.reset();
     }
     return std::move(header_);
   }
 
  private:
+  static SafetensorsHeader holding(std::string json) {
+    SafetensorsHeader header;
+    header.json_ = std::make_unique<const std::string>(std::move(json));
+    return header;
+  }
+
   bool fail(std::uint64_t at, std::string text) {
     header_.problems.add(damaged(std::move(text), safetensors_length_bytes + at));
     return false;
@@ -154,7 +168,7 @@ class SafetensorsParser {
 
   void read_entry(std::string_view name) {
     RawEntry& raw = raw_.emplace_back();
-    raw.at = scanner_.offset();
+    raw.at = static_cast<std::uint32_t>(scanner_.offset());
     if (name.size() > limits::name_bytes) {
       raw.fault = "its name is longer than name_bytes";
       name = name.substr(0, text::quoted_bytes);
@@ -190,7 +204,7 @@ class SafetensorsParser {
 
   /// A text that the scanner gave, valid as long as the header's text: one with escapes stands elsewhere.
   std::string_view lasting(std::string_view text) {
-    return scanner_.stands_in_text(text) ? text : std::string_view(unescaped_.emplace_front(text));
+    return scanner_.stands_in_text(text) ? text : std::string_view(header_.unescaped_.emplace_front(text));
   }
 
   /// Notes the first fault of an entry.
@@ -234,7 +248,7 @@ class SafetensorsParser {
 
   void read_shape(RawEntry& raw) {
     std::vector<std::int64_t>& sizes = header_.sizes_;
-    raw.first_size = sizes.size();
+    raw.first_size = static_cast<std::uint32_t>(sizes.size());
     const bool right = read_numbers([&](std::uint64_t size) {
       if (size > INT64_MAX || sizes.size() - raw.first_size == limits::dimensions) {
         return false;
@@ -242,7 +256,7 @@ class SafetensorsParser {
       sizes.push_back(static_cast<std::int64_t>(size));
       return true;
     });
-    raw.dimensions = sizes.size() - raw.first_size;
+    raw.dimensions = static_cast<std::uint32_t>(sizes.size() - raw.first_size);
     set(raw, !right, "shape is not a list of sizes");
   }
 
@@ -388,34 +402,13 @@ class SafetensorsParser {
     }
   }
 
-  /// What entries refer to goes into memory of the header's own.
-  void keep_entries() {
-    std::size_t bytes = 0;
-    for (const RawEntry& raw : raw_) {
-      bytes += raw.entry.name.size() + raw.entry.unread_type.size();
-    }
-    header_.texts_ = std::make_unique_for_overwrite<char[]>(bytes);
-    char* next = header_.texts_.get();
-    const auto keep = [&](std::string_view text) {
-      char* const begin = std::exchange(next, std::copy(text.begin(), text.end(), next));
-      return std::string_view(begin, text.size());
-    };
-    header_.entries.reserve(raw_.size());
-    for (const RawEntry& raw : raw_) {
-      SafetensorsEntry& entry = header_.entries.emplace_back(raw.entry);
-      entry.name = keep(entry.name);
-      entry.unread_type = keep(entry.unread_type);
-    }
-  }
-
+  SafetensorsHeader header_;
   std::string_view json_;
   text::JsonScanner scanner_;
-  std::forward_list<std::string> unescaped_;
   std::uint64_t data_;  ///< Where elements begin in the file.
   std::uint64_t file_bytes_;
   bool has_metadata_ = false;
   std::vector<RawEntry> raw_;
-  SafetensorsHeader header_;
 };
 
 bool check_safetensors_length(std::uint64_t length, std::uint64_t file_bytes, SafetensorsHeader& header) {
@@ -437,8 +430,8 @@ bool check_safetensors_length(std::uint64_t length, std::uint64_t file_bytes, Sa
   return false;
 }
 
-SafetensorsHeader parse_safetensors(std::string_view json, std::uint64_t file_bytes) {
-  return SafetensorsParser(json, file_bytes).parse();
+SafetensorsHeader parse_safetensors(std::string json, std::uint64_t file_bytes) {
+  return SafetensorsParser(std::move(json), file_bytes).parse();
 }
 
 }  // namespace smd::detail::wire

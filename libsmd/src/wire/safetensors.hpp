@@ -10,9 +10,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <forward_list>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,7 +46,8 @@ struct SafetensorsHeader {
 
  private:
   friend class SafetensorsParser;
-  std::unique_ptr<char[]> texts_;  ///< Names of entries and of types.
+  std::unique_ptr<const std::string> json_;   ///< With the names of entries and of types,
+  std::forward_list<std::string> unescaped_;  ///< but for those that stand there with escapes.
   std::vector<std::int64_t> sizes_;
 };
 
@@ -53,6 +56,6 @@ struct SafetensorsHeader {
 
 /// Parses and checks a header of a file of that length. A fault in one entry costs that entry, and one in the JSON all
 /// of them. Memory: a few hundred bytes for each of at most `limits::safetensors_tensors`.
-[[nodiscard]] SafetensorsHeader parse_safetensors(std::string_view json, std::uint64_t file_bytes);
+[[nodiscard]] SafetensorsHeader parse_safetensors(std::string json, std::uint64_t file_bytes);
 
 }  // namespace smd::detail::wire

@@ -9,6 +9,7 @@
 #include <bit>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -116,6 +117,12 @@ class RowFiller {
         type_lists_(tables_.type_lists),
         problems_(problems) {}
 
+  /// Room for so many names.
+  void reserve(std::size_t names) {
+    tables_.names.reserve(names);
+    last_file_.reserve(names);
+    fresh_.reserve(names);
+  }
   /// `fresh`: an earlier look has not given it.
   void add_file(const CheckpointRow& place, const TensorFileHeader& file, bool fresh) {
     RowEntries row;
@@ -134,7 +141,8 @@ class RowFiller {
                            "' too: that one counts"});
         continue;
       }
-      last_file_[id] = {&place.path, place.step};
+      last_file_[id].path = &place.path;
+      last_file_[id].step = place.step;
       row.add(id, PlaceKind::elements, entry.dtype, entry.shape, entry.unread_type, entry.offset, entry.length);
     }
     if (fresh) {
@@ -152,22 +160,22 @@ class RowFiller {
     finish(place, std::move(row), wall_time);
   }
 
-  FreshNames names() && { return {tables_.names, std::move(fresh_)}; }
+  FreshNames names() && { return {tables_.names.texts(), std::move(fresh_)}; }
 
  private:
   struct LastFile {
     const std::string* path = nullptr;
     std::int64_t step = 0;
+    bool told = false;  ///< The name is in `fresh_`.
   };
 
   std::uint32_t id_of(const std::string& name, ValueKind kind, bool fresh) {
     const std::uint32_t id = tables_.names.add(name);
     if (id >= last_file_.size()) {
-      last_file_.resize(std::size_t{id} + 1);
-      told_.resize(std::size_t{id} + 1);
+      last_file_.emplace_back();
     }
-    if (fresh && !told_[id]) {
-      told_[id] = true;
+    if (fresh && !last_file_[id].told) {
+      last_file_[id].told = true;
       fresh_.emplace_back(id, kind);
     }
     return id;
@@ -193,7 +201,6 @@ class RowFiller {
   ProblemList& problems_;
   std::vector<LastFile> last_file_;  ///< By id of a name: which file had it last.
   std::vector<std::pair<std::uint32_t, ValueKind>> fresh_;
-  std::vector<bool> told_;  ///< By id of a name: it is in `fresh_`.
 };
 
 }  // namespace
@@ -218,6 +225,14 @@ FreshNames fill_rows(storage::Storage& storage, const CheckpointListing& listing
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const CheckpointRow* a, const CheckpointRow* b) { return a->step < b->step; });
+  if (!listing.rows.empty()) {  // most steps have the same names
+    std::map<std::int64_t, std::size_t> names;
+    for (const CheckpointRow& row : listing.rows) {
+      names[row.step] += row.reading != 0 ? listing.headers.find(row.path)->header.entries.size() : 0;
+    }
+    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+    filler.reserve(std::max_element(names.begin(), names.end(), fewer)->second);
+  }
   std::unordered_map<std::int64_t, const CheckpointRow*> logged;
   std::string log_path;
   for (const CheckpointRow* const row : order) {

@@ -21,7 +21,7 @@ void list_log_rows(const std::string& path, const TrainerLog& log, std::vector<C
 
 /// Tensors, each once, with what some of their values are: by their ids in a table.
 struct FreshNames {
-  NameTable table;
+  NameTable::Texts texts;
   std::vector<std::pair<std::uint32_t, ValueKind>> kinds;
 };
 

@@ -301,7 +301,7 @@ class CheckpointLook {
       std::vector<NamedValues> values;
       values.reserve(names.kinds.size());
       for (const auto& [id, kind] : names.kinds) {
-        values.push_back({std::string(names.table[id]), kind});
+        values.push_back({std::string(names.texts.by_number[id]), kind});
       }
       CollectionMap::Map map = *add_to_collections(before, values)->collections;
       if (!numbers) {
