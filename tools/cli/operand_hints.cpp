@@ -37,17 +37,33 @@ fs::path trimmed(const std::string& path) {
   return result.has_filename() || !result.has_parent_path() ? result : result.parent_path();
 }
 
-// Whether it holds files of checkpoints or of a log directory: a trial, as far as names tell.
-bool holds_files_of_trial(const fs::path& folder) {
+// Whether it holds a file whose name tells a checkpoint or, with `logs`, an event file of a log directory. Looks at
+// `entries` more names at most.
+bool holds_files_of_trial(const fs::path& folder, bool logs, std::size_t& entries) {
   std::error_code error;
-  std::size_t entries = 0;
   fs::directory_iterator entry(folder, error);
-  for (; !error && entry != fs::directory_iterator() && ++entries <= most_entries; entry.increment(error)) {
+  for (; !error && entry != fs::directory_iterator() && entries > 0; entry.increment(error), --entries) {
     const std::string name = entry->path().filename().string();
     const bool ours = name.ends_with(".safetensors") ||
-                      (name.find("tfevents") != std::string::npos && !name.ends_with(".profile-empty"));
+                      (logs && name.find("tfevents") != std::string::npos && !name.ends_with(".profile-empty"));
     std::error_code unknown;
     if (ours && entry->is_regular_file(unknown)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether it is a log directory or a folder of checkpoints, which may lie in folders of their own.
+bool is_trial_of_files(const fs::path& folder, std::size_t& entries) {
+  if (holds_files_of_trial(folder, true, entries)) {
+    return true;
+  }
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator() && entries > 0; entry.increment(error)) {
+    std::error_code unknown;
+    if (entry->is_directory(unknown) && holds_files_of_trial(entry->path(), false, entries)) {
       return true;
     }
   }
@@ -74,8 +90,14 @@ std::optional<fs::path> trial_around(const fs::path& path) {
   if (path.is_relative() && has_collections(".")) {
     return ".";
   }
+  std::size_t entries = most_entries;
+  std::error_code error;
   const fs::path around = folder_around(path);
-  return holds_files_of_trial(around) ? std::optional(around) : std::nullopt;
+  if (fs::exists(path, error)) {
+    return is_trial_of_files(around, entries) ? std::optional(around) : std::nullopt;
+  }
+  // A tensor's name after the folder of files; a name alone is rather that of another folder.
+  return path.has_parent_path() && holds_files_of_trial(around, true, entries) ? std::optional(around) : std::nullopt;
 }
 
 struct Below {
@@ -88,10 +110,11 @@ Below trials_below(const fs::path& top) {
   Below below;
   std::deque<fs::path> folders{top};
   std::size_t entries = 0;
+  std::size_t names = most_entries;
   while (!folders.empty() && below.all) {
     const fs::path folder = std::move(folders.front());
     folders.pop_front();
-    if (folder != top && (has_collections(folder) || holds_files_of_trial(folder))) {
+    if (folder != top && (has_collections(folder) || is_trial_of_files(folder, names))) {
       below.trials.push_back(folder.string());
       continue;
     }
@@ -107,6 +130,7 @@ Below trials_below(const fs::path& top) {
       }
     }
   }
+  below.all = below.all && names > 0;
   std::sort(below.trials.begin(), below.trials.end());
   return below;
 }
