@@ -54,9 +54,9 @@ bool holds_files_of_trial(const fs::path& folder, bool logs, std::size_t& entrie
   return false;
 }
 
-// Whether it is a log directory or a folder of checkpoints, which may lie in folders of their own.
-bool is_trial_of_files(const fs::path& folder, std::size_t& entries) {
-  if (holds_files_of_trial(folder, true, entries)) {
+// Whether it is a folder of checkpoints, which may lie in folders of their own, or, with `logs`, a log directory.
+bool is_trial_of_files(const fs::path& folder, bool logs, std::size_t& entries) {
+  if (holds_files_of_trial(folder, logs, entries)) {
     return true;
   }
   std::error_code error;
@@ -94,7 +94,7 @@ std::optional<fs::path> trial_around(const fs::path& path) {
   std::error_code error;
   const fs::path around = folder_around(path);
   if (fs::exists(path, error)) {
-    return is_trial_of_files(around, entries) ? std::optional(around) : std::nullopt;
+    return is_trial_of_files(around, true, entries) ? std::optional(around) : std::nullopt;
   }
   // A tensor's name after the folder of files; a name alone is rather that of another folder.
   return path.has_parent_path() && holds_files_of_trial(around, true, entries) ? std::optional(around) : std::nullopt;
@@ -114,7 +114,8 @@ Below trials_below(const fs::path& top) {
   while (!folders.empty() && below.all) {
     const fs::path folder = std::move(folders.front());
     folders.pop_front();
-    if (folder != top && (has_collections(folder) || is_trial_of_files(folder, names))) {
+    // Of log directories opening the folder above them tells.
+    if (folder != top && (has_collections(folder) || is_trial_of_files(folder, false, names))) {
       below.trials.push_back(folder.string());
       continue;
     }
