@@ -240,6 +240,19 @@ bool JsonScanner::string(std::string_view& value) {
   return true;
 }
 
+bool JsonScanner::pass_string(std::string_view& value) noexcept {
+  if (!pass('"')) {
+    return false;
+  }
+  const std::size_t end = end_of_plain(text_, at_);
+  if (end == text_.size() || text_[end] != '"') {
+    return false;
+  }
+  value = text_.substr(at_, end - at_);
+  at_ = end + 1;
+  return true;
+}
+
 /// The rest of a string from its first escape on; `begin`: where the string begins.
 bool JsonScanner::unescape(std::size_t begin) {
   unescaped_.assign(text_.substr(begin, at_ - begin));

@@ -174,6 +174,12 @@ class SafetensorsParser {
       name = name.substr(0, text::quoted_bytes);
     }
     raw.entry.name = lasting(name);
+    const std::size_t begin = scanner_.offset();
+    if (read_usual_entry(raw)) {
+      return;
+    }
+    scanner_.go_back(begin);
+    header_.sizes_.resize(raw.first_size);
     if (scanner_.peek() != text::JsonKind::object) {
       raw.fault = "its entry is not an object";
       scanner_.skip();
@@ -200,6 +206,40 @@ class SafetensorsParser {
     set(raw, !dtype, "its entry has no dtype");
     set(raw, !shape, "its entry has no shape");
     set(raw, !range, "its entry has no data_offsets");
+  }
+
+  /// An entry as all writers write it: its three members in one order, and nothing wrong with them. Returns false for
+  /// any other.
+  bool read_usual_entry(RawEntry& raw) {
+    std::vector<std::int64_t>& sizes = header_.sizes_;
+    raw.first_size = static_cast<std::uint32_t>(sizes.size());
+    std::string_view type;
+    if (!scanner_.pass('{') || !scanner_.pass_name("dtype") || !scanner_.pass_string(type) || type.empty() ||
+        type.size() > text::quoted_bytes || !scanner_.pass(',') || !scanner_.pass_name("shape") ||
+        !scanner_.pass('[')) {
+      return false;
+    }
+    for (bool ended = scanner_.pass(']'); !ended;) {
+      std::uint64_t size = 0;
+      if (sizes.size() - raw.first_size == limits::dimensions || !scanner_.pass_natural(size)) {
+        return false;
+      }
+      sizes.push_back(static_cast<std::int64_t>(size));
+      ended = scanner_.pass(']');
+      if (!ended && !scanner_.pass(',')) {
+        return false;
+      }
+    }
+    if (!scanner_.pass(',') || !scanner_.pass_name("data_offsets") || !scanner_.pass('[') ||
+        !scanner_.pass_natural(raw.begin) || !scanner_.pass(',') || !scanner_.pass_natural(raw.end) ||
+        raw.end < raw.begin || !scanner_.pass(']') || !scanner_.pass('}')) {
+      raw.begin = raw.end = 0;
+      return false;
+    }
+    raw.has_range = true;
+    raw.dimensions = static_cast<std::uint32_t>(sizes.size() - raw.first_size);
+    raw.entry.unread_type = type;
+    return true;
   }
 
   /// A text that the scanner gave, valid as long as the header's text: one with escapes stands elsewhere.

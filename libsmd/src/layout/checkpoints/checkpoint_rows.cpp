@@ -135,14 +135,13 @@ class RowFiller {
       name.resize(place.prefix.size());
       name += entry.name;
       const std::uint32_t id = id_of(name, place.main ? ValueKind::parameter : ValueKind::further, fresh);
-      if (last_file_[id].step == place.step && last_file_[id].path != nullptr) {
+      if (last_file_[id] != nullptr && last_file_[id]->step == place.step) {
         problems_.add({ProblemKind::damaged, place.path, entry.offset,
-                       "tensor '" + printable(name) + "' stands in '" + printable(*last_file_[id].path) +
+                       "tensor '" + printable(name) + "' stands in '" + printable(last_file_[id]->path) +
                            "' too: that one counts"});
         continue;
       }
-      last_file_[id].path = &place.path;
-      last_file_[id].step = place.step;
+      last_file_[id] = &place;
       row.add(id, PlaceKind::elements, entry.dtype, entry.shape, entry.unread_type, entry.offset, entry.length);
     }
     if (fresh) {
@@ -163,19 +162,14 @@ class RowFiller {
   FreshNames names() && { return {tables_.names.texts(), std::move(fresh_)}; }
 
  private:
-  struct LastFile {
-    const std::string* path = nullptr;
-    std::int64_t step = 0;
-    bool told = false;  ///< The name is in `fresh_`.
-  };
-
   std::uint32_t id_of(const std::string& name, ValueKind kind, bool fresh) {
     const std::uint32_t id = tables_.names.add(name);
     if (id >= last_file_.size()) {
-      last_file_.emplace_back();
+      last_file_.push_back(nullptr);
+      told_.push_back(false);
     }
-    if (fresh && !last_file_[id].told) {
-      last_file_[id].told = true;
+    if (fresh && !told_[id]) {
+      told_[id] = true;
       fresh_.emplace_back(id, kind);
     }
     return id;
@@ -199,7 +193,8 @@ class RowFiller {
   SharedLists<NameList> name_lists_;
   SharedLists<TypeList> type_lists_;
   ProblemList& problems_;
-  std::vector<LastFile> last_file_;  ///< By id of a name: which file had it last.
+  std::vector<const CheckpointRow*> last_file_;  ///< By id of a name: which file had it last, or null.
+  std::vector<bool> told_;                       ///< By id of a name: it is in `fresh_`.
   std::vector<std::pair<std::uint32_t, ValueKind>> fresh_;
 };
 
