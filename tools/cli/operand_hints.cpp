@@ -54,6 +54,13 @@ bool holds_files_of_trial(const fs::path& folder, bool logs, std::size_t& entrie
   return false;
 }
 
+// Whether a folder of that name may be a checkpoint among others: it has a number, or a label.
+bool may_be_step(std::string_view name) {
+  constexpr std::array<std::string_view, 4> labels = {"best", "last", "latest", "final"};
+  return name.find_first_of("0123456789") != name.npos ||
+         std::any_of(labels.begin(), labels.end(), [&](std::string_view label) { return name.ends_with(label); });
+}
+
 // Whether it is a folder of checkpoints, which may lie in folders of their own, or, with `logs`, a log directory.
 bool is_trial_of_files(const fs::path& folder, bool logs, std::size_t& entries) {
   if (holds_files_of_trial(folder, logs, entries)) {
@@ -63,7 +70,8 @@ bool is_trial_of_files(const fs::path& folder, bool logs, std::size_t& entries) 
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator() && entries > 0; entry.increment(error)) {
     std::error_code unknown;
-    if (entry->is_directory(unknown) && holds_files_of_trial(entry->path(), false, entries)) {
+    if (may_be_step(entry->path().filename().string()) && entry->is_directory(unknown) &&
+        holds_files_of_trial(entry->path(), false, entries)) {
       return true;
     }
   }
