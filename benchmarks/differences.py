@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparing two checkpoints: written with NumPy, and compared in turns with bare reading and with NumPy."""
+"""Checkpoints: opened, reduced, and compared with another; in turns with bare reading and with NumPy."""
 
 import json
 import os
@@ -60,6 +60,47 @@ def differences(bench):
         bench.peak(f'smd-diff, 2 x 2 GiB, {what}: peak memory', ours, 64)
         for peer in numpy:
             bench.times_as_fast(f'smd-diff, 2 x 2 GiB, {what} : NumPy', ours, peer, 8)
+
+
+def many_shards(bench):
+    """A folder of 30 shards of 1,000 small tensors, with their index: the files of a large model with little in them."""
+    folder = os.path.join(bench.work, 'shards')
+    if os.path.exists(os.path.join(folder, 'model.safetensors.index.json')):
+        return folder
+    os.makedirs(folder, exist_ok=True)
+    names = [f'model.layers.{layer}.mlp.experts.{expert}.{part}_proj.weight'
+             for layer in range(100) for expert in range(100) for part in ('gate', 'up', 'down')]
+    weight_map = {}
+    for shard in range(30):
+        file = f'model-{shard + 1:05}-of-00030.safetensors'
+        of_file = sorted(names[shard * 1000:(shard + 1) * 1000])
+        header = {name: {'dtype': 'BF16', 'shape': [2, 4], 'data_offsets': [16 * i, 16 * (i + 1)]}
+                  for i, name in enumerate(of_file)}
+        text = json.dumps(header, separators=(',', ':')).encode()
+        text += b' ' * (-len(text) % 8)
+        with open(os.path.join(folder, file), 'wb') as out:
+            out.write(len(text).to_bytes(8, 'little') + text + bytes(16 * len(of_file)))
+        weight_map.update(dict.fromkeys(of_file, file))
+    with open(os.path.join(folder, 'model.safetensors.index.json'), 'w') as out:
+        json.dump({'metadata': {}, 'weight_map': weight_map}, out, indent=2, sort_keys=True)
+    return folder
+
+
+def checkpoints(bench):
+    """Checkpoints"""
+    shards = many_shards(bench)
+    ours, empty, loads = bench.in_turns([[bench.tool('smd-ls'), '-q', shards], [bench.tool('smd-ls'), '--version'],
+                                         bench.peer('headers_json.py', shards)])
+    bench.report('smd-ls -q, 30 shards of 1,000 tensors : --version', ours['best'] * 1e3, empty['best'] * 1e3, 'ms',
+                 ours['best'] * 1e3, 10)
+    bench.times_as_fast("smd-ls -q, 30 shards of 1,000 tensors : Python's json", ours, loads, 1)
+    folder, file = written(bench, 'checkpoint_half_a', 'bfloat16', False)
+    ours, bare, numpy = bench.in_turns(
+        [[bench.tool('smd-reduce'), '-r', 'min,max,mean,std,nan', folder],
+         [bench.program('bench_bare_pairs'), file, '-', bench.threads], bench.peer('five_numpy.py', file)], least=3)
+    bench.times_as_fast(f'smd-reduce, five of 2 GiB of bfloat16 : pread; {bench.threads} threads', ours, bare, 0.9)
+    bench.times_as_fast('smd-reduce, five of 2 GiB of bfloat16 : NumPy', ours, numpy, 8)
+    bench.peak('smd-reduce, five of 2 GiB of bfloat16: peak memory', ours, 64)
 
 
 if __name__ == '__main__':

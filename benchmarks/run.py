@@ -22,7 +22,8 @@ import page
 from bench import Bench, Skipped, wanted
 
 # In the order of the page. --only uses the function's name; the title is the first line of its docstring.
-MEASUREMENTS = (*measurements.MEASUREMENTS, differences.differences, *measurements_parts.MEASUREMENTS, fleet.fleet, measurements.s3)
+MEASUREMENTS = (*measurements.MEASUREMENTS, differences.differences, differences.checkpoints,
+                *measurements_parts.MEASUREMENTS, fleet.fleet, measurements.s3)
 
 
 def title(measurement):

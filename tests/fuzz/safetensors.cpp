@@ -9,6 +9,8 @@
 #include "text/json_scanner.hpp"
 #include "wire/little_endian.hpp"
 
+#include <smd/shape.hpp>
+
 #include "require.hpp"
 
 #include <cstddef>
@@ -30,14 +32,14 @@ void check_entries(const SafetensorsHeader& header, std::uint64_t data, std::uin
   std::vector<bool> taken(size);
   bool all_sound = true;
   for (const SafetensorsEntry& entry : header.entries) {
-    SMD_REQUIRE(names.insert(entry.name).second);
+    SMD_REQUIRE(names.emplace(entry.name).second);
     all_sound = all_sound && entry.sound;
     if (!entry.sound) {
       continue;
     }
     SMD_REQUIRE(entry.offset >= data && entry.offset <= size && entry.length <= size - entry.offset);
     if (entry.unread_type.empty()) {
-      const auto count = element_count(entry.shape);
+      const auto count = smd::element_count(smd::Shape(entry.shape.begin(), entry.shape.end()));
       SMD_REQUIRE(count && *count * item_size(entry.dtype) == entry.length);
     }
     for (std::uint64_t at = entry.offset; at < entry.offset + entry.length; ++at) {
@@ -81,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_json(file);
   (void)layout::global_step_of(file);
   (void)layout::parse_trainer_log(file);
-  (void)layout::parse_shard_index(file);
+  (void)layout::parse_shard_index(std::string(file));
   SafetensorsHeader header;
   const std::uint64_t length =
       size < safetensors_length_bytes
@@ -90,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (check_safetensors_length(length, size, header)) {
     const std::string_view json = file.substr(safetensors_length_bytes, static_cast<std::size_t>(length));
     check_json(json);
-    header = parse_safetensors(json, size);
+    header = parse_safetensors(std::string(json), size);
     check_entries(header, safetensors_length_bytes + length, size);
   }
   check_problems(header, size);

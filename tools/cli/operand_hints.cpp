@@ -37,6 +37,56 @@ fs::path trimmed(const std::string& path) {
   return result.has_filename() || !result.has_parent_path() ? result : result.parent_path();
 }
 
+// Whether it holds a file whose name tells a checkpoint or, with `logs`, an event file of a log directory. Looks at
+// `entries` more names at most.
+bool holds_files_of_trial(const fs::path& folder, bool logs, std::size_t& entries) {
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator() && entries > 0; entry.increment(error), --entries) {
+    const std::string name = entry->path().filename().string();
+    const bool ours = name.ends_with(".safetensors") ||
+                      (logs && name.find("tfevents") != std::string::npos && !name.ends_with(".profile-empty"));
+    std::error_code unknown;
+    if (ours && entry->is_regular_file(unknown)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether a folder of that name may be a checkpoint among others: it has a number, or a label.
+bool may_be_step(std::string_view name) {
+  constexpr std::array<std::string_view, 4> labels = {"best", "last", "latest", "final"};
+  return name.find_first_of("0123456789") != name.npos ||
+         std::any_of(labels.begin(), labels.end(), [&](std::string_view label) { return name.ends_with(label); });
+}
+
+// Whether it is a folder of checkpoints, which may lie in folders of their own, or, with `logs`, a log directory.
+bool is_trial_of_files(const fs::path& folder, bool logs, std::size_t& entries) {
+  if (holds_files_of_trial(folder, logs, entries)) {
+    return true;
+  }
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator() && entries > 0; entry.increment(error)) {
+    std::error_code unknown;
+    if (may_be_step(entry->path().filename().string()) && entry->is_directory(unknown) &&
+        holds_files_of_trial(entry->path(), false, entries)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The folder around a path, or the nearest one above it that is there.
+fs::path folder_around(const fs::path& path) {
+  fs::path folder = path.parent_path();
+  while (!folder.empty() && folder != folder.parent_path() && !is_folder(folder)) {
+    folder = folder.parent_path();
+  }
+  return folder.empty() ? "." : folder;
+}
+
 // The trial that a path lies in, itself not counted.
 std::optional<fs::path> trial_around(const fs::path& path) {
   for (fs::path folder = path.parent_path(); folder != folder.parent_path(); folder = folder.parent_path()) {
@@ -45,7 +95,17 @@ std::optional<fs::path> trial_around(const fs::path& path) {
     }
   }
   // `index/000000000` within the trial that is the working folder.
-  return path.is_relative() && has_collections(".") ? std::optional<fs::path>(".") : std::nullopt;
+  if (path.is_relative() && has_collections(".")) {
+    return ".";
+  }
+  std::size_t entries = most_entries;
+  std::error_code error;
+  const fs::path around = folder_around(path);
+  if (fs::exists(path, error)) {
+    return is_trial_of_files(around, true, entries) ? std::optional(around) : std::nullopt;
+  }
+  // A tensor's name after the folder of files; a name alone is rather that of another folder.
+  return path.has_parent_path() && holds_files_of_trial(around, true, entries) ? std::optional(around) : std::nullopt;
 }
 
 struct Below {
@@ -58,10 +118,12 @@ Below trials_below(const fs::path& top) {
   Below below;
   std::deque<fs::path> folders{top};
   std::size_t entries = 0;
+  std::size_t names = most_entries;
   while (!folders.empty() && below.all) {
     const fs::path folder = std::move(folders.front());
     folders.pop_front();
-    if (folder != top && has_collections(folder)) {
+    // Of log directories opening the folder above them tells.
+    if (folder != top && (has_collections(folder) || is_trial_of_files(folder, false, names))) {
       below.trials.push_back(folder.string());
       continue;
     }
@@ -77,6 +139,7 @@ Below trials_below(const fs::path& top) {
       }
     }
   }
+  below.all = below.all && names > 0;
   std::sort(below.trials.begin(), below.trials.end());
   return below;
 }

@@ -135,7 +135,7 @@ void with_trial(const std::string& path, const TrialOptions& options, Diagnostic
 void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages, const OpenTrial& open,
                 const std::function<void(Trial&)>& visit, std::string_view hint) {
   try {
-    Progress progress("reading index files", 0);
+    Progress progress("opening", 0);
     TrialOptions watched = options;
     watched.name = path;
     say_remote(watched, messages);

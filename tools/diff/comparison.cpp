@@ -11,6 +11,7 @@
 #include "select/nothing_selected.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -60,14 +61,22 @@ class Readers {
 class ComparingPart : public TrialPart {
  public:
   ComparingPart(std::span<const Piece> pieces, const std::vector<PairedEntry>& entries,
-                const DifferenceOptions& options, Readers& readers)
-      : pieces_(pieces), entries_(entries), options_(options), readers_(readers) {}
+                const DifferenceOptions& options, std::vector<std::atomic<bool>>& differ, Readers& readers)
+      : pieces_(pieces), entries_(entries), options_(options), differ_(differ), readers_(readers) {}
 
   void work(BlockReader& /*reader*/) override {
     std::unique_ptr<PairReader> reader = readers_.take();
     results_.reserve(pieces_.size());
     for (const Piece& piece : pieces_) {
-      results_.push_back(compare_piece(*reader, entries_[piece.entry], piece, options_));
+      // Once a piece of the value differs, equal ones count too. At once or when they are read again, they give the
+      // same sums.
+      std::atomic<bool>& differs = differ_[piece.entry];
+      DifferenceOptions options = options_;
+      options.sums_of_equal = options.sums_of_equal || differs;
+      results_.push_back(compare_piece(*reader, entries_[piece.entry], piece, options));
+      if (results_.back().comparer.differs()) {
+        differs = true;
+      }
     }
     readers_.give_back(std::move(reader));
   }
@@ -78,6 +87,7 @@ class ComparingPart : public TrialPart {
   std::span<const Piece> pieces_;
   const std::vector<PairedEntry>& entries_;
   DifferenceOptions options_;
+  std::vector<std::atomic<bool>>& differ_;  ///< By entry: some piece does.
   Readers& readers_;
   std::vector<ComparedPiece> results_;
 };
@@ -154,12 +164,13 @@ class Comparison {
     if (!pieces.empty() && (ends.empty() || ends.back() != pieces.size())) {
       ends.push_back(pieces.size());
     }
+    std::vector<std::atomic<bool>> differ(entries_.size());
     a_.trial.parallel_for_each(
         ends.size(),
         [&](std::size_t i) {
           const std::size_t begin = i == 0 ? 0 : ends[i - 1];
           return std::make_unique<ComparingPart>(std::span(pieces).subspan(begin, ends[i] - begin), entries_,
-                                                 options_.comparing(), readers_);
+                                                 options_.comparing(), differ, readers_);
         },
         [&](std::size_t, std::unique_ptr<TrialPart>&& part) {
           for (ComparedPiece& piece : static_cast<ComparingPart&>(*part).results()) {

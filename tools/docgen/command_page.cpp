@@ -201,8 +201,12 @@ std::string command_page(const CommandDefinition& definition) {
   page.prose(definition.summary);
   page.macro(".Pp");
   page.prose(
-      "A TRIAL is the output directory of one training job, as a hook of Amazon SageMaker Debugger wrote it. Of a "
-      "directory that only holds debug-output, that is taken. A trial may still be written to." +
+      std::string(definition.name == "smd-save"
+                      ? "A TRIAL is the output directory of one training job, as a hook of Amazon SageMaker Debugger "
+                        "wrote it."
+                      : "A TRIAL is what one training job wrote: the output directory of a hook of Amazon SageMaker "
+                        "Debugger, a log directory of TensorBoard, a folder of checkpoints, or one safetensors file.") +
+      " Of a directory that only holds debug-output, that is taken. A trial may still be written to." +
       std::string(takes_lists(definition) ? " If it cannot be read, that is said, and the others go on. The operand - "
                                             "stands for a list of operands on standard input, one a line."
                                           : ""));

@@ -18,10 +18,11 @@ namespace {
 
 constexpr std::array<OperandSpec, 1> operands = {{{"TRIAL", ValueKind::trial, true, true}}};
 
-constexpr std::array<Example, 3> examples = {{
+constexpr std::array<Example, 4> examples = {{
     {"which tensors were saved?", "smd-ls run"},
     {"shape, dtype, steps and size of the gradients", "smd-ls -l -c gradients run"},
     {"is the loss there? The status answers", "smd-ls -q run -n loss"},
+    {"is a checkpoint whole, with all its shards?", "smd-ls --check checkpoints"},
 }};
 
 constexpr std::array<ExitNote, 6> exit_notes = {{
@@ -46,8 +47,9 @@ constexpr std::array<Prose, 1> prose = {{
      "nothing marks the end of a job, as in TensorBoard's log directories, its status is unknown. superseded counts "
      "the values that later ones of a restarted job replaced (see --superseded), hparams the records of "
      "hyperparameters; -v names the tensors and the hyperparameters.\n\n"
-     "--check reads every file and record and lists what is wrong with them, with file and byte offset; -v adds how "
-     "many records carry no checksum of their contents. Names that do not belong in a trial are listed too. The "
+     "--check reads every file and record, of checkpoints the headers, and lists what is wrong with them, with file "
+     "and byte offset; -v adds how many records carry no checksum of their contents. Names that do not belong in a "
+     "trial are listed too. The "
      "status is 4 if anything is listed, also while the job still runs."},
 }};
 
@@ -73,7 +75,7 @@ const CommandDefinition& LsCommand::definition() const {
   static const CommandDefinition definition = {
       .name = "smd-ls",
       .synopsis = "[OPTION]... TRIAL...",
-      .summary = "List what a training job saved for debugging: tensors, steps, modes, workers, collections.",
+      .summary = "List what a training job saved: tensors, steps, modes, workers, collections.",
       .brief = "list what a training job saved",
       .operands = operands,
       .examples = examples,

@@ -132,7 +132,7 @@ class SMD_EXPORT TrialSnapshot {
   [[nodiscard]] std::string_view reduction(std::uint32_t id) const noexcept;
   [[nodiscard]] std::string_view worker(std::uint32_t id) const noexcept;
   /// By name. The same object in later snapshots as long as the collections do not change.
-  [[nodiscard]] std::shared_ptr<const std::map<std::string, Collection>> collections() const noexcept;
+  [[nodiscard]] std::shared_ptr<const std::map<std::string, Collection>> collections() const;
   /// Problems with the files that define collections.
   [[nodiscard]] std::span<const Problem> collection_problems() const noexcept;
   /// A warning if fewer workers have a collections file than the job said would save. While the job runs they may still

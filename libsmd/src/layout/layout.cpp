@@ -28,6 +28,20 @@ bool Listing::before_in_step(const StepPart& a, const StepPart& b) const {
   return a != b && before_in_worker(a, b);
 }
 
+const CollectionMap::Map& CollectionMap::operator*() const {
+  static const Map none;
+  if (!made_) {
+    return none;
+  }
+  std::call_once(made_->once, [this] {
+    if (made_->make) {
+      made_->map = made_->make();
+      made_->make = nullptr;  // with what it holds
+    }
+  });
+  return made_->map;
+}
+
 std::size_t workers_needed(const CollectionsInfo& collections, const Listing& listing) {
   if (collections.num_workers && *collections.num_workers > 0) {
     return static_cast<std::size_t>(*collections.num_workers);

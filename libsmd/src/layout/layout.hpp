@@ -22,6 +22,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -139,6 +140,28 @@ class Listing {
   [[nodiscard]] bool before_in_step(const StepPart& a, const StepPart& b) const;
 };
 
+/// Collections by name, given or made when they are first asked for: of many tensors that takes longer than all else.
+/// Copies share them. Thread-safe.
+class CollectionMap {
+ public:
+  using Map = std::map<std::string, Collection>;
+
+  CollectionMap() = default;
+  explicit CollectionMap(Map map) : made_(std::make_shared<Made>()) { made_->map = std::move(map); }
+  explicit CollectionMap(std::function<Map()> make) : made_(std::make_shared<Made>()) { made_->make = std::move(make); }
+
+  [[nodiscard]] const Map& operator*() const;
+  [[nodiscard]] const Map* operator->() const { return &**this; }
+
+ private:
+  struct Made {
+    std::once_flag once;
+    std::function<Map()> make;
+    Map map;
+  };
+  std::shared_ptr<Made> made_;
+};
+
 /// The trial's collections.
 struct CollectionsInfo {
   CollectionsInfo() = default;
@@ -146,10 +169,10 @@ struct CollectionsInfo {
   CollectionsInfo& operator=(const CollectionsInfo&) = default;
   virtual ~CollectionsInfo() = default;
 
-  bool found = false;                             ///< The trial says what its collections are.
-  std::vector<std::string> workers;               ///< Workers that do, by name.
-  std::optional<std::int64_t> num_workers;        ///< As the first of them says.
-  std::map<std::string, Collection> collections;  ///< The union over all workers.
+  bool found = false;                       ///< The trial says what its collections are.
+  std::vector<std::string> workers;         ///< Workers that do, by name.
+  std::optional<std::int64_t> num_workers;  ///< As the first of them says.
+  CollectionMap collections;                ///< The union over all workers.
   std::vector<Problem> problems;
 };
 

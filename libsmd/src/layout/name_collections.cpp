@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/name_collections.hpp"
 
+#include "base/sort_runs.hpp"
 #include "text/pattern.hpp"
 #include "text/words.hpp"
 
@@ -114,7 +115,7 @@ class Sorter {
     for (auto& [name, tensors] : added_) {
       Collection& collection = collections[std::string(name)];
       collection.name = name;
-      std::sort(tensors.begin(), tensors.end());
+      sort_runs(tensors, std::less<>());
       std::vector<std::string> all;
       all.reserve(collection.tensor_names.size() + tensors.size());
       std::merge(std::make_move_iterator(collection.tensor_names.begin()),
@@ -153,7 +154,9 @@ std::shared_ptr<const CollectionsInfo> add_to_collections(std::shared_ptr<const 
   info->found = true;
   Sorter sorter;
   std::for_each(values.begin(), values.end(), [&](const NamedValues& one) { sorter.add(one); });
-  sorter.move_to(info->collections);
+  CollectionMap::Map collections = *info->collections;
+  sorter.move_to(collections);
+  info->collections = CollectionMap(std::move(collections));
   return info;
 }
 

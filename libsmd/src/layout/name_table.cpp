@@ -2,14 +2,18 @@
 #include "layout/name_table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 namespace smd::detail::layout {
 
 namespace {
 constexpr std::size_t first_slots = 64;
 constexpr std::size_t longest_chunk_bytes = 16 * 1024;
+
+std::uint32_t upper_half(std::size_t hash) noexcept { return static_cast<std::uint32_t>(std::uint64_t{hash} >> 32); }
 }  // namespace
 
 NameTable::NameTable(const NameTable& other)
@@ -17,33 +21,43 @@ NameTable::NameTable(const NameTable& other)
 
 std::uint32_t NameTable::add(std::string_view text) {
   if ((texts_.size() + 1) * 2 > slots_.size()) {
-    grow();
+    grow(std::max(first_slots, slots_.size() * 4));
   }
-  const std::size_t slot = slot_of(text);
-  if (slots_[slot] == none) {
-    slots_[slot] = size();
+  const std::size_t hash = std::hash<std::string_view>{}(text);
+  Slot& slot = slots_[slot_of(text, hash)];
+  if (slot.id == none) {
+    slot = {size(), upper_half(hash)};
     texts_.push_back(keep(text));
   }
-  return slots_[slot];
+  return slot.id;
 }
 
 std::uint32_t NameTable::find(std::string_view text) const noexcept {
-  return slots_.empty() ? none : slots_[slot_of(text)];
+  return slots_.empty() ? none : slots_[slot_of(text, std::hash<std::string_view>{}(text))].id;
 }
 
-std::size_t NameTable::slot_of(std::string_view text) const noexcept {
+std::size_t NameTable::slot_of(std::string_view text, std::size_t hash) const noexcept {
   const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = std::hash<std::string_view>{}(text)&mask;
-  while (slots_[slot] != none && texts_[slots_[slot]] != text) {
+  std::size_t slot = hash & mask;
+  while (slots_[slot].id != none && (slots_[slot].hash != upper_half(hash) || texts_[slots_[slot].id] != text)) {
     slot = (slot + 1) & mask;
   }
   return slot;
 }
 
-void NameTable::grow() {
-  slots_.assign(std::max(first_slots, slots_.size() * 2), none);
-  for (std::uint32_t id = 0; id < size(); ++id) {
-    slots_[slot_of(texts_[id])] = id;
+void NameTable::reserve(std::size_t texts) {
+  texts_.reserve(texts);
+  if (texts * 2 > slots_.size()) {
+    grow(std::bit_ceil(texts * 2));
+  }
+}
+
+void NameTable::grow(std::size_t slots) {
+  const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(slots));
+  for (const Slot& slot : before) {
+    if (slot.id != none) {
+      slots_[slot_of(texts_[slot.id], std::hash<std::string_view>{}(texts_[slot.id]))] = slot;
+    }
   }
 }
 

@@ -22,20 +22,33 @@ class NameTable {
   NameTable& operator=(NameTable&&) noexcept = default;
   ~NameTable() = default;
 
+  /// Makes room for so many texts.
+  void reserve(std::size_t texts);
   /// The number of `text`, which is added if it is new.
   std::uint32_t add(std::string_view text);
   /// The number of `text`, or `none`.
   [[nodiscard]] std::uint32_t find(std::string_view text) const noexcept;
   [[nodiscard]] std::string_view operator[](std::uint32_t id) const noexcept { return texts_[id]; }
+  /// The texts by number, without what finds them.
+  struct Texts {
+    std::vector<std::string_view> by_number;
+    std::vector<std::shared_ptr<char[]>> kept;
+  };
+  [[nodiscard]] Texts texts() const { return {texts_, chunks_}; }
   [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(texts_.size()); }
 
  private:
-  [[nodiscard]] std::size_t slot_of(std::string_view text) const noexcept;
-  void grow();
+  struct Slot {
+    std::uint32_t id = none;
+    std::uint32_t hash = 0;  // the upper half: what is unlike in it need not be compared
+  };
+  /// Where a text stands, or would stand.
+  [[nodiscard]] std::size_t slot_of(std::string_view text, std::size_t hash) const noexcept;
+  void grow(std::size_t slots);
   std::string_view keep(std::string_view text);
 
   std::vector<std::string_view> texts_;
-  std::vector<std::uint32_t> slots_;  // open addressing; a power of two, at most half full
+  std::vector<Slot> slots_;  // open addressing; a power of two, at most half full
   std::vector<std::shared_ptr<char[]>> chunks_;
   std::size_t chunk_bytes_ = 256;  // of the next chunk; grows. A copy, which may get one text only, begins anew
   std::size_t chunk_left_ = 0;

@@ -2,8 +2,31 @@
 #include "layout/payload.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace smd::detail::layout {
+
+std::uint32_t TypeList::push_back(EntryType type) {
+  constexpr std::size_t compared = 4;  // the last ones
+  for (std::size_t back = 1; back <= std::min(compared, kinds_.size()); ++back) {
+    if (kinds_[kinds_.size() - back] == type) {
+      return which_.emplace_back(static_cast<std::uint32_t>(kinds_.size() - back));
+    }
+  }
+  kinds_.push_back(std::move(type));
+  return which_.emplace_back(static_cast<std::uint32_t>(kinds_.size() - 1));
+}
+
+bool TypeList::operator==(const TypeList& other) const {
+  if (which_ == other.which_ && kinds_ == other.kinds_) {
+    return true;
+  }
+  bool same = size() == other.size();
+  for (std::size_t i = 0; same && i < size(); ++i) {
+    same = (*this)[i] == other[i];
+  }
+  return same;
+}
 
 std::uint32_t* PayloadArena::take(std::size_t count, bool wide) {
   // Rounded to 8 bytes, so that every piece may hold wide numbers.

@@ -58,8 +58,26 @@ struct EntryType {
   bool operator==(const EntryType&) const = default;
 };
 
-/// By position in the payload.
-using TypeList = std::vector<EntryType>;
+/// Types by position in the payload. A few are those of very many entries, and are kept once.
+class TypeList {
+ public:
+  void reserve(std::size_t count) { which_.reserve(count); }
+  /// Returns which of `kinds()` it is.
+  std::uint32_t push_back(EntryType type);
+  /// Appends a type of `kinds()`.
+  void push_back_kind(std::uint32_t kind) { which_.push_back(kind); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return which_.size(); }
+  [[nodiscard]] const EntryType& operator[](std::size_t i) const noexcept { return kinds_[which_[i]]; }
+  [[nodiscard]] const EntryType& at(std::size_t i) const { return kinds_[which_.at(i)]; }
+  /// The types that there are; one may stand there twice.
+  [[nodiscard]] const std::vector<EntryType>& kinds() const noexcept { return kinds_; }
+  bool operator==(const TypeList& other) const;
+
+ private:
+  std::vector<EntryType> kinds_;
+  std::vector<std::uint32_t> which_;
+};
 
 /// What one worker saved at one step into one file: entries, and shapes. The columns are parallel to the name list;
 /// they live in an arena kept by the payload's owner. Rows that differ only in what the columns hold may share one: the

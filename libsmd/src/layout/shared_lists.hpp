@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace smd::detail::layout {
@@ -16,14 +17,15 @@ class SharedLists {
   explicit SharedLists(std::vector<List>& lists) : lists_(lists) {}
 
   /// Returns the position of an equal list, which is added if there is none. `hash` is that of the list.
-  std::uint32_t id_of(const List& list, std::uint64_t hash) {
+  template <class Given>
+  std::uint32_t id_of(Given&& list, std::uint64_t hash) {
     const auto [first, end] = ids_.equal_range(hash);
     const auto known = std::find_if(first, end, [&](const auto& entry) { return lists_[entry.second] == list; });
     if (known != end) {
       return known->second;
     }
     const auto id = static_cast<std::uint32_t>(lists_.size());
-    lists_.push_back(list);
+    lists_.push_back(std::forward<Given>(list));
     ids_.emplace(hash, id);
     return id;
   }

@@ -23,7 +23,7 @@ Outcome<std::shared_ptr<const Anchor>> open_anchor(const std::string& path, std:
     Problem problem = system_problem(errno, {});
     if (errno == ENOTDIR) {  // A mistyped path, not a damaged trial.
       problem.kind = ProblemKind::not_found;
-      problem.text = "is not a directory; name the directory that holds collections/, index/ and events/";
+      problem.text = "is not a directory; name the directory of the trial";
     } else if (errno == ENAMETOOLONG) {  // no such path can be
       problem.kind = ProblemKind::not_found;
     }

@@ -4,6 +4,7 @@
 #include "text/utf8.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -71,16 +72,41 @@ std::size_t end_of_number(std::string_view text, std::size_t begin, bool& whole)
   return at;
 }
 
+/// Returns where the plain part of a string that goes on at `at` ends: at a quote, a backslash, a control character or
+/// the end of the text.
+std::size_t end_of_plain(std::string_view text, std::size_t at) noexcept {
+  constexpr std::uint64_t ones = 0x0101010101010101;
+  constexpr std::uint64_t highs = 0x80 * ones;
+  for (std::uint64_t eight = 0; text.size() - at >= sizeof eight; at += sizeof eight) {
+    std::memcpy(&eight, text.data() + at, sizeof eight);
+    const std::uint64_t quote = eight ^ '"' * ones;
+    const std::uint64_t backslash = eight ^ '\\' * ones;
+    // A byte that is 0, or below 0x20: subtracting borrows from its high bit. The lowest one that is found is right.
+    const std::uint64_t found =
+        (((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((eight - 0x20 * ones) & ~eight)) & highs;
+    if (found != 0) {
+      if constexpr (std::endian::native == std::endian::little) {
+        return at + static_cast<std::size_t>(std::countr_zero(found)) / 8;
+      }
+      break;
+    }
+  }
+  while (at < text.size() && text[at] != '"' && text[at] != '\\' && static_cast<unsigned char>(text[at]) >= 0x20) {
+    ++at;
+  }
+  return at;
+}
+
 }  // namespace
 
 std::size_t first_bad_utf8(std::string_view text) noexcept {
   std::size_t at = 0;
   while (at < text.size()) {
-    std::uint64_t eight = 0;
-    if (text.size() - at >= sizeof eight) {
-      std::memcpy(&eight, text.data() + at, sizeof eight);
-      if ((eight & 0x8080808080808080ULL) == 0) {
-        at += sizeof eight;
+    std::uint64_t words[4];
+    if (text.size() - at >= sizeof words) {
+      std::memcpy(words, text.data() + at, sizeof words);
+      if (((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080ULL) == 0) {
+        at += sizeof words;
         continue;
       }
     }
@@ -100,8 +126,7 @@ bool JsonScanner::fail(const char* why) noexcept {
   return false;
 }
 
-/// The next character that is no white space; NUL at the end.
-char JsonScanner::after_space() noexcept {
+char JsonScanner::after_some_space() noexcept {
   while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
     ++at_;
   }
@@ -196,25 +221,36 @@ bool JsonScanner::string(std::string_view& value) {
     return fail("expected a string");
   }
   const std::size_t begin = ++at_;
-  for (; at_ < text_.size(); ++at_) {
-    const char c = text_[at_];
-    if (c == '"') {
-      value = text_.substr(begin, at_ - begin);
-      ++at_;
-      return true;
-    }
-    if (c == '\\') {
-      if (!unescape(begin)) {
-        return false;
-      }
-      value = unescaped_;
-      return true;
-    }
-    if (static_cast<unsigned char>(c) < 0x20) {
-      return fail("a control character in a string");
-    }
+  at_ = end_of_plain(text_, at_);
+  if (at_ == text_.size()) {
+    return fail("the text ends inside a string");
   }
-  return fail("the text ends inside a string");
+  if (text_[at_] == '"') {
+    value = text_.substr(begin, at_ - begin);
+    ++at_;
+    return true;
+  }
+  if (text_[at_] != '\\') {
+    return fail("a control character in a string");
+  }
+  if (!unescape(begin)) {
+    return false;
+  }
+  value = unescaped_;
+  return true;
+}
+
+bool JsonScanner::pass_string(std::string_view& value) noexcept {
+  if (!pass('"')) {
+    return false;
+  }
+  const std::size_t end = end_of_plain(text_, at_);
+  if (end == text_.size() || text_[end] != '"') {
+    return false;
+  }
+  value = text_.substr(at_, end - at_);
+  at_ = end + 1;
+  return true;
 }
 
 /// The rest of a string from its first escape on; `begin`: where the string begins.
@@ -230,8 +266,9 @@ bool JsonScanner::unescape(std::size_t begin) {
       return fail("a control character in a string");
     }
     if (c != '\\') {
-      unescaped_ += c;
-      ++at_;
+      const std::size_t end = end_of_plain(text_, at_);
+      unescaped_.append(text_, at_, end - at_);
+      at_ = end;
     } else if (!unescape_character()) {
       return false;
     }
@@ -287,25 +324,47 @@ bool JsonScanner::word(std::string_view word) noexcept {
   return true;
 }
 
+/// One of the numbers that only Python writes.
+std::optional<double> JsonScanner::non_finite_word() noexcept {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return !non_finite_        ? std::nullopt
+         : word("NaN")       ? std::optional(std::numeric_limits<double>::quiet_NaN())
+         : word("Infinity")  ? std::optional(infinity)
+         : word("-Infinity") ? std::optional(-infinity)
+                             : std::nullopt;
+}
+
+/// A natural number of few digits, which most are.
+bool JsonScanner::short_natural(std::uint64_t& value) noexcept {
+  constexpr std::size_t most_digits = 18;
+  std::size_t at = at_;
+  value = 0;
+  for (; at < text_.size() && is_json_digit(text_[at]) && at - at_ < most_digits; ++at) {
+    value = value * 10 + static_cast<std::uint64_t>(text_[at] - '0');
+  }
+  const char after = at < text_.size() ? text_[at] : '\0';
+  if (at == at_ || (text_[at_] == '0' && at - at_ > 1) || is_json_digit(after) || after == '.' || after == 'e' ||
+      after == 'E') {
+    return false;
+  }
+  at_ = at;
+  return true;
+}
+
 bool JsonScanner::number(JsonNumber& value) {
   if (peek() != JsonKind::number) {
     return fail("expected a number");
   }
   value = {};
-  if (non_finite_) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    if (word("NaN")) {
-      value.real = std::numeric_limits<double>::quiet_NaN();
-      return true;
-    }
-    if (word("Infinity")) {
-      value.real = infinity;
-      return true;
-    }
-    if (word("-Infinity")) {
-      value.real = -infinity;
-      return true;
-    }
+  if (short_natural(value.natural)) {
+    value.is_natural = true;
+    value.real = static_cast<double>(value.natural);
+    return true;
+  }
+  value.natural = 0;
+  if (const auto real = non_finite_word()) {
+    value.real = *real;
+    return true;
   }
   bool whole = false;
   const std::size_t end = end_of_number(text_, at_, whole);
@@ -325,31 +384,56 @@ bool JsonScanner::number(JsonNumber& value) {
   return true;
 }
 
-bool JsonScanner::skip() {
+/// Passes over a value that is neither an object nor an array.
+bool JsonScanner::skip_simple(JsonKind kind) {
   std::string_view text;
-  JsonNumber ignored;
-  switch (peek()) {
-    case JsonKind::object:
-      for (enter_object(); next_member(text);) {
-        skip();
-      }
-      return !failed();
-    case JsonKind::array:
-      for (enter_array(); next_item();) {
-        skip();
-      }
-      return !failed();
+  bool whole = false;
+  switch (kind) {
     case JsonKind::string:
       return string(text);
     case JsonKind::number:
-      return number(ignored);
+      if (std::uint64_t natural = 0; !short_natural(natural) && !non_finite_word()) {
+        const std::size_t end = end_of_number(text_, at_, whole);
+        if (end == at_) {
+          return fail("not a number");
+        }
+        at_ = end;
+      }
+      return true;
     case JsonKind::boolean:
     case JsonKind::null:
       return word("true") || word("false") || word("null") || fail("not a value");
-    case JsonKind::nothing:
+    default:
       return fail(at_ == text_.size() ? "the text ends too soon" : "not a value");
   }
-  return false;
+}
+
+bool JsonScanner::skip() {
+  static_assert(limits::json_depth <= 64);
+  const std::size_t outside = depth_;
+  std::uint64_t objects = 0;  // a bit for each bracket that was entered, the innermost lowest: 1 for an object
+  while (true) {
+    const JsonKind kind = peek();
+    if (kind == JsonKind::object || kind == JsonKind::array) {
+      if (!(kind == JsonKind::object ? enter_object() : enter_array())) {
+        return false;
+      }
+      objects = objects << 1 | (kind == JsonKind::object ? 1 : 0);
+    } else if (!skip_simple(kind)) {
+      return false;
+    }
+    for (std::string_view key;; objects >>= 1) {  // to the next value, out of what has ended
+      if (depth_ == outside) {
+        return true;
+      }
+      if ((objects & 1) != 0 ? next_member(key) : next_item()) {
+        break;
+      }
+      if (failed()) {
+        return false;
+      }
+    }
+  }
 }
 
 bool JsonScanner::finish() {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -47,7 +48,36 @@ class JsonScanner {
   bool next_item();
   /// Valid until the next string is read.
   bool string(std::string_view& value);
+  /// Whether a string that was read is a part of the text as it stands there; else it had escapes.
+  [[nodiscard]] bool stands_in_text(std::string_view value) const noexcept { return value.data() != unescaped_.data(); }
   bool number(JsonNumber& value);
+  /// For values that are nearly always written in one way: the following return false, and do not fail, if something
+  /// else comes; then `go_back` to where the value began, and read it as above.
+  bool pass(char character) noexcept {
+    const bool there = !failed() && after_space() == character;
+    at_ += there ? 1 : 0;
+    return there;
+  }
+  /// A member's name and its colon.
+  bool pass_name(std::string_view name) noexcept {
+    if (!pass('"') || text_.compare(at_, name.size(), name) != 0) {
+      return false;
+    }
+    at_ += name.size();
+    if (at_ == text_.size() || text_[at_] != '"') {
+      return false;
+    }
+    ++at_;
+    return pass(':');
+  }
+  /// A string without escapes.
+  bool pass_string(std::string_view& value) noexcept;
+  /// A whole number of at most 18 digits.
+  bool pass_natural(std::uint64_t& value) noexcept {
+    (void)after_space();
+    return !failed() && short_natural(value);
+  }
+  void go_back(std::size_t offset) noexcept { at_ = offset; }
   /// Passes over a value of any kind.
   bool skip();
   /// After the outermost value: only white space is left.
@@ -61,11 +91,18 @@ class JsonScanner {
 
  private:
   bool fail(const char* why) noexcept;
-  [[nodiscard]] char after_space() noexcept;
+  /// The next character that is no white space; NUL at the end.
+  [[nodiscard]] char after_space() noexcept {
+    return at_ < text_.size() && text_[at_] > ' ' ? text_[at_] : after_some_space();
+  }
+  [[nodiscard]] char after_some_space() noexcept;
   bool enter(char bracket, const char* why);
   void leave() noexcept;
   bool next(char bracket, const char* why);
   bool word(std::string_view word) noexcept;
+  std::optional<double> non_finite_word() noexcept;
+  bool short_natural(std::uint64_t& value) noexcept;
+  bool skip_simple(JsonKind kind);
   bool unescape(std::size_t begin);
   bool unescape_character();
   bool code_unit(std::uint32_t& unit) noexcept;

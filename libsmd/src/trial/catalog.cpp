@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/catalog.hpp"
 
+#include "base/sort_runs.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <numeric>
@@ -39,7 +41,14 @@ class GrowingTable {
     }
     return own_->add(text);
   }
+  /// Becomes that table, ids and all.
+  void adopt(std::shared_ptr<const NameTable> whole) {
+    own_.reset();
+    table_ = std::move(whole);
+  }
   [[nodiscard]] const NameTable& operator*() const noexcept { return own_ ? *own_ : *table_; }
+  /// What is whole, without what was added here.
+  [[nodiscard]] std::shared_ptr<const NameTable> whole() const noexcept { return table_; }
 
  private:
   std::shared_ptr<const NameTable>& table_;
@@ -67,7 +76,8 @@ std::uint64_t hash_shapes(const std::vector<ShapeList::Saved>& shapes) noexcept 
 
 std::uint64_t hash_types(const layout::TypeList& types) noexcept {
   layout::Fnv hash;
-  for (const layout::EntryType& type : types) {
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const layout::EntryType& type = types[i];
     hash.add(static_cast<std::uint64_t>(type.dtype));
     hash.add(static_cast<std::uint64_t>(type.kind));
     for (const std::int64_t size : type.shape) {
@@ -137,15 +147,18 @@ class Catalog::Merger {
     std::unordered_map<std::uint32_t, std::uint32_t> tensors;
   };
   Translation merge(layout::Tables&& tables, std::span<const layout::Supersession> superseding, std::uint32_t id) {
+    const bool adopted = adopt_names(tables);
+    const std::shared_ptr<const NameTable> whole = stored_.whole();
+    const NameTable& names = adopted ? *whole : tables.names;
     std::vector<std::uint32_t> lists;
     lists.reserve(tables.name_lists.size());
-    for (const layout::NameList& list : tables.name_lists) {
-      lists.push_back(merge_list(list, tables.names));
+    for (layout::NameList& list : tables.name_lists) {
+      lists.push_back(adopted ? intern(std::move(list)) : merge_list(list, names));
     }
     std::vector<std::uint32_t> shapes;
     shapes.reserve(tables.shape_lists.size());
     for (const auto& list : tables.shape_lists) {
-      shapes.push_back(merge_shapes(list, tables.names));
+      shapes.push_back(merge_shapes(list, names));
     }
     std::vector<std::uint32_t> types;
     types.reserve(tables.type_lists.size());
@@ -166,7 +179,7 @@ class Catalog::Merger {
     }
     for (const layout::Supersession& later : superseding) {
       if (later.tables == id && !to.tensors.contains(later.name)) {
-        to.tensors.emplace(later.name, tensors_.add(tables.names[later.name]));
+        to.tensors.emplace(later.name, tensors_.add(names[later.name]));
       }
     }
     if (!tables.arena.empty()) {
@@ -189,13 +202,16 @@ class Catalog::Merger {
     merged->items.reserve(merged->names.size());
     for (std::uint32_t position = 0; position < merged->names.size(); ++position) {
       const StoredName name = parse_stored_name((*stored_)[merged->names[position]]);
-      merged->items.push_back(
-          {tensors_.add(name.tensor), name.reduction ? reductions_.add(*name.reduction) : no_id, position});
+      merged->items.push_back({one_table_ ? merged->names[position] : tensors_.add(name.tensor),
+                               name.reduction ? reductions_.add(*name.reduction) : no_id, position});
     }
     // By tensor; the value (no_id wraps to 0) before reductions; of repeated names the last one first, then kept.
-    std::sort(merged->items.begin(), merged->items.end(), [](const Item& a, const Item& b) {
+    const auto before = [](const Item& a, const Item& b) {
       return std::tuple(a.tensor, a.reduction + 1, b.position) < std::tuple(b.tensor, b.reduction + 1, a.position);
-    });
+    };
+    if (!std::is_sorted(merged->items.begin(), merged->items.end(), before)) {
+      std::sort(merged->items.begin(), merged->items.end(), before);
+    }
     merged->items.erase(
         std::unique(merged->items.begin(), merged->items.end(),
                     [](const Item& a, const Item& b) { return a.tensor == b.tensor && a.reduction == b.reduction; }),
@@ -222,6 +238,32 @@ class Catalog::Merger {
   }
 
  private:
+  /// The names of the first tables are those of the catalog, and if each is a tensor's own and is listed, tensors have
+  /// the same ids too: then no name is looked up.
+  bool adopt_names(layout::Tables& tables) {
+    if ((*stored_).size() > 0) {
+      one_table_ = false;
+      return false;
+    }
+    const auto whole = std::make_shared<const NameTable>(std::move(tables.names));
+    stored_.adopt(whole);
+    const NameTable& names = *whole;
+    std::vector<bool> listed(names.size());
+    std::size_t tensors = 0;
+    for (const layout::NameList& list : tables.name_lists) {
+      for (const std::uint32_t name : list) {
+        const bool tensor = !listed[name] && !parse_stored_name(names[name]).reduction;
+        tensors += tensor ? std::size_t{1} : std::size_t{0};
+        listed[name] = true;
+      }
+    }
+    one_table_ = tensors == names.size() && tables.shape_lists.empty() && (*tensors_).size() == 0;
+    if (one_table_) {
+      tensors_.adopt(whole);
+    }
+    return true;
+  }
+
   std::uint32_t merge_list(const layout::NameList& list, const NameTable& names) {
     std::vector<std::uint32_t> stored;
     stored.reserve(list.size());
@@ -262,6 +304,7 @@ class Catalog::Merger {
   GrowingTable originals_;
   GrowingTable paths_;
   GrowingTable stored_;
+  bool one_table_ = false;  // ids of stored names are those of tensors
 };
 
 Catalog::Added Catalog::add(LoadedSteps&& loaded) {
@@ -298,8 +341,7 @@ Catalog::Added Catalog::add(LoadedSteps&& loaded) {
   if (tensors_->size() != tensors_before) {
     auto sorted = std::make_shared<std::vector<std::uint32_t>>(tensors_->size());
     std::iota(sorted->begin(), sorted->end(), 0u);
-    std::sort(sorted->begin(), sorted->end(),
-              [&](std::uint32_t a, std::uint32_t b) { return (*tensors_)[a] < (*tensors_)[b]; });
+    sort_runs(*sorted, [&](std::uint32_t a, std::uint32_t b) { return (*tensors_)[a] < (*tensors_)[b]; });
     auto rank = std::make_shared<std::vector<std::uint32_t>>(tensors_->size());
     for (std::uint32_t place = 0; place < sorted->size(); ++place) {
       (*rank)[(*sorted)[place]] = place;

@@ -95,11 +95,13 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
     report.damaged = report.damaged || problem.kind == ProblemKind::damaged;
     report_problem(problem);
   };
-  for (const auto& [name, collection] : snapshot->collections->collections) {
-    TensorQuery members;
-    members.collections = {name};
-    detail::MatchBudget none(0);                        // of its own patterns it has none
-    (void)select_ids(state, *snapshot, members, none);  // its patterns are tried; what is wrong is noticed
+  if (!state.layout().collections_place().empty()) {  // else they are made from names, and have no patterns
+    for (const auto& [name, collection] : *snapshot->collections->collections) {
+      TensorQuery members;
+      members.collections = {name};
+      detail::MatchBudget none(0);                        // of its own patterns it has none
+      (void)select_ids(state, *snapshot, members, none);  // its patterns are tried; what is wrong is noticed
+    }
   }
   for (const Problem& problem : state.problems()) {
     add(problem);

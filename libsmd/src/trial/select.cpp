@@ -203,8 +203,8 @@ std::optional<std::vector<std::uint32_t>> named_ids(TrialState& state, const Sna
     named.add(name);
   }
   for (const std::string& name : query.collections) {
-    const auto it = snapshot.collections->collections.find(name);
-    if (it != snapshot.collections->collections.end()) {
+    const auto it = snapshot.collections->collections->find(name);
+    if (it != snapshot.collections->collections->end()) {
       add_members(state, snapshot, it->second, named);
     }
   }

@@ -229,12 +229,12 @@ std::size_t Trial::num_workers() const {
   return detail::layout::workers_needed(*snapshot->collections, *snapshot->listing);
 }
 
-std::map<std::string, Collection> Trial::collections() const { return impl_->snapshot()->collections->collections; }
+std::map<std::string, Collection> Trial::collections() const { return *impl_->snapshot()->collections->collections; }
 
 std::optional<Collection> Trial::collection(std::string_view name) const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
-  const auto it = snapshot->collections->collections.find(std::string(name));
-  return it == snapshot->collections->collections.end() ? std::nullopt : std::optional(it->second);
+  const auto it = snapshot->collections->collections->find(std::string(name));
+  return it == snapshot->collections->collections->end() ? std::nullopt : std::optional(it->second);
 }
 
 StepState Trial::has_passed_step(StepKey step) const { return impl_->snapshot_or_last()->state(step); }

@@ -75,8 +75,8 @@ std::string_view TrialSnapshot::worker(std::uint32_t id) const noexcept {
   return *impl_->snapshot->listing->workers[id];
 }
 
-std::shared_ptr<const std::map<std::string, Collection>> TrialSnapshot::collections() const noexcept {
-  return {impl_->snapshot->collections, &impl_->snapshot->collections->collections};
+std::shared_ptr<const std::map<std::string, Collection>> TrialSnapshot::collections() const {
+  return {impl_->snapshot->collections, &*impl_->snapshot->collections->collections};
 }
 std::span<const Problem> TrialSnapshot::collection_problems() const noexcept {
   return impl_->snapshot->collections->problems;

@@ -4,8 +4,13 @@
 #include "text/escape.hpp"
 #include "text/json_scanner.hpp"
 
+#include <smd/shape.hpp>
+
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <numeric>
+#include <string>
 #include <utility>
 
 namespace smd::detail::wire {
@@ -45,13 +50,15 @@ constexpr SafetensorsType safetensors_types[] = {
 };
 // clang-format on
 
-/// An entry before it is known to be right.
+/// An entry before it is known to be right. Its texts stand in the header, its sizes in a list of all.
 struct RawEntry {
   SafetensorsEntry entry;
-  std::uint64_t at = 0;  ///< Where its name stands in the header.
+  std::uint32_t first_size = 0;
+  std::uint32_t dimensions = 0;
+  std::uint32_t at = 0;  ///< Where its name stands in the header, which is shorter than 4 GB.
+  bool has_range = false;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  bool has_range = false;
   const char* fault = nullptr;
 };
 
@@ -65,24 +72,44 @@ std::optional<std::uint64_t> element_bytes(const Shape& shape, unsigned bits) no
   return *count * bits / bits_of_byte;
 }
 
+}  // namespace
+
 class SafetensorsParser {
  public:
-  SafetensorsParser(std::string_view json, std::uint64_t file_bytes)
-      : json_(json), scanner_(json), data_(safetensors_length_bytes + json.size()), file_bytes_(file_bytes) {}
+  SafetensorsParser(std::string json, std::uint64_t file_bytes)
+      : header_(holding(std::move(json))),
+        json_(*header_.json_),
+        scanner_(json_),
+        data_(safetensors_length_bytes + json_.size()),
+        file_bytes_(file_bytes) {}
 
   SafetensorsHeader parse() && {
+    constexpr std::size_t usual_bytes = 100;  // of an entry
+    raw_.reserve(std::min(json_.size() / usual_bytes, limits::safetensors_tensors));
     if (read()) {
+      for (RawEntry& raw : raw_) {
+        raw.entry.shape = std::span(header_.sizes_).subspan(raw.first_size, raw.dimensions);
+      }
       find_repeated();
       check_types();
       check_ranges();
-      for (RawEntry& raw : raw_) {
-        header_.entries.push_back(std::move(raw.entry));
+      header_.entries.reserve(raw_.size());
+      for (const RawEntry& raw : raw_) {
+        header_.entries.push_back(raw.entry);
       }
+    } else {
+      header_.json_.reset();
     }
     return std::move(header_);
   }
 
  private:
+  static SafetensorsHeader holding(std::string json) {
+    SafetensorsHeader header;
+    header.json_ = std::make_unique<const std::string>(std::move(json));
+    return header;
+  }
+
   bool fail(std::uint64_t at, std::string text) {
     header_.problems.add(damaged(std::move(text), safetensors_length_bytes + at));
     return false;
@@ -141,12 +168,18 @@ class SafetensorsParser {
 
   void read_entry(std::string_view name) {
     RawEntry& raw = raw_.emplace_back();
-    raw.at = scanner_.offset();
+    raw.at = static_cast<std::uint32_t>(scanner_.offset());
     if (name.size() > limits::name_bytes) {
       raw.fault = "its name is longer than name_bytes";
       name = name.substr(0, text::quoted_bytes);
     }
-    raw.entry.name = name;
+    raw.entry.name = lasting(name);
+    const std::size_t begin = scanner_.offset();
+    if (read_usual_entry(raw)) {
+      return;
+    }
+    scanner_.go_back(begin);
+    header_.sizes_.resize(raw.first_size);
     if (scanner_.peek() != text::JsonKind::object) {
       raw.fault = "its entry is not an object";
       scanner_.skip();
@@ -175,6 +208,45 @@ class SafetensorsParser {
     set(raw, !range, "its entry has no data_offsets");
   }
 
+  /// An entry as all writers write it: its three members in one order, and nothing wrong with them. Returns false for
+  /// any other.
+  bool read_usual_entry(RawEntry& raw) {
+    std::vector<std::int64_t>& sizes = header_.sizes_;
+    raw.first_size = static_cast<std::uint32_t>(sizes.size());
+    std::string_view type;
+    if (!scanner_.pass('{') || !scanner_.pass_name("dtype") || !scanner_.pass_string(type) || type.empty() ||
+        type.size() > text::quoted_bytes || !scanner_.pass(',') || !scanner_.pass_name("shape") ||
+        !scanner_.pass('[')) {
+      return false;
+    }
+    for (bool ended = scanner_.pass(']'); !ended;) {
+      std::uint64_t size = 0;
+      if (sizes.size() - raw.first_size == limits::dimensions || !scanner_.pass_natural(size)) {
+        return false;
+      }
+      sizes.push_back(static_cast<std::int64_t>(size));
+      ended = scanner_.pass(']');
+      if (!ended && !scanner_.pass(',')) {
+        return false;
+      }
+    }
+    if (!scanner_.pass(',') || !scanner_.pass_name("data_offsets") || !scanner_.pass('[') ||
+        !scanner_.pass_natural(raw.begin) || !scanner_.pass(',') || !scanner_.pass_natural(raw.end) ||
+        raw.end < raw.begin || !scanner_.pass(']') || !scanner_.pass('}')) {
+      raw.begin = raw.end = 0;
+      return false;
+    }
+    raw.has_range = true;
+    raw.dimensions = static_cast<std::uint32_t>(sizes.size() - raw.first_size);
+    raw.entry.unread_type = type;
+    return true;
+  }
+
+  /// A text that the scanner gave, valid as long as the header's text: one with escapes stands elsewhere.
+  std::string_view lasting(std::string_view text) {
+    return scanner_.stands_in_text(text) ? text : std::string_view(header_.unescaped_.emplace_front(text));
+  }
+
   /// Notes the first fault of an entry.
   static void set(RawEntry& raw, bool wrong, const char* fault) {
     if (wrong && raw.fault == nullptr) {
@@ -189,7 +261,7 @@ class SafetensorsParser {
       scanner_.skip();
     } else if (scanner_.string(name)) {
       set(raw, name.empty(), "dtype is empty");
-      raw.entry.unread_type = text::beginning(name, text::quoted_bytes);
+      raw.entry.unread_type = lasting(text::beginning(name, text::quoted_bytes));
     }
   }
 
@@ -215,14 +287,16 @@ class SafetensorsParser {
   }
 
   void read_shape(RawEntry& raw) {
-    Shape& shape = raw.entry.shape;
+    std::vector<std::int64_t>& sizes = header_.sizes_;
+    raw.first_size = static_cast<std::uint32_t>(sizes.size());
     const bool right = read_numbers([&](std::uint64_t size) {
-      if (size > INT64_MAX || shape.size() == limits::dimensions) {
+      if (size > INT64_MAX || sizes.size() - raw.first_size == limits::dimensions) {
         return false;
       }
-      shape.push_back(static_cast<std::int64_t>(size));
+      sizes.push_back(static_cast<std::int64_t>(size));
       return true;
     });
+    raw.dimensions = static_cast<std::uint32_t>(sizes.size() - raw.first_size);
     set(raw, !right, "shape is not a list of sizes");
   }
 
@@ -239,8 +313,34 @@ class SafetensorsParser {
 
   [[nodiscard]] std::string quote(const RawEntry& raw) const { return "'" + printable(raw.entry.name) + "'"; }
 
+  /// Whether it is certain that each name stands there once. It is not if many names have one hash.
+  [[nodiscard]] bool each_name_once() const {
+    constexpr std::size_t most_steps = 64;
+    struct Slot {
+      std::uint32_t entry = UINT32_MAX;
+      std::uint32_t hash = 0;
+    };
+    std::vector<Slot> slots(std::bit_ceil(raw_.size() * 2 + 1));
+    for (std::uint32_t i = 0; i < raw_.size(); ++i) {
+      const std::string_view name = raw_[i].entry.name;
+      const std::size_t hash = std::hash<std::string_view>()(name);
+      const auto mark = static_cast<std::uint32_t>(hash >> 32);
+      std::size_t at = hash & (slots.size() - 1);
+      for (std::size_t steps = 0; slots[at].entry != UINT32_MAX; ++steps, at = (at + 1) & (slots.size() - 1)) {
+        if (steps == most_steps || (slots[at].hash == mark && raw_[slots[at].entry].entry.name == name)) {
+          return false;
+        }
+      }
+      slots[at] = {i, mark};
+    }
+    return true;
+  }
+
   /// Names that stand there twice: the first entry stays, and is not sound.
   void find_repeated() {
+    if (each_name_once()) {
+      return;
+    }
     std::vector<std::uint32_t> order(raw_.size());
     std::iota(order.begin(), order.end(), 0u);
     std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
@@ -269,16 +369,20 @@ class SafetensorsParser {
   }
 
   void check_types() {
+    const SafetensorsType* type = std::end(safetensors_types);
+    Shape shape;
     for (RawEntry& raw : raw_) {
       SafetensorsEntry& entry = raw.entry;
-      const auto* const type = std::find_if(std::begin(safetensors_types), std::end(safetensors_types),
-                                            [&](const SafetensorsType& one) { return one.name == entry.unread_type; });
+      if (type == std::end(safetensors_types) || type->name != entry.unread_type) {  // most are as the one before
+        type = std::find_if(std::begin(safetensors_types), std::end(safetensors_types),
+                            [&](const SafetensorsType& one) { return one.name == entry.unread_type; });
+      }
       if (type != std::end(safetensors_types)) {
-        set(raw, element_bytes(entry.shape, type->bits) != raw.end - raw.begin,
-            "dtype, shape and data_offsets disagree");
+        shape.assign(entry.shape.begin(), entry.shape.end());
+        set(raw, element_bytes(shape, type->bits) != raw.end - raw.begin, "dtype, shape and data_offsets disagree");
         if (type->dtype) {
           entry.dtype = *type->dtype;
-          entry.unread_type.clear();
+          entry.unread_type = {};
         }
       }
       entry.offset = data_ + raw.begin;
@@ -300,9 +404,12 @@ class SafetensorsParser {
         order.push_back(&raw);
       }
     }
-    std::sort(order.begin(), order.end(), [](const RawEntry* a, const RawEntry* b) {
+    const auto before = [](const RawEntry* a, const RawEntry* b) {
       return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);
-    });
+    };
+    if (!std::is_sorted(order.begin(), order.end(), before)) {
+      std::sort(order.begin(), order.end(), before);
+    }
     const bool all_known = order.size() == raw_.size();
     std::uint64_t reached = 0;
     for (RawEntry* const raw : order) {
@@ -335,16 +442,14 @@ class SafetensorsParser {
     }
   }
 
+  SafetensorsHeader header_;
   std::string_view json_;
   text::JsonScanner scanner_;
   std::uint64_t data_;  ///< Where elements begin in the file.
   std::uint64_t file_bytes_;
   bool has_metadata_ = false;
   std::vector<RawEntry> raw_;
-  SafetensorsHeader header_;
 };
-
-}  // namespace
 
 bool check_safetensors_length(std::uint64_t length, std::uint64_t file_bytes, SafetensorsHeader& header) {
   if (file_bytes < safetensors_length_bytes) {
@@ -365,8 +470,8 @@ bool check_safetensors_length(std::uint64_t length, std::uint64_t file_bytes, Sa
   return false;
 }
 
-SafetensorsHeader parse_safetensors(std::string_view json, std::uint64_t file_bytes) {
-  return SafetensorsParser(json, file_bytes).parse();
+SafetensorsHeader parse_safetensors(std::string json, std::uint64_t file_bytes) {
+  return SafetensorsParser(std::move(json), file_bytes).parse();
 }
 
 }  // namespace smd::detail::wire

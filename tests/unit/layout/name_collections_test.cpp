@@ -15,7 +15,7 @@ std::string collections_of(const std::string& name, ValueKind kind) {
   const auto info = add_to_collections(nullptr, one);
   CHECK(info->found);
   std::string names;
-  for (const auto& [collection, members] : info->collections) {
+  for (const auto& [collection, members] : *info->collections) {
     CHECK(members.name == collection);
     if (std::find(members.tensor_names.begin(), members.tensor_names.end(), name) != members.tensor_names.end()) {
       names += (names.empty() ? "" : " ") + collection;
@@ -54,19 +54,19 @@ TEST_CASE("other values by whole words of their names and by kind") {
 
 TEST_CASE("collections grow, and stay as they are if nothing is new") {
   const auto empty = add_to_collections(nullptr, {});
-  CHECK(empty->collections.size() == 2);
-  CHECK(empty->collections.at("losses").tensor_names.empty());
-  CHECK(empty->collections.at("all").tensor_names.empty());
+  CHECK(empty->collections->size() == 2);
+  CHECK(empty->collections->at("losses").tensor_names.empty());
+  CHECK(empty->collections->at("all").tensor_names.empty());
   CHECK(add_to_collections(empty, {}) == empty);
   const std::vector<NamedValues> first{{"b", ValueKind::number}, {"a", ValueKind::number}};
   const auto two = add_to_collections(empty, first);
   const std::vector<NamedValues> second{
       {"a", ValueKind::histogram}, {"aa", ValueKind::number}, {"b", ValueKind::number}};
   const auto three = add_to_collections(two, second);
-  CHECK(two->collections.at("scalars").tensor_names == std::vector<std::string>{"a", "b"});
-  CHECK(three->collections.at("scalars").tensor_names == std::vector<std::string>{"a", "aa", "b"});
-  CHECK(three->collections.at("histograms").tensor_names == std::vector<std::string>{"a"});
-  CHECK(three->collections.at("all").tensor_names == std::vector<std::string>{"a", "aa", "b"});
+  CHECK(two->collections->at("scalars").tensor_names == std::vector<std::string>{"a", "b"});
+  CHECK(three->collections->at("scalars").tensor_names == std::vector<std::string>{"a", "aa", "b"});
+  CHECK(three->collections->at("histograms").tensor_names == std::vector<std::string>{"a"});
+  CHECK(three->collections->at("all").tensor_names == std::vector<std::string>{"a", "aa", "b"});
 }
 
 TEST_CASE("a model's own tensors are weights, biases or neither, and what is beside it is in all only") {

@@ -79,6 +79,46 @@ TEST_CASE("json scanner: numbers") {
   CHECK(number_of("1e-999").real == 0);
 }
 
+TEST_CASE("json scanner: whole numbers of all lengths") {
+  for (std::uint64_t number = 9, digits = 1; digits <= 19; ++digits, number = number * 10 + 9) {
+    const JsonNumber read = number_of(std::to_string(number));
+    CHECK(read.is_natural);
+    CHECK(read.natural == number);
+    CHECK(read.real == std::stod(std::to_string(number)));
+  }
+  CHECK(refused_at("[0,00]") == 4);
+  CHECK(refused_at("[1.]") == 1);
+  CHECK(refused_at("[1e]") == 1);
+}
+
+TEST_CASE("json scanner: strings of all lengths end where they end") {
+  for (std::size_t plain = 0; plain < 40; ++plain) {
+    for (const char* const end : {"\"", "\\n\"", "\x1f", "\xC3\xA9\"", ""}) {
+      const std::string text = '"' + std::string(plain, 'a') + end;
+      JsonScanner scanner(text);
+      std::string_view value;
+      const bool right = text.size() > 1 && text.back() == '"' && text.size() > plain + 1;
+      CHECK(scanner.string(value) == right);
+      if (right) {
+        const std::string_view rest = end == std::string_view("\"")      ? ""
+                                      : end == std::string_view("\\n\"") ? "\n"
+                                                                         : "\xC3\xA9";
+        CHECK(value == std::string(plain, 'a') + std::string(rest));
+        CHECK(scanner.stands_in_text(value) == (rest != "\n"));
+      } else {
+        CHECK(scanner.offset() == plain + 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("json scanner: brackets of both kinds are left in their order") {
+  const std::string text = R"({"a":[{"b":[]},[{},[[]]],{"c":{"d":[1,{"e":2}]}}],"f":0} )";
+  CHECK(refused_at(text) == text.size());
+  CHECK(refused_at(R"({"a":[1}])") == 7);
+  CHECK(refused_at(R"([{"a":1]])") == 7);
+}
+
 TEST_CASE("json scanner: strings and members") {
   JsonScanner scanner(R"( {"a\/b" : "\ud83d\ude00\t", "plain":[ "x" ,"y"] })");
   REQUIRE(scanner.enter_object());

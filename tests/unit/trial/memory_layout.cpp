@@ -194,11 +194,12 @@ class MemoryLayout final : public layout::Layout {
     auto info =
         before ? std::make_shared<layout::CollectionsInfo>(*before) : std::make_shared<layout::CollectionsInfo>();
     info->found = true;
+    layout::CollectionMap::Map collections = *info->collections;
     for (const char* const name : {"losses", "scalars", "gradients"}) {
-      info->collections[name].name = name;
+      collections[name].name = name;
     }
     const auto add = [&](const char* collection, const std::string& tensor) {
-      std::vector<std::string>& names = info->collections[collection].tensor_names;
+      std::vector<std::string>& names = collections[collection].tensor_names;
       if (std::find(names.begin(), names.end(), tensor) == names.end()) {
         names.insert(std::upper_bound(names.begin(), names.end(), tensor), tensor);
       }
@@ -214,6 +215,7 @@ class MemoryLayout final : public layout::Layout {
         add("scalars", tensor);
       }
     }
+    info->collections = layout::CollectionMap(std::move(collections));
     return info;
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/safetensors.hpp"
 
+#include <smd/shape.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,7 +28,7 @@ SafetensorsHeader parse(const std::string& json, std::uint64_t data_bytes) {
 std::string sound_names(const SafetensorsHeader& header) {
   std::string names;
   for (const SafetensorsEntry& one : header.entries) {
-    names += one.sound ? one.name : "";
+    names += one.sound ? one.name : std::string_view();
   }
   return names;
 }
@@ -53,7 +55,7 @@ TEST_CASE("safetensors: entries with type, shape and place") {
   CHECK(header.entries[0].name == "b");
   CHECK(header.entries[0].dtype == Dtype::bfloat16);
   CHECK(header.entries[0].unread_type.empty());
-  CHECK(header.entries[0].shape == Shape{2, 3});
+  CHECK(smd::Shape(header.entries[0].shape.begin(), header.entries[0].shape.end()) == smd::Shape{2, 3});
   CHECK(header.entries[0].offset == 8 + json.size() + 8);
   CHECK(header.entries[0].length == 12);
   CHECK(header.entries[1].shape.empty());
@@ -159,4 +161,37 @@ TEST_CASE("safetensors: the header's length") {
   CHECK(check(100'000'000, 100'000'008) == std::string("right"));
   CHECK(check(100'000'001, most_bytes) == std::string("damaged"));
   CHECK(check(UINT64_MAX, most_bytes) == std::string("damaged"));
+}
+
+TEST_CASE("safetensors: entries in another order, with spaces, escapes or more members mean the same") {
+  for (const char* const text : {
+           R"({"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}})",
+           R"({ "a" : { "dtype" : "F32" , "shape" : [ 2 , 3 ] , "data_offsets" : [ 0 , 24 ] } })",
+           R"({"a":{"shape":[2,3],"data_offsets":[0,24],"dtype":"F32"}})",
+           R"({"\u0061":{"dty\u0070e":"F3\u0032","shape":[2,3],"data_offsets":[0,24]}})",
+           R"({"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24],"more":{"shape":[1]}}})",
+       }) {
+    const SafetensorsHeader header = parse(text, 24);
+    CHECK(header.problems.empty());
+    REQUIRE(header.entries.size() == 1);
+    const SafetensorsEntry& one = header.entries[0];
+    CHECK(one.name == "a");
+    CHECK(one.dtype == Dtype::float32);
+    CHECK(Shape(one.shape.begin(), one.shape.end()) == Shape{2, 3});
+    CHECK(one.offset == 8 + std::string_view(text).size());
+    CHECK(one.length == 24);
+    CHECK(one.sound);
+  }
+  for (const char* const text : {
+           R"({"a":{"dtype ":"F32","shape":[2,3],"data_offsets":[0,24]}})",
+           R"({"a":{"dtype":"F32","shape":[2,3,],"data_offsets":[0,24]}})",
+           R"({"a":{"dtype":"F32","shape":[2,03],"data_offsets":[0,24]}})",
+           R"({"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24,24]}})",
+           R"({"a":{"dtype":"F32","shape":[2,3],"data_offsets":[24,0]}})",
+           R"({"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24],"dtype":"F32"}})",
+           R"({"a":{"dtype":"","shape":[2,3],"data_offsets":[0,24]}})",
+       }) {
+    CHECK_FALSE(parse(text, 24).problems.empty());
+    CHECK(sound_names(parse(text, 24)).empty());
+  }
 }

@@ -53,7 +53,7 @@ void Unread::add_index_files(const EvaluatedTrial& trial, const std::function<bo
     if (of_others || !hides_records(found.problem.kind)) {
       continue;
     }
-    index_files_.insert({trial.number(), found.problem.file});
+    (trial.trial().layout() == "debugger" ? index_files_ : other_files_).insert({trial.number(), found.problem.file});
     add_problem(trial, found.problem);
     if (found.worker && found.step && !trial.snapshot().find_step(*found.step)) {
       add_step(*found.step);
@@ -73,8 +73,8 @@ void Unread::add_collections_files(const EvaluatedTrial& trial) {
 std::string Unread::text(std::size_t steps_evaluated) const {
   const std::size_t steps = steps_evaluated + steps_.size();
   std::string what = records() == 0 ? std::string() : counted(records(), "record");
-  for (const auto& [files, noun] :
-       {std::pair(&index_files_, "index file"), std::pair(&collections_files_, "collections file")}) {
+  for (const auto& [files, noun] : {std::pair(&index_files_, "index file"), std::pair(&other_files_, "file"),
+                                    std::pair(&collections_files_, "collections file")}) {
     if (!files->empty()) {
       what += (what.empty() ? "" : " and ") + counted(files->size(), noun);
     }

@@ -32,7 +32,7 @@ class Unread {
   void add_collections_files(const EvaluatedTrial& trial);
 
   [[nodiscard]] std::size_t count() const noexcept {
-    return records() + index_files_.size() + collections_files_.size();
+    return records() + index_files_.size() + other_files_.size() + collections_files_.size();
   }
   /// Each once, in the order in which they were met.
   [[nodiscard]] const std::vector<Problem>& problems() const noexcept { return problems_; }
@@ -47,6 +47,7 @@ class Unread {
   std::set<KeptValues::Key> records_;
   std::set<std::string> others_;                               // read by rules themselves: what was wrong
   std::set<std::pair<std::size_t, std::string>> index_files_;  // by trial
+  std::set<std::pair<std::size_t, std::string>> other_files_;  // the same of layouts that have no index files
   std::set<std::pair<std::size_t, std::string>> collections_files_;
   std::set<GlobalStep> steps_;
   std::vector<Problem> problems_;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/check_shards.hpp"
 
+#include "base/sort_runs.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,10 +41,11 @@ std::optional<std::vector<std::string_view>> names_in(const std::string& file,
     return std::nullopt;
   }
   std::vector<std::string_view> names;
+  names.reserve(header->header.entries.size());
   for (const wire::SafetensorsEntry& entry : header->header.entries) {
-    names.emplace_back(entry.name);
+    names.push_back(entry.name);
   }
-  std::sort(names.begin(), names.end());
+  sort_runs(names, std::less<>());
   return names;
 }
 
@@ -49,8 +53,8 @@ std::optional<std::vector<std::string_view>> names_in(const std::string& file,
 void compare_tensors(const TensorSet& set, const ShardIndex& index, const ReadOnce<TensorFileHeader>& headers,
                      ProblemList& problems) {
   std::vector<std::vector<std::string_view>> said(index.files.size());
-  for (const auto& [tensor, file] : index.tensors) {
-    said[file].emplace_back(tensor);
+  for (const ShardIndex::Tensor& tensor : index.tensors) {
+    said[tensor.file].emplace_back(tensor.name);
   }
   const auto disagree = [&](std::string_view tensor, std::string_view leaf, const char* how) {
     problems.add({ProblemKind::damaged,
@@ -72,7 +76,7 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const ReadOn
       continue;
     }
     const auto at = std::find(index.files.begin(), index.files.end(), leaf);
-    std::vector<std::string_view> told;
+    std::span<const std::string_view> told;
     if (at != index.files.end()) {
       told = said[static_cast<std::size_t>(at - index.files.begin())];  // by name
     }

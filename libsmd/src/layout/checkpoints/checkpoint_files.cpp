@@ -60,12 +60,12 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path)
   if (!wire::check_safetensors_length(length, size, result.header)) {
     return result;
   }
-  const auto json = read_text(**file, first.size(), length);
+  auto json = read_text(**file, first.size(), length);
   if (!json) {
     result.unreadable = json.problem();
     return result;
   }
-  result.header = wire::parse_safetensors(*json, size);
+  result.header = wire::parse_safetensors(*std::move(json), size);
   return result;
 }
 

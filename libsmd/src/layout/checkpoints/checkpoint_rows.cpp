@@ -5,9 +5,12 @@
 #include "text/escape.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 #include <limits>
+#include <map>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -50,31 +53,47 @@ double seconds_of(std::chrono::system_clock::time_point time) {
 /// Entries of one row, as they are collected.
 class RowEntries {
  public:
-  void add(std::uint32_t name, EntryType type, std::uint64_t start, std::uint64_t length) {
-    name_hash_.add(name);
-    type_hash_.add(static_cast<std::uint64_t>(type.kind) << 8 | static_cast<std::uint64_t>(type.dtype));
-    type_hash_.add(type.shape.size());
-    for (const std::int64_t size : type.shape) {
-      type_hash_.add(static_cast<std::uint64_t>(size));
+  void reserve(std::size_t count) {
+    names_.reserve(count);
+    types_.reserve(count);
+    starts_.reserve(count);
+    lengths_.reserve(count);
+  }
+  void add(std::uint32_t name, PlaceKind kind, Dtype dtype, std::span<const std::int64_t> shape,
+           std::string_view unread_type, std::uint64_t start, std::uint64_t length) {
+    Fnv hash;
+    hash.add(static_cast<std::uint64_t>(kind) << 8 | static_cast<std::uint64_t>(dtype));
+    hash.add(shape.size());
+    for (const std::int64_t size : shape) {
+      hash.add(static_cast<std::uint64_t>(size));
     }
+    std::optional<std::uint32_t>& known = recent_[hash.value % recent_.size()];
+    const EntryType* const type = known ? &types_.kinds()[*known] : nullptr;
+    if (type != nullptr && type->kind == kind && type->dtype == dtype && type->unread_type == unread_type &&
+        std::equal(shape.begin(), shape.end(), type->shape.begin(), type->shape.end())) {
+      types_.push_back_kind(*known);
+    } else {
+      known = types_.push_back({kind, dtype, Shape(shape.begin(), shape.end()), std::string(unread_type)});
+    }
+    name_hash_.add(name);
+    type_hash_.add(hash.value);
     names_.push_back(name);
-    types_.push_back(std::move(type));
     starts_.push_back(start);
     lengths_.push_back(length);
   }
   [[nodiscard]] bool empty() const noexcept { return names_.empty(); }
 
-  Payload finish(Tables& tables, SharedLists<NameList>& names, SharedLists<TypeList>& types, double wall_time) const {
+  Payload finish(Tables& tables, SharedLists<NameList>& names, SharedLists<TypeList>& types, double wall_time) && {
     const auto too_wide = [](std::uint64_t number) { return number > std::numeric_limits<std::uint32_t>::max(); };
-    const bool numbers = types_.front().kind == PlaceKind::number;
+    const bool numbers = types_[0].kind == PlaceKind::number;
     Payload payload;
     payload.count = static_cast<std::uint32_t>(names_.size());
     payload.wide = numbers || std::any_of(starts_.begin(), starts_.end(), too_wide);
     payload.wide_lengths = numbers || std::any_of(lengths_.begin(), lengths_.end(), too_wide);
     payload.starts = tables.arena.keep(starts_, payload.wide);
     payload.lengths = tables.arena.keep(lengths_, payload.wide_lengths);
-    payload.names = names.id_of(names_, name_hash_.value);
-    payload.types = types.id_of(types_, type_hash_.value);
+    payload.names = names.id_of(std::move(names_), name_hash_.value);
+    payload.types = types.id_of(std::move(types_), type_hash_.value);
     payload.wall_time = wall_time;
     return payload;
   }
@@ -86,21 +105,28 @@ class RowEntries {
   std::vector<std::uint64_t> lengths_;
   Fnv name_hash_;
   Fnv type_hash_;
+  std::array<std::optional<std::uint32_t>, 64> recent_;  ///< Of `types_.kinds()`, by hash.
 };
 
 class RowFiller {
  public:
-  RowFiller(LoadedSteps& loaded, std::vector<NamedValues>& names, ProblemList& problems)
+  RowFiller(LoadedSteps& loaded, ProblemList& problems)
       : loaded_(loaded),
         tables_(loaded.tables.emplace_back()),
         name_lists_(tables_.name_lists),
         type_lists_(tables_.type_lists),
-        names_(names),
         problems_(problems) {}
 
+  /// Room for so many names.
+  void reserve(std::size_t names) {
+    tables_.names.reserve(names);
+    last_file_.reserve(names);
+    fresh_.reserve(names);
+  }
   /// `fresh`: an earlier look has not given it.
   void add_file(const CheckpointRow& place, const TensorFileHeader& file, bool fresh) {
     RowEntries row;
+    row.reserve(file.header.entries.size());
     std::string name = place.prefix;
     for (const wire::SafetensorsEntry& entry : file.header.entries) {
       if (!entry.sound) {
@@ -109,17 +135,17 @@ class RowFiller {
       name.resize(place.prefix.size());
       name += entry.name;
       const std::uint32_t id = id_of(name, place.main ? ValueKind::parameter : ValueKind::further, fresh);
-      if (last_file_[id].step == place.step && last_file_[id].path != nullptr) {
+      if (last_file_[id] != nullptr && last_file_[id]->step == place.step) {
         problems_.add({ProblemKind::damaged, place.path, entry.offset,
-                       "tensor '" + printable(name) + "' stands in '" + printable(*last_file_[id].path) +
+                       "tensor '" + printable(name) + "' stands in '" + printable(last_file_[id]->path) +
                            "' too: that one counts"});
         continue;
       }
-      last_file_[id] = {&place.path, place.step};
-      row.add(id, {PlaceKind::elements, entry.dtype, entry.shape, entry.unread_type}, entry.offset, entry.length);
+      last_file_[id] = &place;
+      row.add(id, PlaceKind::elements, entry.dtype, entry.shape, entry.unread_type, entry.offset, entry.length);
     }
     if (fresh) {
-      finish(place, row, seconds_of(file.written));
+      finish(place, std::move(row), seconds_of(file.written));
     }
   }
 
@@ -127,32 +153,29 @@ class RowFiller {
                    double wall_time) {
     RowEntries row;
     for (const LoggedNumber& number : numbers) {
-      row.add(id_of(log.names[number.name], ValueKind::number, true), {PlaceKind::number, Dtype::float64, {}},
+      row.add(id_of(log.names[number.name], ValueKind::number, true), PlaceKind::number, Dtype::float64, {}, {},
               std::bit_cast<std::uint64_t>(number.value), std::bit_cast<std::uint64_t>(wall_time));
     }
-    finish(place, row, wall_time);
+    finish(place, std::move(row), wall_time);
   }
 
- private:
-  struct LastFile {
-    const std::string* path = nullptr;
-    std::int64_t step = 0;
-  };
+  FreshNames names() && { return {tables_.names.texts(), std::move(fresh_)}; }
 
+ private:
   std::uint32_t id_of(const std::string& name, ValueKind kind, bool fresh) {
     const std::uint32_t id = tables_.names.add(name);
     if (id >= last_file_.size()) {
-      last_file_.resize(std::size_t{id} + 1);
-      told_.resize(std::size_t{id} + 1);
+      last_file_.push_back(nullptr);
+      told_.push_back(false);
     }
     if (fresh && !told_[id]) {
       told_[id] = true;
-      names_.push_back({name, kind});
+      fresh_.emplace_back(id, kind);
     }
     return id;
   }
 
-  void finish(const CheckpointRow& place, const RowEntries& row, double wall_time) {
+  void finish(const CheckpointRow& place, RowEntries&& row, double wall_time) {
     if (row.empty()) {
       return;
     }
@@ -161,7 +184,7 @@ class RowFiller {
     step.mode_step = place.step;
     step.payload = static_cast<std::uint32_t>(tables_.payloads.size());
     step.event_file = tables_.paths.add(place.path);
-    tables_.payloads.push_back(row.finish(tables_, name_lists_, type_lists_, wall_time));
+    tables_.payloads.push_back(std::move(row).finish(tables_, name_lists_, type_lists_, wall_time));
     loaded_.rows.push_back({step, 0});
   }
 
@@ -169,10 +192,10 @@ class RowFiller {
   Tables& tables_;
   SharedLists<NameList> name_lists_;
   SharedLists<TypeList> type_lists_;
-  std::vector<NamedValues>& names_;
   ProblemList& problems_;
-  std::vector<LastFile> last_file_;  ///< By id of a name: which file had it last.
-  std::vector<bool> told_;           ///< By id of a name: it is in `names_`.
+  std::vector<const CheckpointRow*> last_file_;  ///< By id of a name: which file had it last, or null.
+  std::vector<bool> told_;                       ///< By id of a name: it is in `fresh_`.
+  std::vector<std::pair<std::uint32_t, ValueKind>> fresh_;
 };
 
 }  // namespace
@@ -188,15 +211,23 @@ void list_log_rows(const std::string& path, const TrainerLog& log, std::vector<C
   });
 }
 
-void fill_rows(storage::Storage& storage, const CheckpointListing& listing, std::uint64_t first_id, LoadedSteps& loaded,
-               std::vector<NamedValues>& names, ProblemList& problems) {
-  RowFiller filler(loaded, names, problems);
+FreshNames fill_rows(storage::Storage& storage, const CheckpointListing& listing, std::uint64_t first_id,
+                     LoadedSteps& loaded, ProblemList& problems) {
+  RowFiller filler(loaded, problems);
   std::vector<const CheckpointRow*> order;  // by step, so that files of one checkpoint stand together
   for (const CheckpointRow& row : listing.rows) {
     order.push_back(&row);
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const CheckpointRow* a, const CheckpointRow* b) { return a->step < b->step; });
+  if (!listing.rows.empty()) {  // most steps have the same names
+    std::map<std::int64_t, std::size_t> names;
+    for (const CheckpointRow& row : listing.rows) {
+      names[row.step] += row.reading != 0 ? listing.headers.find(row.path)->header.entries.size() : 0;
+    }
+    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+    filler.reserve(std::max_element(names.begin(), names.end(), fewer)->second);
+  }
   std::unordered_map<std::int64_t, const CheckpointRow*> logged;
   std::string log_path;
   for (const CheckpointRow* const row : order) {
@@ -218,6 +249,7 @@ void fill_rows(storage::Storage& storage, const CheckpointListing& listing, std:
   std::sort(loaded.rows.begin(), loaded.rows.end(), [&](const LoadedSteps::Row& a, const LoadedSteps::Row& b) {
     return listing.before(a.row.file, b.row.file);
   });
+  return std::move(filler).names();
 }
 
 }  // namespace smd::detail::layout

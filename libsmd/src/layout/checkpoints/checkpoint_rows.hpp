@@ -4,11 +4,13 @@
 #include "layout/checkpoints/checkpoint_listing.hpp"
 #include "layout/layout.hpp"
 #include "layout/name_collections.hpp"
+#include "layout/name_table.hpp"
 #include "storage/storage.hpp"
 #include "types/problem_list.hpp"
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// Rows of the catalog from headers and logs.
@@ -17,9 +19,15 @@ namespace smd::detail::layout {
 /// Adds a row for each step of a log, without ids.
 void list_log_rows(const std::string& path, const TrainerLog& log, std::vector<CheckpointRow>& rows);
 
-/// Fills in the rows with ids from `first_id` on, with their tensors' names, each once, for collections. Of a tensor
-/// that two files of one step have, the first file's counts, and `problems` says so.
-void fill_rows(storage::Storage& storage, const CheckpointListing& listing, std::uint64_t first_id, LoadedSteps& loaded,
-               std::vector<NamedValues>& names, ProblemList& problems);
+/// Tensors, each once, with what some of their values are: by their ids in a table.
+struct FreshNames {
+  NameTable::Texts texts;
+  std::vector<std::pair<std::uint32_t, ValueKind>> kinds;
+};
+
+/// Fills in the rows with ids from `first_id` on, and returns their tensors' names, for collections. Of a tensor that
+/// two files of one step have, the first file's counts, and `problems` says so.
+[[nodiscard]] FreshNames fill_rows(storage::Storage& storage, const CheckpointListing& listing, std::uint64_t first_id,
+                                   LoadedSteps& loaded, ProblemList& problems);
 
 }  // namespace smd::detail::layout

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/look_at_checkpoints.hpp"
 
+#include "base/parallel.hpp"
 #include "layout/checkpoints/check_shards.hpp"
 #include "layout/checkpoints/checkpoint_folders.hpp"
 #include "layout/checkpoints/checkpoint_plan.hpp"
@@ -56,10 +57,9 @@ class CheckpointLook {
     Found found;
     found.afresh = before_ != nullptr && (request_.everything || !still_there());
     const std::uint64_t first_fresh = before_ == nullptr || found.afresh ? 0 : before_->next_id;
-    std::vector<NamedValues> names;
-    fill_rows(storage_, *listing_, first_fresh, found.loaded, names, problems_);
+    FreshNames names = fill_rows(storage_, *listing_, first_fresh, found.loaded, problems_);
     found.news = !found.loaded.rows.empty();
-    found.collections = collections_of(names, found.afresh ? nullptr : std::move(collections));
+    found.collections = collections_of(std::move(names), found.afresh ? nullptr : std::move(collections));
     found.due = due_;
     listing_->waits = due_.has_value();
     if (names_kept() > most_names_kept) {  // read again if anything changes
@@ -74,6 +74,8 @@ class CheckpointLook {
   }
 
  private:
+  using Readings = std::vector<std::function<void()>>;
+
   Status plan() {
     if (!place_.file.empty()) {
       plan_ = plan_single_file(std::string(place_.file));
@@ -96,8 +98,8 @@ class CheckpointLook {
         states.push_back(path.empty() ? std::string(trainer_state_name) : path + "/" + std::string(trainer_state_name));
       }
     }
-    listing_->steps.update(storage_, states, request_.jobs,
-                           [this](const std::string& path) { return read_global_step(storage_, path); });
+    do_all(listing_->steps.update(storage_, states,
+                                  [this](const std::string& path) { return read_global_step(storage_, path); }));
     plan_ = plan_checkpoints(*folders, place_.name, [this](const std::string& path) {
       const auto step = listing_->steps.find(path);
       return step ? *step : std::nullopt;
@@ -141,19 +143,30 @@ class CheckpointLook {
         }
       }
     }
-    listing_->headers.update(storage_, files, request_.jobs,
-                             [this](const std::string& path) { return read_header(storage_, path); });
-    listing_->indexes.update(storage_, indexes, request_.jobs, [this](const std::string& path) {
-      const auto text = read_json_text(storage_, path);
-      return text ? parse_shard_index(*text) : Outcome<ShardIndex>(text.problem());
+    Readings readings = listing_->indexes.update(storage_, indexes, [this](const auto& path) {
+      auto text = read_json_text(storage_, path);
+      return text ? parse_shard_index(*std::move(text)) : Outcome<ShardIndex>(text.problem());
     });
+    append(readings, listing_->headers.update(storage_, files,
+                                              [this](const std::string& path) { return read_header(storage_, path); }));
     std::vector<std::string> logs;
     if (!plan_.trainer_state.empty()) {
       logs.push_back(plan_.trainer_state);
     }
-    listing_->logs.update(storage_, logs, request_.jobs, [this](const std::string& path) {
+    append(readings, listing_->logs.update(storage_, logs, [this](const std::string& path) {
       const auto text = read_json_text(storage_, path);
       return text ? parse_trainer_log(*text) : Outcome<TrainerLog>(text.problem());
+    }));
+    do_all(readings);
+  }
+
+  static void append(Readings& to, Readings&& more) { std::move(more.begin(), more.end(), std::back_inserter(to)); }
+
+  void do_all(const Readings& readings) const {
+    parallel_for(request_.jobs, readings.size(), 1, [&](std::size_t begin, std::size_t end, unsigned) {
+      for (std::size_t i = begin; i < end; ++i) {
+        readings[i]();
+      }
     });
   }
 
@@ -273,18 +286,33 @@ class CheckpointLook {
     });
   }
 
-  static std::shared_ptr<const CollectionsInfo> collections_of(const std::vector<NamedValues>& names,
+  static std::shared_ptr<const CollectionsInfo> collections_of(FreshNames names,
                                                                std::shared_ptr<const CollectionsInfo> before) {
-    if (before && names.empty()) {
+    if (before && names.kinds.empty()) {
       return before;
     }
-    const bool numbers =
-        (before && before->collections.contains("losses")) ||
-        std::any_of(names.begin(), names.end(), [](const NamedValues& one) { return one.kind == ValueKind::number; });
-    auto info = std::make_shared<CollectionsInfo>(*add_to_collections(std::move(before), names));
-    if (!numbers) {
-      info->collections.erase("losses");  // no log, so nothing is known of losses
+    const bool first = before == nullptr;
+    auto info = first ? std::make_shared<CollectionsInfo>() : std::make_shared<CollectionsInfo>(*before);
+    info->found = true;
+    CollectionMap collections([names = std::move(names), before = std::move(before)] {
+      const bool numbers = (before && before->collections->contains("losses")) ||
+                           std::any_of(names.kinds.begin(), names.kinds.end(),
+                                       [](const auto& one) { return one.second == ValueKind::number; });
+      std::vector<NamedValues> values;
+      values.reserve(names.kinds.size());
+      for (const auto& [id, kind] : names.kinds) {
+        values.push_back({std::string(names.texts.by_number[id]), kind});
+      }
+      CollectionMap::Map map = *add_to_collections(before, values)->collections;
+      if (!numbers) {
+        map.erase("losses");  // no log, so nothing is known of losses
+      }
+      return map;
+    });
+    if (!first) {
+      (void)*collections;  // so that no chain of looks waits to be made
     }
+    info->collections = std::move(collections);
     return info;
   }
 

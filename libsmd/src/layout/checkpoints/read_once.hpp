@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/parallel.hpp"
 #include "storage/storage.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,12 +18,13 @@ namespace smd::detail::layout {
 template <class T>
 class ReadOnce {
  public:
-  /// Reads files that are new or have changed, on at most `jobs` threads, and forgets all others than these.
-  /// `read(path)` returns a T.
+  /// Forgets all files but these, and returns the readings of those that are new or have changed, which may be called
+  /// on many threads, before anything else is asked. `read(path)` returns a T.
   template <class Read>
-  void update(storage::Storage& storage, const std::vector<std::string>& paths, unsigned jobs, Read&& read) {
+  [[nodiscard]] std::vector<std::function<void()>> update(storage::Storage& storage,
+                                                          const std::vector<std::string>& paths, const Read& read) {
     std::map<std::string, Known, std::less<>> next;
-    std::vector<std::pair<const std::string, Known>*> fresh;
+    std::vector<std::function<void()>> readings;
     for (const std::string& path : paths) {
       const auto [entry, added] = next.try_emplace(path);
       if (!added) {
@@ -34,15 +35,12 @@ class ReadOnce {
       if (known != known_.end() && entry->second.stamp && known->second.stamp == entry->second.stamp) {
         entry->second.value = known->second.value;
       } else {
-        fresh.push_back(&*entry);
+        readings.push_back(
+            [fresh = &*entry, read] { fresh->second.value = std::make_shared<const T>(read(fresh->first)); });
       }
     }
-    parallel_for(jobs, fresh.size(), 1, [&](std::size_t begin, std::size_t end, unsigned) {
-      for (std::size_t i = begin; i < end; ++i) {
-        fresh[i]->second.value = std::make_shared<const T>(read(fresh[i]->first));
-      }
-    });
-    known_ = std::move(next);
+    known_ = std::move(next);  // moves no entry
+    return readings;
   }
   /// Null: not among those of the last update.
   [[nodiscard]] std::shared_ptr<const T> find(std::string_view path) const {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/shard_index.hpp"
 
+#include "base/sort_runs.hpp"
 #include "text/escape.hpp"
 #include "text/json_scanner.hpp"
 
-#include <algorithm>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 namespace smd::detail::layout {
 
@@ -15,49 +17,76 @@ bool is_plain_name(std::string_view name) noexcept {
   return !name.empty() && name != "." && name != ".." && name.find('/') == name.npos && name.find('\0') == name.npos;
 }
 
-void read_weight_map(text::JsonScanner& scanner, ShardIndex& index) {
-  std::unordered_map<std::string, std::uint32_t> ids;
-  scanner.enter_object();
-  for (std::string_view key; scanner.next_member(key);) {
-    const std::size_t at = scanner.offset();
-    std::string tensor(key);
-    std::string_view file;
-    if (scanner.peek() != text::JsonKind::string) {
-      index.problems.add(damaged("tensor '" + printable(tensor) + "': its file is not a name", at));
-      scanner.skip();
-      continue;
+class WeightMapReader {
+ public:
+  WeightMapReader(text::JsonScanner& scanner, ShardIndex& index) : scanner_(scanner), index_(index) {}
+
+  void read() {
+    scanner_.enter_object();
+    for (std::string_view key; scanner_.next_member(key);) {
+      const std::size_t at = scanner_.offset();
+      const std::string_view tensor = lasting(key);
+      std::string_view file;
+      if (scanner_.peek() != text::JsonKind::string) {
+        index_.problems.add(damaged("tensor '" + printable(tensor) + "': its file is not a name", at));
+        scanner_.skip();
+        continue;
+      }
+      if (!scanner_.string(file)) {
+        return;
+      }
+      if (const auto id = id_of(file)) {
+        index_.tensors.push_back({tensor, *id});
+      } else {
+        index_.problems.add(damaged("tensor '" + printable(tensor) + "': its file '" + printable(file) +
+                                        "' is not a name in the index's own folder, and is not opened",
+                                    at));
+      }
     }
-    if (!scanner.string(file)) {
-      return;
+  }
+
+ private:
+  std::string_view lasting(std::string_view text) {
+    return scanner_.stands_in_text(text) ? text : std::string_view(index_.unescaped.emplace_front(text));
+  }
+
+  /// Returns nullopt if that is no plain name.
+  std::optional<std::uint32_t> id_of(std::string_view file) {
+    if (last_ < index_.files.size() && index_.files[last_] == file) {  // most stand beside others of their file
+      return last_;
     }
     if (!is_plain_name(file)) {
-      index.problems.add(damaged("tensor '" + printable(tensor) + "': its file '" + printable(file) +
-                                     "' is not a name in the index's own folder, and is not opened",
-                                 at));
-      continue;
+      return std::nullopt;
     }
-    const auto [known, fresh] = ids.try_emplace(std::string(file), static_cast<std::uint32_t>(index.files.size()));
+    const auto [known, fresh] = ids_.try_emplace(std::string(file), static_cast<std::uint32_t>(index_.files.size()));
     if (fresh) {
-      index.files.emplace_back(file);
+      index_.files.emplace_back(file);
     }
-    index.tensors.emplace_back(std::move(tensor), known->second);
+    return last_ = known->second;
   }
-}
+
+  text::JsonScanner& scanner_;
+  ShardIndex& index_;
+  std::unordered_map<std::string, std::uint32_t> ids_;
+  std::uint32_t last_ = 0;
+};
 
 }  // namespace
 
-Outcome<ShardIndex> parse_shard_index(std::string_view json) {
+Outcome<ShardIndex> parse_shard_index(std::string text) {
+  ShardIndex index;
+  index.text = std::make_unique<const std::string>(std::move(text));
+  const std::string_view json = *index.text;
   if (const std::size_t bad = text::first_bad_utf8(json); bad != json.size()) {
     return damaged("the index is not UTF-8", bad);
   }
-  ShardIndex index;
   text::JsonScanner scanner(json);
   bool found = false;
   scanner.enter_object();
   for (std::string_view key; scanner.next_member(key);) {
     if (key == "weight_map" && scanner.peek() == text::JsonKind::object && !found) {
       found = true;
-      read_weight_map(scanner, index);
+      WeightMapReader(scanner, index).read();
     } else {
       scanner.skip();
     }
@@ -68,11 +97,10 @@ Outcome<ShardIndex> parse_shard_index(std::string_view json) {
   if (!found) {
     return damaged("the index has no weight_map");
   }
-  std::stable_sort(index.tensors.begin(), index.tensors.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  sort_runs(index.tensors, [](const auto& a, const auto& b) { return a.name < b.name; });
   for (std::size_t i = 1; i < index.tensors.size(); ++i) {
-    if (index.tensors[i].first == index.tensors[i - 1].first) {
-      index.problems.add(damaged("tensor '" + printable(index.tensors[i].first) + "' stands in the index twice"));
+    if (index.tensors[i].name == index.tensors[i - 1].name) {
+      index.problems.add(damaged("tensor '" + printable(index.tensors[i].name) + "' stands in the index twice"));
     }
   }
   return index;

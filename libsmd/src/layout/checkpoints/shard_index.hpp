@@ -7,21 +7,28 @@
 #include <smd/limits.hpp>
 
 #include <cstdint>
+#include <forward_list>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 /// `model.safetensors.index.json`, which says in which of several files each tensor lies.
 namespace smd::detail::layout {
 
 struct ShardIndex {
-  std::vector<std::string> files;                              ///< Each once; plain names of the index's own folder.
-  std::vector<std::pair<std::string, std::uint32_t>> tensors;  ///< With the file, by name.
-  ProblemList problems{limits::problems_per_file};             ///< Entries that are refused; offsets in the index.
+  struct Tensor {
+    std::string_view name;
+    std::uint32_t file = 0;  ///< Which of `files`.
+  };
+  std::vector<std::string> files;                   ///< Each once; plain names of the index's own folder.
+  std::vector<Tensor> tensors;                      ///< By name; valid as long as the index.
+  ProblemList problems{limits::problems_per_file};  ///< Entries that are refused; offsets in the index.
+  std::unique_ptr<const std::string> text;          ///< What was parsed.
+  std::forward_list<std::string> unescaped;         ///< Names that stand in the text with escapes.
 };
 
 /// A problem if the text is no index at all.
-[[nodiscard]] Outcome<ShardIndex> parse_shard_index(std::string_view json);
+[[nodiscard]] Outcome<ShardIndex> parse_shard_index(std::string json);
 
 }  // namespace smd::detail::layout

@@ -140,7 +140,7 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
     united.add(std::move(one.file->collections));
     return true;
   });
-  info.collections = united.take();
+  info.collections = CollectionMap(united.take());
   return result;
 }
 

@@ -17,6 +17,10 @@ HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
 namespace HWY_NAMESPACE {
 
+// Of a lambda that the compiler takes for too large to inline: its sums would go through memory.
+#undef SMD_INLINE_LAMBDA
+#define SMD_INLINE_LAMBDA HWY_ATTR __attribute__((always_inline))
+
 struct WidenDoubles {
   HWY_INLINE void operator()(const double* from, hn::Vec<Doubles>& a, hn::Vec<Doubles>& b) const {
     const Doubles d;
@@ -95,7 +99,7 @@ HWY_INLINE void compare_as(const std::byte* a, const std::byte* b, std::size_t n
   auto differing = hn::Zero(di);  // minus the number of pairs
   LargestQuotient quotient;
   quotient.start(sums.max_rel);
-  each_pair<T>(a, b, n, [&](const T* from_a, const T* from_b) HWY_ATTR {
+  each_pair<T>(a, b, n, [&](const T* from_a, const T* from_b) SMD_INLINE_LAMBDA {
     hn::Vec<Doubles> a0;
     hn::Vec<Doubles> a1;
     hn::Vec<Doubles> b0;
@@ -164,7 +168,7 @@ HWY_INLINE double square_of(const std::byte* source, std::size_t n, const Widen&
   const Doubles d;
   auto square0 = hn::Zero(d);
   auto square1 = hn::Zero(d);
-  each_pair<T>(source, source, n, [&](const T* from, const T*) HWY_ATTR {
+  each_pair<T>(source, source, n, [&](const T* from, const T*) SMD_INLINE_LAMBDA {
     hn::Vec<Doubles> v0;
     hn::Vec<Doubles> v1;
     widen(from, v0, v1);

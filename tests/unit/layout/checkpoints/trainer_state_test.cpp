@@ -50,8 +50,17 @@ TEST_CASE("shard index: only plain names of files") {
   REQUIRE(index);
   CHECK(index->files == std::vector<std::string>{"x.safetensors", "y.safetensors"});
   REQUIRE(index->tensors.size() == 3);
-  CHECK(index->tensors[0] == std::pair<std::string, std::uint32_t>("a", 1));
+  CHECK(index->tensors[0].name == "a");
+  CHECK(index->tensors[0].file == 1);
   CHECK(index->problems.kept().size() == 5);
+  // A name with escapes, and names that are not in order.
+  const auto escaped = parse_shard_index(R"({"weight_map":{"z":"x","\u0062\n":"x","a":"y","b":"x"}})");
+  REQUIRE(escaped);
+  std::string names;
+  for (const auto& tensor : escaped->tensors) {
+    names += std::string(tensor.name) + escaped->files[tensor.file] + " ";
+  }
+  CHECK(names == "ay bx b\nx zx ");
   CHECK_FALSE(parse_shard_index("{}"));
   CHECK_FALSE(parse_shard_index("[]"));
   CHECK(parse_shard_index(R"({"weight_map":{"a":"x","a":"y"}})")->problems.kept().size() == 1);
