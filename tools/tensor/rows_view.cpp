@@ -7,6 +7,8 @@
 #include "value_view.hpp"
 
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <variant>
 
 namespace smd::tool::tensor {
@@ -44,10 +46,7 @@ class RowsView : public ValueView {
     const Elements elements(value.view());
     warn_unless_utf8(elements, key, context_.messages);
     const ShapeCell shape{value.shape()};
-    const auto row = [&](Cell index, Cell element) {
-      rows_.row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker,
-                 to_string(value.dtype()), shape, index, element, key.wall_time, key.written});
-    };
+    const auto row = [&](Cell index, Cell element) { show_row(key, value.dtype(), shape, index, element); };
     if (value.shape().empty()) {
       row(Cell(), elements.cell(0));
       return;
@@ -69,12 +68,24 @@ class RowsView : public ValueView {
     }
   }
 
+  void show_number(const ValueKey& key, const BareValue& value) override {
+    const Cell element = value.dtype == Dtype::float32
+                             ? Cell(std::bit_cast<float>(static_cast<std::uint32_t>(*value.number)))
+                             : Cell(std::bit_cast<double>(*value.number));
+    show_row(key, value.dtype, ShapeCell{}, Cell(), element);
+  }
+
   [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
   void end_step() override { rows_.end_step(); }
 
   void finish() override { rows_.finish(); }
 
  private:
+  void show_row(const ValueKey& key, Dtype dtype, const ShapeCell& shape, const Cell& index, const Cell& element) {
+    rows_.row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker, to_string(dtype),
+               shape, index, element, key.wall_time, key.written});
+  }
+
   void print_index(const std::vector<std::int64_t>& index) {
     index_text_.clear();
     char text[number_chars];

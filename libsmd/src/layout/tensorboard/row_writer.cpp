@@ -2,6 +2,7 @@
 #include "layout/tensorboard/row_writer.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace smd::detail::layout {
@@ -10,6 +11,8 @@ namespace {
 
 /// Entries of rows that share a payload, at most.
 constexpr std::size_t stretch_entries = 4096;
+/// Steps between two rows of a sequence, at most: so many rows as share a payload never lie beyond the last step.
+constexpr std::uint64_t most_apart = std::uint64_t{1} << 48;
 
 template <class List>
 std::uint64_t hash_of(const List& list) noexcept {
@@ -117,14 +120,31 @@ void RowWriter::make_room(Stretch& stretch, const StretchKey& key) {
   payload.lengths = lengths;
 }
 
+/// Whether the current row is the next one of a sequence.
+bool RowWriter::goes_on(const RowSequence& last) const noexcept {
+  const StepRow& first = last.row;
+  if (first.payload != stretch_->payload || first.event_file != path_ || first.file.worker != worker_ ||
+      first.file.id + last.count != row_ || step_ <= first.file.step) {
+    return false;
+  }
+  const auto apart = static_cast<std::uint64_t>(step_) - static_cast<std::uint64_t>(first.file.step);
+  return last.count == 1 ? apart <= most_apart : apart == last.count * static_cast<std::uint64_t>(last.stride);
+}
+
 void RowWriter::push_row() {
-  StepRow row;
-  row.file = {step_, worker_, row_};
-  row.mode_step = step_;
-  row.payload = stretch_->payload;
-  row.index = stretch_->rows;
-  row.event_file = path_;
-  loaded_.rows.push_back({row, 0});
+  if (!loaded_.rows.empty() && goes_on(loaded_.rows.back())) {
+    LoadedSteps::Row& last = loaded_.rows.back();
+    last.stride = last.count == 1 ? step_ - last.row.file.step : last.stride;
+    ++last.count;
+  } else {
+    StepRow row;
+    row.file = {step_, worker_, row_};
+    row.mode_step = step_;
+    row.payload = stretch_->payload;
+    row.index = stretch_->rows;
+    row.event_file = path_;
+    loaded_.rows.push_back({row});
+  }
   ++row_;
   ++stretch_->rows;
   stretch_->starts += filled_ * (stretch_->wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
@@ -134,11 +154,22 @@ void RowWriter::push_row() {
 
 void RowWriter::finish(const Listing& listing) {
   end_row();
-  const auto before = [&](const LoadedSteps::Row& a, const LoadedSteps::Row& b) {
-    return listing.before(a.row.file, b.row.file);
+  std::vector<LoadedSteps::Row>& rows = loaded_.rows;
+  const auto stand_apart = [](const LoadedSteps::Row& a, const LoadedSteps::Row& b) {
+    return a.last_step() < b.row.file.step;
   };
-  if (!std::is_sorted(loaded_.rows.begin(), loaded_.rows.end(), before)) {
-    std::sort(loaded_.rows.begin(), loaded_.rows.end(), before);
+  if (std::adjacent_find(rows.begin(), rows.end(), std::not_fn(stand_apart)) == rows.end()) {
+    return;
+  }
+  std::vector<StepRow> single = rows_of(rows);
+  const auto before = [&](const StepRow& a, const StepRow& b) { return listing.before(a.file, b.file); };
+  if (!std::is_sorted(single.begin(), single.end(), before)) {
+    std::sort(single.begin(), single.end(), before);
+  }
+  rows.clear();
+  rows.reserve(single.size());
+  for (const StepRow& row : single) {
+    rows.push_back({row});
   }
 }
 

@@ -60,7 +60,7 @@ class RowWriter {
       end_new_row();
     }
   }
-  /// Ends the last row, and puts all in the listing's order.
+  /// Ends the last row, and puts all in the listing's order: in sequences, if rows came in that order.
   void finish(const Listing& listing);
 
  private:
@@ -107,6 +107,7 @@ class RowWriter {
   void leave_stretch();
   void end_new_row();
   void push_row();
+  [[nodiscard]] bool goes_on(const RowSequence& last) const noexcept;
   void enter_stretch(const StretchKey& key);
   void make_room(Stretch& stretch, const StretchKey& key);
   std::uint32_t list_of_types();

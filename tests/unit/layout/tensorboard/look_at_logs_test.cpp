@@ -115,20 +115,21 @@ class Logs {
       values_.clear();
       superseded_ = 0;
     }
-    CHECK(std::is_sorted(found.loaded.rows.begin(), found.loaded.rows.end(),
-                         [&](const auto& a, const auto& b) { return found.listing->before(a.row.file, b.row.file); }));
+    const std::vector<StepRow> rows = rows_of(found.loaded.rows);
+    CHECK(std::is_sorted(rows.begin(), rows.end(),
+                         [&](const auto& a, const auto& b) { return found.listing->before(a.file, b.file); }));
     std::uint64_t last_row = last_row_;
-    for (const LoadedSteps::Row& row : found.loaded.rows) {
-      const Tables& tables = found.loaded.tables.at(row.tables);
-      const Payload payload = tables.payloads.at(row.row.payload).of_row(row.row.index);
-      CHECK(row.row.file.id > last_row_);
-      last_row = std::max(last_row, row.row.file.id);
-      CHECK(found.listing->path(row.row.file) == tables.paths[row.row.event_file]);
+    const Tables& tables = found.loaded.tables.front();
+    for (const StepRow& row : rows) {
+      const Payload payload = tables.payloads.at(row.payload).of_row(row.index);
+      CHECK(row.file.id > last_row_);
+      last_row = std::max(last_row, row.file.id);
+      CHECK(found.listing->path(row.file) == tables.paths[row.event_file]);
       for (std::uint32_t i = 0; i < payload.count; ++i) {
         const auto bits = static_cast<std::uint32_t>(payload.start(i));
-        values_.push_back({*found.listing->workers.at(row.row.file.worker),
-                           std::string(tables.names[tables.name_lists.at(payload.names)[i]]), row.row.file.step,
-                           std::bit_cast<float>(bits), row.row.file.id});
+        values_.push_back({*found.listing->workers.at(row.file.worker),
+                           std::string(tables.names[tables.name_lists.at(payload.names)[i]]), row.file.step,
+                           std::bit_cast<float>(bits), row.file.id});
       }
     }
     last_row_ = last_row;
@@ -165,7 +166,7 @@ TEST_CASE("values of runs, at their steps") {
   const Found found = logs.look();
   CHECK(logs.values() ==
         Values{{w0, "acc", 0, 0.25F}, {w0, "loss", 0, 0.5F}, {w0, "loss", 1, 0.125F}, {w0, "train/loss", 1, 8.0F}});
-  CHECK(found.loaded.rows.size() == 3);  // the first two values of step 0 are of one row
+  CHECK(count_rows(found.loaded.rows) == 3);  // the first two values of step 0 are of one row
   CHECK(found.news);
   CHECK_FALSE(found.listing->ended);
   CHECK(found.listing->notes.empty());
@@ -184,7 +185,7 @@ TEST_CASE("a second look reads what is new") {
   const Found more = logs.look();
   CHECK(more.news);
   CHECK_FALSE(more.afresh);
-  CHECK(more.loaded.rows.size() == 2);
+  CHECK(count_rows(more.loaded.rows) == 2);
   CHECK(logs.values() == Values{{w0, "eval/loss", 1, 4.0F}, {w0, "loss", 0, 0.5F}, {w0, "loss", 1, 0.25F}});
 }
 
@@ -193,7 +194,7 @@ TEST_CASE("all rows again, if they are asked for") {
   logs.append(file_name(0, 1), scalar("loss", 0, 1, 0.5F) + scalar("loss", 1, 2, 0.25F));
   logs.look();
   const Found again = logs.look(true, {}, true);
-  CHECK(again.loaded.rows.size() == 2);
+  CHECK(count_rows(again.loaded.rows) == 2);
   CHECK(again.afresh);
   CHECK(logs.values() == Values{{w0, "loss", 0, 0.5F}, {w0, "loss", 1, 0.25F}});
 }
