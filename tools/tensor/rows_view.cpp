@@ -82,8 +82,32 @@ class RowsView : public ValueView {
 
  private:
   void show_row(const ValueKey& key, Dtype dtype, const ShapeCell& shape, const Cell& index, const Cell& element) {
-    rows_.row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker, to_string(dtype),
-               shape, index, element, key.wall_time, key.written});
+    rows_.row_of([&](std::size_t column) -> Cell {
+      switch (column) {  // in the order of `row_columns`
+        case 0:
+          return key.tensor;
+        case 1:
+          return key.step.value;
+        case 2:
+          return to_string(key.mode);
+        case 3:
+          return key.mode_step.value;
+        case 4:
+          return key.worker;
+        case 5:
+          return to_string(dtype);
+        case 6:
+          return shape;
+        case 7:
+          return index;
+        case 8:
+          return element;
+        case 9:
+          return key.wall_time;
+        default:
+          return key.written;
+      }
+    });
   }
 
   void print_index(const std::vector<std::int64_t>& index) {

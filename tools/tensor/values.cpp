@@ -70,10 +70,8 @@ class ValueReader {
         return false;
       }
       found_ = true;
-      const auto named = selection_.named.find(entry.tensor);
-      if (!selection_.every_step && named != selection_.named.end() &&
-          (named->second.found.empty() || named->second.found.back() != entry.step)) {
-        named->second.found.push_back(entry.step);
+      if (!selection_.every_step) {
+        note_found(entry);
       }
       take(entry);
       return true;
@@ -115,6 +113,13 @@ class ValueReader {
       }
       return visit(entry);
     });
+  }
+
+  void note_found(const TensorEntry& entry) {
+    const auto named = selection_.named.find(entry.tensor);
+    if (named != selection_.named.end() && (named->second.found.empty() || named->second.found.back() != entry.step)) {
+      named->second.found.push_back(entry.step);
+    }
   }
 
   std::uint64_t count_values() {

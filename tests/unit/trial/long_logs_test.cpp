@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cstdint>
 #include <fstream>
 #include <span>
@@ -66,12 +67,12 @@ class LongLog {
     append(bytes);
   }
   void append(const std::string& bytes) const {
-    std::ofstream(dir_.path() / "events.out.tfevents.1700000000.host.1.0", std::ios::app | std::ios::binary) << bytes;
+    std::ofstream(dir_.path() + "/events.out.tfevents.1700000000.host.1.0", std::ios::app | std::ios::binary) << bytes;
   }
   [[nodiscard]] Trial open(bool follows = false) const {
     TrialOptions options;
     options.as_it_stands = !follows;
-    return Trial::open(dir_.path().string(), options);
+    return Trial::open(dir_.path(), options);
   }
 
  private:

@@ -2,7 +2,6 @@
 #include "layout/tensorboard/event_taker.hpp"
 
 #include "text/escape.hpp"
-#include "wire/plain_event.hpp"
 
 #include <smd/limits.hpp>
 
@@ -83,6 +82,7 @@ EventTaker::EventTaker(LogCursor& cursor, LoadedSteps& loaded)
 }
 
 void EventTaker::begin_file(std::uint32_t file) {
+  stop_repeating();
   file_ = file;
   LogRun& run = cursor_.runs[this->file().run];
   if (run.lanes.size() <= this->file().worker) {
@@ -100,12 +100,13 @@ void EventTaker::begin_file(std::uint32_t file) {
 }
 
 void EventTaker::finish(const Listing& listing) {
+  stop_repeating();
   rows_.end_row();
   cursor_.next_row = rows_.row();
   rows_.finish(listing);
 }
 
-bool EventTaker::take_expected(std::span<const std::byte> payload, double& wall_time) {
+bool EventTaker::take_next(std::span<const std::byte> payload, double& wall_time) {
   if (previous_ == no_id || (lane_->started && is_later(*lane_->started))) {
     return false;
   }
@@ -127,7 +128,46 @@ bool EventTaker::take_expected(std::span<const std::byte> payload, double& wall_
   rows_.add(series.name, PlaceKind::number, Dtype::float32, event.bits, std::bit_cast<std::uint64_t>(event.wall_time));
   previous_ = id;
   wall_time = event.wall_time;
+  if (rows_.repeats()) {
+    start_repeating();
+  }
   return true;
+}
+
+/// If the row has ended in all but name, and others like it may follow.
+void EventTaker::start_repeating() {
+  if (!rows_.can_repeat() || !rows_.repeats_numbers(Dtype::float32)) {
+    return;
+  }
+  expected_.clear();
+  std::uint32_t id = previous_;
+  for (const std::uint32_t name : rows_.repeated_names()) {
+    id = lane_->series[id].next;
+    if (id == no_id) {
+      return;
+    }
+    const Series& series = lane_->series[id];
+    if (series.name != name || series.between.empty() || series.look != cursor_.looks || !series.has_value ||
+        series.last_file != file_ || series.last_row != rows_.row()) {
+      return;
+    }
+    expected_.push_back({std::as_bytes(std::span(series.between)), id});
+  }
+  repeating_ = true;
+}
+
+void EventTaker::stop_repeating() {
+  if (!repeating_) {
+    return;
+  }
+  repeating_ = false;
+  for (std::size_t i = 0; i < expected_.size(); ++i) {
+    Series& series = lane_->series[expected_[i].series];
+    const bool there = i < rows_.repeated();
+    series.last_step = there ? rows_.step() : step_before_;
+    series.last_row = rows_.row() - (there ? 0 : 1);
+  }
+  previous_ = expected_[rows_.repeated() - 1].series;
 }
 
 /// Notes the form of an event that held a number of the last series, for `take_expected`.
@@ -139,6 +179,7 @@ void EventTaker::expect_more_like(std::span<const std::byte> payload) {
 }
 
 void EventTaker::take(const wire::EventOutline& event, std::span<const std::byte> payload, const RecordPlace& record) {
+  stop_repeating();
   const Place place{event, record};
   if (const auto& started = lane().started; started && is_later(*started)) {
     out_of_order_ = true;

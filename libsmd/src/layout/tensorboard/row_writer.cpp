@@ -11,8 +11,6 @@ namespace {
 
 /// Entries of rows that share a payload, at most.
 constexpr std::size_t stretch_entries = 4096;
-/// Steps between two rows of a sequence, at most: so many rows as share a payload never lie beyond the last step.
-constexpr std::uint64_t most_apart = std::uint64_t{1} << 48;
 
 template <class List>
 std::uint64_t hash_of(const List& list) noexcept {
@@ -35,8 +33,7 @@ void RowWriter::begin_file(std::uint32_t path, std::uint32_t worker) {
 }
 
 std::uint32_t RowWriter::list_of_types() {
-  const TypeCode record = static_cast<TypeCode>(static_cast<unsigned>(PlaceKind::record) << dtype_bits |
-                                                static_cast<unsigned>(Dtype::float32));
+  const TypeCode record = type_code(PlaceKind::record, Dtype::float32);
   if (std::all_of(types_.begin(), types_.end(), [&](TypeCode code) { return code == record; })) {
     return no_id;
   }
@@ -118,38 +115,6 @@ void RowWriter::make_room(Stretch& stretch, const StretchKey& key) {
   payload.wide_lengths = stretch.wide_lengths;
   payload.starts = starts;
   payload.lengths = lengths;
-}
-
-/// Whether the current row is the next one of a sequence.
-bool RowWriter::goes_on(const RowSequence& last) const noexcept {
-  const StepRow& first = last.row;
-  if (first.payload != stretch_->payload || first.event_file != path_ || first.file.worker != worker_ ||
-      first.file.id + last.count != row_ || step_ <= first.file.step) {
-    return false;
-  }
-  const auto apart = static_cast<std::uint64_t>(step_) - static_cast<std::uint64_t>(first.file.step);
-  return last.count == 1 ? apart <= most_apart : apart == last.count * static_cast<std::uint64_t>(last.stride);
-}
-
-void RowWriter::push_row() {
-  if (!loaded_.rows.empty() && goes_on(loaded_.rows.back())) {
-    LoadedSteps::Row& last = loaded_.rows.back();
-    last.stride = last.count == 1 ? step_ - last.row.file.step : last.stride;
-    ++last.count;
-  } else {
-    StepRow row;
-    row.file = {step_, worker_, row_};
-    row.mode_step = step_;
-    row.payload = stretch_->payload;
-    row.index = stretch_->rows;
-    row.event_file = path_;
-    loaded_.rows.push_back({row});
-  }
-  ++row_;
-  ++stretch_->rows;
-  stretch_->starts += filled_ * (stretch_->wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
-  stretch_->lengths += filled_ * (stretch_->wide_lengths ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
-  filled_ = 0;
 }
 
 void RowWriter::finish(const Listing& listing) {
