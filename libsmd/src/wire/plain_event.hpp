@@ -66,8 +66,9 @@ struct PlainNumber {
 
 /// Parses the event of a tag, given what stands between step and number in others. Returns false if it differs from
 /// those in more than its three numbers.
-[[nodiscard]] inline bool plain_number(std::span<const std::byte> payload, std::span<const std::byte> between,
-                                       PlainNumber& event) noexcept {
+[[nodiscard, gnu::always_inline]] inline bool plain_number(std::span<const std::byte> payload,
+                                                           std::span<const std::byte> between,
+                                                           PlainNumber& event) noexcept {
   constexpr std::byte wall_time_key{1 << 3 | 1};
   constexpr std::byte step_key{2 << 3};
   constexpr std::size_t step_at = 10;
