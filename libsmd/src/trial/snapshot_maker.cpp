@@ -193,10 +193,19 @@ void SnapshotMaker::take(Snapshot& snapshot, layout::Found&& found, bool first) 
     return;
   }
   Catalog::Added added = snapshot.catalog.add(std::move(found.loaded));
+  const std::uint64_t known = snapshot.last_arrival;
+  const auto arrived = [&](const layout::StepPart& part) {
+    snapshot.last_arrival = std::max(snapshot.last_arrival, part.id);
+    if (!first && part.id > known) {
+      snapshot.arrivals.push_back(part);
+    }
+  };
   const bool supersedes = !added.superseding.empty() || options_.superseded;
-  if (!named && first && !supersedes && takes_all(ranges_)) {
+  if (!named && !supersedes && takes_all(ranges_)) {
     for (const layout::RowSequence& rows : added.rows) {
-      snapshot.last_arrival = std::max(snapshot.last_arrival, rows.nth(rows.count - 1).file.id);
+      for (std::uint32_t i = first ? rows.count - 1 : 0; i < rows.count; ++i) {
+        arrived(rows.nth(i).file);
+      }
     }
     return snapshot.add(std::move(added.rows));
   }
@@ -207,13 +216,7 @@ void SnapshotMaker::take(Snapshot& snapshot, layout::Found&& found, bool first) 
   }
   if (!named) {
     keep_rows_in_range(rows, snapshot);
-    const std::uint64_t known = snapshot.last_arrival;
-    for (const layout::StepRow& row : rows) {
-      snapshot.last_arrival = std::max(snapshot.last_arrival, row.file.id);
-      if (!first && row.file.id > known) {
-        snapshot.arrivals.push_back(row.file);
-      }
-    }
+    std::for_each(rows.begin(), rows.end(), [&](const layout::StepRow& row) { arrived(row.file); });
   }
   snapshot.add(std::move(rows));
 }
