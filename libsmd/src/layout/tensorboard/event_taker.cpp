@@ -5,6 +5,8 @@
 
 #include <smd/limits.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -283,6 +285,40 @@ void EventTaker::supersede(Series& series, std::int64_t from_step) {
   loaded_.supersessions.push_back({0, series.name, file().worker, from_step, rows_.row()});
 }
 
+void EventTaker::look_for_namesake(const Series& series, const Place& place) {
+  const auto told = [](std::string_view tag, const LogRun& run) {
+    const std::string of =
+        run.name.empty() ? "the trial's own folder" : fmt::format("the run '{}'", printable(run.name));
+    return fmt::format("the tag '{}' of {}", printable(tag), of);
+  };
+  const LogRun& own = cursor_.runs[file().run];
+  const std::string_view name = rows_.tables().names[series.name];
+  for (const LogRun& run : cursor_.runs) {
+    std::string_view tag = name;
+    if (!run.name.empty()) {
+      if (!tag.starts_with(run.name) || tag.size() <= run.name.size() || tag[run.name.size()] != '/') {
+        continue;
+      }
+      tag.remove_prefix(run.name.size() + 1);
+    }
+    const bool there = &run != &own && std::any_of(run.lanes.begin(), run.lanes.end(), [&](const Lane& other) {
+      const std::uint32_t id = other.tags.find(tag);
+      return id != no_id && other.series[id].kinds != 0;
+    });
+    if (there) {
+      const std::string_view own_tag = name.substr(own.name.empty() ? 0 : own.name.size() + 1);
+      file().problems.add(
+          {ProblemKind::warning,
+           {},
+           place.record.offset,
+           fmt::format("{} and {} have one name: their values are read as those of one tensor; give the "
+                       "run's folder another name to tell them apart",
+                       told(own_tag, own), told(tag, run))});
+      return;
+    }
+  }
+}
+
 void EventTaker::begin_value(Series& series, ValueKind kind, const Place& place) {
   const std::int64_t step = place.event.step;
   rows_.begin_values(step);
@@ -294,6 +330,9 @@ void EventTaker::begin_value(Series& series, ValueKind kind, const Place& place)
     if (step <= series.last_step) {
       supersede(series, step);
     }
+  }
+  if (series.kinds == 0) {
+    look_for_namesake(series, place);
   }
   series.has_value = true;
   series.last_step = step;

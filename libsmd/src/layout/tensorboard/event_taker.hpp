@@ -115,6 +115,8 @@ class EventTaker {
   /// Prepares the row for a value: what it supersedes, and what it is.
   void begin_value(Series& series, ValueKind kind, const Place& place);
   void supersede(Series& series, std::int64_t from_step);
+  /// Says so if another run has a tag that makes the same name: `train/x` of the trial's folder, and `x` of `train`.
+  void look_for_namesake(const Series& series, const Place& place);
   void add_record(std::uint32_t name, PlaceKind kind, const Place& place);
   void add_number(std::uint32_t name, Dtype dtype, std::uint64_t bits, const Place& place);
   void refuse(const Place& place, std::string_view tag, std::string_view why);

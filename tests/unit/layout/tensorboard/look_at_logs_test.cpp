@@ -172,6 +172,24 @@ TEST_CASE("values of runs, at their steps") {
   CHECK(found.listing->notes.empty());
 }
 
+TEST_CASE("tags of two runs that make one name are told once, with both") {
+  Logs logs;
+  logs.append(file_name(0, 1), scalar("train/loss", 0, 1, 0.5F) + scalar("train/acc", 0, 1, 0.5F));
+  const Found first = logs.look();
+  CHECK(first.listing->notes.empty());
+  logs.append("train/" + file_name(0, 2),
+              scalar("loss", 5, 1, 8) + scalar("loss", 6, 2, 8) + scalar("train/acc", 5, 1, 8));
+  const Found both = logs.look();
+  const std::vector<Problem> notes = both.listing->notes.all();
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].kind == ProblemKind::warning);
+  CHECK(notes[0].file == "train/" + file_name(0, 2));
+  CHECK(notes[0].offset == 0);
+  CHECK(notes[0].text ==
+        "the tag 'loss' of the run 'train' and the tag 'train/loss' of the trial's own folder have one name: their "
+        "values are read as those of one tensor; give the run's folder another name to tell them apart");
+}
+
 TEST_CASE("a second look reads what is new") {
   Logs logs;
   const std::string file = file_name(0, 1);
