@@ -64,6 +64,7 @@ struct RowSequence {
   std::uint32_t tables = 0;  ///< Which of `LoadedSteps::tables` their ids mean, until the catalog has them.
   std::uint32_t count = 1;
   std::int64_t stride = 0;  ///< Above 0 if there are several.
+  bool seen = false;        ///< An earlier look gave the same values, as rows with other ids.
 
   [[nodiscard]] std::int64_t step(std::uint32_t i) const noexcept { return row.file.step + i * stride; }
   [[nodiscard]] std::int64_t last_step() const noexcept { return step(count - 1); }

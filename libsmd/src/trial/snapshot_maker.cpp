@@ -67,6 +67,27 @@ void fix_range(StepRange& range, const std::vector<std::int64_t>& steps) {
   }
 }
 
+/// Ids of rows that an earlier look gave as others.
+class SeenRows {
+ public:
+  explicit SeenRows(std::span<const layout::RowSequence> rows) {
+    for (const layout::RowSequence& sequence : rows) {
+      if (sequence.seen) {
+        ids_.emplace_back(sequence.row.file.id, sequence.count);
+      }
+    }
+    std::sort(ids_.begin(), ids_.end());
+  }
+  [[nodiscard]] bool has(std::uint64_t id) const noexcept {
+    const auto after =
+        std::partition_point(ids_.begin(), ids_.end(), [id](const auto& rows) { return rows.first <= id; });
+    return after != ids_.begin() && id - std::prev(after)->first < std::prev(after)->second;
+  }
+
+ private:
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> ids_;  // the first, and how many
+};
+
 /// Whether one of the ranges leaves nothing out.
 bool takes_all(std::span<const StepRange> ranges) {
   return std::any_of(ranges.begin(), ranges.end(), [](const StepRange& range) {
@@ -193,10 +214,11 @@ void SnapshotMaker::take(Snapshot& snapshot, layout::Found&& found, bool first) 
     return;
   }
   Catalog::Added added = snapshot.catalog.add(std::move(found.loaded));
+  const SeenRows seen(added.rows);
   const std::uint64_t known = snapshot.last_arrival;
   const auto arrived = [&](const layout::StepPart& part) {
     snapshot.last_arrival = std::max(snapshot.last_arrival, part.id);
-    if (!first && part.id > known) {
+    if (!first && part.id > known && !seen.has(part.id)) {
       snapshot.arrivals.push_back(part);
     }
   };

@@ -83,7 +83,7 @@ EventTaker::EventTaker(LogCursor& cursor, LoadedSteps& loaded)
   ++cursor_.looks;
 }
 
-void EventTaker::begin_file(std::uint32_t file) {
+void EventTaker::begin_file(std::uint32_t file, bool seen) {
   stop_repeating();
   file_ = file;
   LogRun& run = cursor_.runs[this->file().run];
@@ -91,7 +91,7 @@ void EventTaker::begin_file(std::uint32_t file) {
     run.lanes.resize(this->file().worker + std::size_t{1});
   }
   lane_ = &lane();
-  rows_.begin_file(rows_.tables().paths.add(this->file().path), this->file().worker);
+  rows_.begin_file(rows_.tables().paths.add(this->file().path), this->file().worker, seen);
   previous_ = no_id;
   auto& rows = cursor_.file_of_rows;
   if (!rows.empty() && rows.back().first == rows_.row()) {
@@ -99,6 +99,11 @@ void EventTaker::begin_file(std::uint32_t file) {
   } else if (rows.empty() || rows.back().second != file) {
     rows.emplace_back(rows_.row(), file);
   }
+}
+
+void EventTaker::end_seen() {
+  stop_repeating();
+  rows_.end_seen();
 }
 
 void EventTaker::finish(const Listing& listing) {

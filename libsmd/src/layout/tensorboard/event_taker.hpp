@@ -31,7 +31,9 @@ class EventTaker {
   /// Continues the series of `cursor`. Both must outlive this.
   EventTaker(LogCursor& cursor, LoadedSteps& loaded);
 
-  void begin_file(std::uint32_t file);
+  /// `seen`: an earlier look took in what follows, until `end_seen`.
+  void begin_file(std::uint32_t file, bool seen);
+  void end_seen();
   /// Takes in an event if it holds a number of the series that is expected next, after all that the series has.
   /// Returns false, and does nothing, for any other.
   [[nodiscard]] bool take_expected(std::span<const std::byte> payload, double& wall_time) {

@@ -26,8 +26,9 @@ std::uint64_t hash_of(const List& list) noexcept {
 RowWriter::RowWriter(LoadedSteps& loaded, std::uint64_t next_id)
     : loaded_(loaded), tables_(loaded.tables.emplace_back()), row_(next_id), name_lists_(tables_.name_lists) {}
 
-void RowWriter::begin_file(std::uint32_t path, std::uint32_t worker) {
+void RowWriter::begin_file(std::uint32_t path, std::uint32_t worker, bool seen) {
   end_row();
+  seen_ = seen;
   path_ = path;
   worker_ = worker;
 }
@@ -126,16 +127,20 @@ void RowWriter::finish(const Listing& listing) {
   if (std::adjacent_find(rows.begin(), rows.end(), std::not_fn(stand_apart)) == rows.end()) {
     return;
   }
-  std::vector<StepRow> single = rows_of(rows);
-  const auto before = [&](const StepRow& a, const StepRow& b) { return listing.before(a.file, b.file); };
+  std::vector<LoadedSteps::Row> single;
+  single.reserve(count_rows(rows));
+  for (const LoadedSteps::Row& sequence : rows) {
+    for (std::uint32_t i = 0; i < sequence.count; ++i) {
+      single.push_back({.row = sequence.nth(i), .seen = sequence.seen});
+    }
+  }
+  const auto before = [&](const LoadedSteps::Row& a, const LoadedSteps::Row& b) {
+    return listing.before(a.row.file, b.row.file);
+  };
   if (!std::is_sorted(single.begin(), single.end(), before)) {
     std::sort(single.begin(), single.end(), before);
   }
-  rows.clear();
-  rows.reserve(single.size());
-  for (const StepRow& row : single) {
-    rows.push_back({row});
-  }
+  rows = std::move(single);
 }
 
 }  // namespace smd::detail::layout

@@ -29,8 +29,13 @@ class RowWriter {
   ~RowWriter() = default;
 
   [[nodiscard]] Tables& tables() noexcept { return tables_; }
-  /// What follows is of this file.
-  void begin_file(std::uint32_t path, std::uint32_t worker);
+  /// What follows is of this file. `seen`: see `RowSequence`.
+  void begin_file(std::uint32_t path, std::uint32_t worker, bool seen = false);
+  /// What follows was not seen before.
+  void end_seen() {
+    end_row();
+    seen_ = false;
+  }
   /// What follows is of this step.
   void begin_values(std::int64_t step) {
     if (step != step_) {
@@ -153,7 +158,7 @@ class RowWriter {
     constexpr std::uint64_t most_apart = std::uint64_t{1} << 48;
     const StepRow& first = last.row;
     if (first.payload != stretch_->payload || first.event_file != path_ || first.file.worker != worker_ ||
-        first.file.id + last.count != row_ || step_ <= first.file.step) {
+        first.file.id + last.count != row_ || step_ <= first.file.step || last.seen != seen_) {
       return false;
     }
     const auto apart = static_cast<std::uint64_t>(step_) - static_cast<std::uint64_t>(first.file.step);
@@ -169,6 +174,7 @@ class RowWriter {
   std::int64_t step_ = 0;
   std::uint32_t path_ = no_id;
   std::uint32_t worker_ = 0;
+  bool seen_ = false;
   Stretch* stretch_ = nullptr;  ///< Where the last row stands.
   std::size_t filled_ = 0;      ///< Entries of the current row that stand in the stretch.
   // The current row, if it is unlike the last one:
@@ -195,7 +201,7 @@ inline void RowWriter::push_row() {
     row.payload = stretch_->payload;
     row.index = stretch_->rows;
     row.event_file = path_;
-    loaded_.rows.push_back({row});
+    loaded_.rows.push_back({.row = row, .seen = seen_});
   }
   ++row_;
   ++stretch_->rows;

@@ -207,6 +207,29 @@ TEST_CASE("a second look reads what is new") {
   CHECK(logs.values() == Values{{w0, "eval/loss", 1, 4.0F}, {w0, "loss", 0, 0.5F}, {w0, "loss", 1, 0.25F}});
 }
 
+TEST_CASE("values that are read again because a file is a concurrent writer's are marked as seen") {
+  Logs logs;
+  logs.append(file_name(0, 1), scalar("loss", 0, 1, 0.5F) + scalar("loss", 1, 2, 0.25F));
+  logs.look();
+  logs.append(file_name(2, 2), scalar("loss", 0, 3, 8) + scalar("loss", 1, 4, 8));  // a restart, as far as one can tell
+  logs.look();
+  logs.append(file_name(0, 1), scalar("loss", 2, 5, 0.125F));  // but the first one goes on
+  const Found again = logs.look();
+  CHECK(again.afresh);
+  std::vector<std::pair<std::int64_t, bool>> found;
+  for (const RowSequence& rows : again.loaded.rows) {
+    for (std::uint32_t i = 0; i < rows.count; ++i) {
+      found.emplace_back(rows.step(i), rows.seen);
+    }
+  }
+  CHECK(found == std::vector<std::pair<std::int64_t, bool>>{{0, true}, {0, true}, {1, true}, {1, true}, {2, false}});
+  CHECK(logs.values() == Values{{w0, "loss", 0, 0.5F},
+                                {w0, "loss", 1, 0.25F},
+                                {w0, "loss", 2, 0.125F},
+                                {w1, "loss", 0, 8.0F},
+                                {w1, "loss", 1, 8.0F}});
+}
+
 TEST_CASE("all rows again, if they are asked for") {
   Logs logs;
   logs.append(file_name(0, 1), scalar("loss", 0, 1, 0.5F) + scalar("loss", 1, 2, 0.25F));
