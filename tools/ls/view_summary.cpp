@@ -84,7 +84,16 @@ struct Summary {
       }
       workers.assign(all.begin(), all.end());
     }
-    if (wants("modes") || wants("bytes")) {
+    if (!trial.has_modes()) {
+      if (wants("bytes")) {
+        for (const TensorSummary& tensor : trial.summaries()) {
+          bytes += tensor.bytes;
+        }
+      }
+      if (!steps.empty()) {
+        modes = mode_texts(std::array{Mode::global});
+      }
+    } else if (wants("modes") || wants("bytes")) {
       std::set<Mode> seen;
       for (const StepInfo& info : trial.step_infos()) {
         seen.insert(info.mode);

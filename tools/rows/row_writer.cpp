@@ -186,10 +186,12 @@ void RowWriter::print(std::span<const Cell> chosen) {
   format_->row(chosen);
 }
 
+bool RowWriter::takes_none() const noexcept { return out_.discards(); }
+
 void RowWriter::row(std::span<const Cell> cells) {
   const bool past_limit = full();
   ++rows_;
-  if (out_.discards() || past_limit) {
+  if (takes_none() || past_limit) {
     return;
   }
   if (held_ && !held_->turn.mine()) {

@@ -66,6 +66,27 @@ class RowWriter {
   /// One cell for each column given to the constructor, in that order.
   void row(std::span<const Cell> cells);
   void row(std::initializer_list<Cell> cells) { row(std::span<const Cell>(cells.begin(), cells.size())); }
+  /// The same where most cells may not be wanted: `make(i)` gives that of column i.
+  template <class Make>
+  void row_of(const Make& make) {
+    if (sorted_) {
+      std::vector<Cell> cells;
+      for (std::size_t i = 0; i < columns_.size(); ++i) {
+        cells.push_back(make(i));
+      }
+      return row(cells);
+    }
+    const bool past_limit = full();
+    ++rows_;
+    if (takes_none() || past_limit) {
+      return;
+    }
+    picked_.resize(chosen_.size());
+    for (std::size_t i = 0; i < chosen_.size(); ++i) {
+      picked_[i] = chosen_[i] ? make(*chosen_[i]) : Cell(trial_);
+    }
+    print(picked_);
+  }
   /// Whether rows that another writer made into text, one with the same options but without a header, can be taken as
   /// that text.
   [[nodiscard]] bool rows_stand_alone() const noexcept;
@@ -94,6 +115,8 @@ class RowWriter {
   /// The cells of the columns chosen; borrows from `cells` and from here.
   std::span<const Cell> chosen(std::span<const Cell> cells);
   void sort(std::span<const Cell> cells);
+  /// Whether the output is thrown away.
+  [[nodiscard]] bool takes_none() const noexcept;
   void print(std::span<const Cell> chosen);
 
   OutputFile& out_;

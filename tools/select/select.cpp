@@ -20,6 +20,9 @@ bool takes_every_step(const Trial& trial, const SelectionOptions& options) {
   if (narrows_steps(options)) {
     return false;
   }
+  if (!trial.marks_steps()) {  // each that is known is complete
+    return trial.last_complete_step().has_value();
+  }
   const std::size_t known = trial.steps(true).size();
   return known != 0 && (options.incomplete || trial.steps(false).size() == known);
 }

@@ -7,6 +7,8 @@
 #include "value_view.hpp"
 
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <variant>
 
 namespace smd::tool::tensor {
@@ -44,10 +46,7 @@ class RowsView : public ValueView {
     const Elements elements(value.view());
     warn_unless_utf8(elements, key, context_.messages);
     const ShapeCell shape{value.shape()};
-    const auto row = [&](Cell index, Cell element) {
-      rows_.row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker,
-                 to_string(value.dtype()), shape, index, element, key.wall_time, key.written});
-    };
+    const auto row = [&](Cell index, Cell element) { show_row(key, value.dtype(), shape, index, element); };
     if (value.shape().empty()) {
       row(Cell(), elements.cell(0));
       return;
@@ -69,12 +68,48 @@ class RowsView : public ValueView {
     }
   }
 
+  void show_number(const ValueKey& key, const BareValue& value) override {
+    const Cell element = value.dtype == Dtype::float32
+                             ? Cell(std::bit_cast<float>(static_cast<std::uint32_t>(*value.number)))
+                             : Cell(std::bit_cast<double>(*value.number));
+    show_row(key, value.dtype, ShapeCell{}, Cell(), element);
+  }
+
   [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
   void end_step() override { rows_.end_step(); }
 
   void finish() override { rows_.finish(); }
 
  private:
+  void show_row(const ValueKey& key, Dtype dtype, const ShapeCell& shape, const Cell& index, const Cell& element) {
+    rows_.row_of([&](std::size_t column) -> Cell {
+      switch (column) {  // in the order of `row_columns`
+        case 0:
+          return key.tensor;
+        case 1:
+          return key.step.value;
+        case 2:
+          return to_string(key.mode);
+        case 3:
+          return key.mode_step.value;
+        case 4:
+          return key.worker;
+        case 5:
+          return to_string(dtype);
+        case 6:
+          return shape;
+        case 7:
+          return index;
+        case 8:
+          return element;
+        case 9:
+          return key.wall_time;
+        default:
+          return key.written;
+      }
+    });
+  }
+
   void print_index(const std::vector<std::int64_t>& index) {
     index_text_.clear();
     char text[number_chars];

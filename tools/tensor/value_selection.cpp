@@ -16,6 +16,9 @@ namespace {
 // Reads more and more of the trial, from its end, until `enough` holds or all is read.
 template <class Enough>
 void read_back_until(Trial& trial, Enough&& enough) {
+  if (enough()) {
+    return;
+  }
   const std::size_t listed = trial.listed_steps().size();
   for (std::size_t count = 16; !enough(); count *= 8) {
     if (count >= listed) {
@@ -250,6 +253,14 @@ SelectionNeeds selection_needs(const TensorOptions& options) {
 
 namespace {
 
+// Whether tensors that were named are wanted at all their steps, where each step is complete: then there is no need to
+// know which they are.
+bool takes_every_own_step(const Trial& trial, const TensorOptions& options) {
+  const SelectionOptions& selection = options.selection;
+  return !trial.marks_steps() && selection.regexes.empty() && selection.collections.empty() && selection.every == 1 &&
+         selection.modes == std::vector{Mode::global} && selection.steps.value_or(default_steps(options)).all();
+}
+
 // Tensors that were named: each by itself, with its own steps. Reports what is not there of each.
 std::vector<std::string> select_named(Trial& trial, const TensorOptions& options, ValueSelection& result,
                                       Diagnostics& messages) {
@@ -262,6 +273,17 @@ std::vector<std::string> select_named(Trial& trial, const TensorOptions& options
   of_names.regexes.clear();
   of_names.collections.clear();
   std::vector<std::string> tensors = select_tensors(trial, of_names, messages);
+  if (result.every_step) {
+    std::erase_if(tensors, [&](const std::string& name) {
+      const bool none = !has_own_steps(trial, options, name, Having::value);
+      if (none) {
+        report_without_values(trial, options, name, messages);
+      }
+      result.named.try_emplace(name);
+      return none;
+    });
+    return tensors;
+  }
   for (const std::string& name : tensors) {
     const std::vector<SelectedStep> chosen = steps_of(trial, options, name, messages);
     result.steps.add(name, chosen);
@@ -317,13 +339,14 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
     result.tensors = select_others(trial, options, result, messages);
     return result;
   }
-  if (trial.listed_steps().empty()) {
+  if (trial.marks_steps() ? trial.listed_steps().empty() : !trial.last_complete_step()) {
     report_no_step(trial, messages);
     return result;
   }
   if (!check_worker(trial, selection, messages)) {
     return result;
   }
+  result.every_step = takes_every_own_step(trial, options);
   result.tensors = select_named(trial, options, result, messages);
   if (!selection.regexes.empty() || !selection.collections.empty()) {
     std::vector<std::string> others = select_others(trial, options, result, messages);

@@ -23,7 +23,8 @@ struct NamedTensor {
 struct ValueSelection {
   std::vector<std::string> tensors;  ///< In byte order.
   TensorSteps steps;
-  Arrivals arrivals = {};  ///< As `Selection::arrivals`.
+  bool every_step = false;  ///< In place of `steps`: all at which they have values.
+  Arrivals arrivals = {};   ///< As `Selection::arrivals`.
   std::map<std::string, NamedTensor, std::less<>> named;
   /// Selected by patterns, but saved without values: true if there are reductions, false if only shapes.
   std::map<std::string, bool, std::less<>> without_values;

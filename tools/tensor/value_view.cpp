@@ -4,6 +4,7 @@
 #include "cli/text.hpp"
 
 #include <array>
+#include <cstring>
 
 namespace smd::tool::tensor {
 
@@ -39,6 +40,13 @@ constexpr std::array<KindRow, 5> kinds = {{{ViewKind::stat, make_stat_view},
                                            {ViewKind::spark, make_spark_view}}};
 
 }  // namespace
+
+void ValueView::show_number(const ValueKey& key, const BareValue& value) {
+  const std::size_t size = item_size(value.dtype);
+  const std::shared_ptr<std::byte[]> bytes = std::make_shared<std::byte[]>(size);
+  std::memcpy(bytes.get(), &*value.number, size);  // little endian, as this machine is: see `Elements`
+  show(key, TensorValue(value.dtype, {}, bytes, size));
+}
 
 std::unique_ptr<ValueView> make_view(ViewContext context) {
   for (const KindRow& row : kinds) {

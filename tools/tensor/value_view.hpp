@@ -42,6 +42,8 @@ class ValueView {
   [[nodiscard]] virtual std::optional<std::size_t> room() const { return std::nullopt; }
   /// Values come in the promised order.
   virtual void show(const ValueKey& key, const TensorValue& value) = 0;
+  /// The same of a single float32 or float64 that the trial holds: `BareValue::number`.
+  virtual void show_number(const ValueKey& key, const BareValue& value);
   /// Takes a value in blocks, where the view can: for values too large to be held. nullptr: it cannot.
   virtual BlockSink* stream(const ValueKey& /*key*/) { return nullptr; }
   /// Following: a step is over; pass on what there is.

@@ -22,6 +22,12 @@ constexpr std::size_t batch_size = 16384;
 // Values up to this size are read whole and checked before the first byte is written.
 constexpr std::uint64_t checked_bytes = std::uint64_t{16} << 20;
 
+// Whether the trial holds the value itself, so that there is nothing to read: a single number of a log.
+bool is_held(const TensorLocation& location) {
+  return location.bare && location.bare->number &&
+         (location.bare->dtype == Dtype::float32 || location.bare->dtype == Dtype::float64);
+}
+
 // A value that comes in blocks takes long enough to show that it comes.
 class ShowingProgress : public BlockSink {
  public:
@@ -64,10 +70,8 @@ class ValueReader {
         return false;
       }
       found_ = true;
-      const auto named = selection_.named.find(entry.tensor);
-      if (named != selection_.named.end() &&
-          (named->second.found.empty() || named->second.found.back() != entry.step)) {
-        named->second.found.push_back(entry.step);
+      if (!selection_.every_step) {
+        note_found(entry);
       }
       take(entry);
       return true;
@@ -93,8 +97,11 @@ class ValueReader {
     // Steps chosen from several modes hold whatever each mode saved, so the mode itself no longer matters.
     EntryQuery query = entry_query(options_.selection, selection_.tensors, selection_.steps.steps);
     query.arrivals = selection_.arrivals;
+    if (selection_.every_step) {
+      query.steps.reset();
+    }
     trial_.for_each_entry(query, [&](const TensorEntry& entry) {
-      if (!selection_.steps.wants(entry.tensor, entry.step)) {
+      if (!selection_.every_step && !selection_.steps.wants(entry.tensor, entry.step)) {
         return true;
       }
       if (shown_of(options_, entry) == nullptr) {
@@ -108,6 +115,13 @@ class ValueReader {
     });
   }
 
+  void note_found(const TensorEntry& entry) {
+    const auto named = selection_.named.find(entry.tensor);
+    if (named != selection_.named.end() && (named->second.found.empty() || named->second.found.back() != entry.step)) {
+      named->second.found.push_back(entry.step);
+    }
+  }
+
   std::uint64_t count_values() {
     std::uint64_t count = 0;
     for_each_value([&count](const TensorEntry&) {
@@ -119,6 +133,15 @@ class ValueReader {
 
   void take(const TensorEntry& entry) {
     const TensorLocation& location = *shown_of(options_, entry);
+    if (is_held(location) && !options_.slice) {
+      read_batch();
+      ValueKey key = key_of(entry);
+      key.wall_time = location.bare->wall_time;
+      view_.show_number(key, *location.bare);
+      shown_ = true;
+      progress_.advance();
+      return;
+    }
     const bool large = entry.value && location.length > checked_bytes;
     if (large && options_.slice) {
       if (take_part(entry)) {
@@ -178,6 +201,9 @@ class ValueReader {
   }
 
   void read_batch() {
+    if (keys_.empty()) {
+      return;
+    }
     trial_.read(locations_, tensors_,
                 [&](std::size_t i, ReadResult&& result) {
                   progress_.advance();
@@ -272,7 +298,7 @@ StepRange range_to_open(const TensorOptions& options) {
 
 bool show_values(Trial& trial, const TensorOptions& options, ValueView& view, Diagnostics& messages) {
   ValueSelection selection = select_values(trial, options, messages);
-  if (selection.tensors.empty() || selection.steps.steps.empty()) {
+  if (selection.tensors.empty() || (selection.steps.steps.empty() && !selection.every_step)) {
     report_nothing(&trial, options, selection, false, messages);
     view.finish();
     return !options.binary();

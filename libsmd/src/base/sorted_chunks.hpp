@@ -11,9 +11,16 @@
 
 namespace smd::detail {
 
+/// The last element of a chunk, for comparisons.
+template <class T>
+[[nodiscard]] const T& last_of(const std::vector<T>& chunk) noexcept {
+  return chunk.back();
+}
+
 /// A sorted sequence with value semantics. Copies share chunks, so the cost of a copy with a few more elements,
 /// wherever they go, does not depend on the length (except for one pointer for every few hundred elements).
-template <class T>
+/// `Chunk`: a vector of elements, or what is made from one and read as one.
+template <class T, class Chunk = std::vector<T>>
 class SortedChunks {
  public:
   class iterator {
@@ -55,7 +62,7 @@ class SortedChunks {
 
    private:
     friend class SortedChunks;
-    using Chunks = std::vector<std::shared_ptr<const std::vector<T>>>;
+    using Chunks = std::vector<std::shared_ptr<const Chunk>>;
     iterator(const Chunks& chunks, std::size_t chunk, std::size_t at) noexcept
         : chunks_(&chunks), chunk_(chunk), at_(at) {}
 
@@ -72,13 +79,25 @@ class SortedChunks {
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] const T& front() const noexcept { return chunks_.front()->front(); }
   [[nodiscard]] const T& back() const noexcept { return chunks_.back()->back(); }
+  /// Equal to `back`; other chunks than vectors tell it without making their elements.
+  [[nodiscard]] const T& last() const noexcept { return last_of(*chunks_.back()); }
+  /// Calls visit(chunk) for all, in order.
+  template <class Visit>
+  void for_each_chunk(const Visit& visit) const {
+    std::for_each(chunks_.begin(), chunks_.end(), [&](const auto& chunk) { visit(*chunk); });
+  }
+  /// Precondition: its elements come after the last one.
+  void push_back(std::shared_ptr<const Chunk> chunk) {
+    size_ += chunk->size();
+    chunks_.push_back(std::move(chunk));
+  }
 
   /// Returns the first element for which `is_before(element)` is false. Precondition: it is true for all elements
   /// before that one.
   template <class IsBefore>
   [[nodiscard]] iterator partition_point(IsBefore&& is_before) const {
     const auto chunk =
-        std::partition_point(chunks_.begin(), chunks_.end(), [&](const auto& one) { return is_before(one->back()); });
+        std::partition_point(chunks_.begin(), chunks_.end(), [&](const auto& one) { return is_before(last_of(*one)); });
     if (chunk == chunks_.end()) {
       return end();
     }
@@ -108,15 +127,15 @@ class SortedChunks {
   template <class Less, class Combine>
   void merge(std::vector<T> batch, Less&& less, Combine&& combine) {
     for (std::size_t next = 0; next < batch.size();) {
-      if (chunks_.empty() || less(chunks_.back()->back(), batch[next])) {
+      if (chunks_.empty() || less(last_of(*chunks_.back()), batch[next])) {
         append(batch, next);
         return;
       }
       // The chunk in or before which the next element goes, and all elements of the batch that go there too.
       const auto chunk = std::partition_point(chunks_.begin(), chunks_.end(),
-                                              [&](const auto& one) { return less(one->back(), batch[next]); });
+                                              [&](const auto& one) { return less(last_of(*one), batch[next]); });
       std::size_t last = next;
-      while (last < batch.size() && !less((*chunk)->back(), batch[last])) {
+      while (last < batch.size() && !less(last_of(**chunk), batch[last])) {
         ++last;
       }
       merge_into(static_cast<std::size_t>(chunk - chunks_.begin()), {batch.data() + next, last - next}, less, combine);
@@ -129,31 +148,33 @@ class SortedChunks {
   }
 
  private:
+  using Chunks = std::vector<std::shared_ptr<const Chunk>>;
   static constexpr std::size_t chunk_elements = 256;
 
   // Appends the batch from `next` on after the last element.
   void append(std::vector<T>& batch, std::size_t next) {
     size_ += batch.size() - next;
     if (!chunks_.empty() && chunks_.back()->size() < chunk_elements) {
-      auto grown = std::make_shared<std::vector<T>>();
-      grown->reserve(chunk_elements);
-      *grown = *chunks_.back();
-      while (next < batch.size() && grown->size() < chunk_elements) {
-        grown->push_back(std::move(batch[next++]));
+      std::vector<T> grown;
+      grown.reserve(chunk_elements);
+      grown.assign(chunks_.back()->begin(), chunks_.back()->end());
+      while (next < batch.size() && grown.size() < chunk_elements) {
+        grown.push_back(std::move(batch[next++]));
       }
-      chunks_.back() = std::move(grown);
+      chunks_.back() = std::make_shared<const Chunk>(std::move(grown));
     }
     while (next < batch.size()) {
       const std::size_t count = std::min(chunk_elements, batch.size() - next);
       const auto first = std::make_move_iterator(batch.begin() + static_cast<std::ptrdiff_t>(next));
-      chunks_.push_back(std::make_shared<const std::vector<T>>(first, first + static_cast<std::ptrdiff_t>(count)));
+      chunks_.push_back(
+          std::make_shared<const Chunk>(std::vector<T>(first, first + static_cast<std::ptrdiff_t>(count))));
       next += count;
     }
   }
 
   template <class Less, class Combine>
   void merge_into(std::size_t chunk, std::span<T> added, Less& less, Combine& combine) {
-    const std::vector<T>& old = *chunks_[chunk];
+    const Chunk& old = *chunks_[chunk];
     std::vector<T> merged;
     merged.reserve(old.size() + added.size());
     auto there = old.begin();
@@ -170,20 +191,20 @@ class SortedChunks {
     merged.insert(merged.end(), there, old.end());
     size_ += merged.size() - old.size();
     if (merged.size() <= 2 * chunk_elements) {
-      chunks_[chunk] = std::make_shared<const std::vector<T>>(std::move(merged));
+      chunks_[chunk] = std::make_shared<const Chunk>(std::move(merged));
       return;
     }
-    std::vector<std::shared_ptr<const std::vector<T>>> parts;
+    Chunks parts;
     for (std::size_t at = 0; at < merged.size(); at += chunk_elements) {
       const auto first = merged.begin() + static_cast<std::ptrdiff_t>(at);
       const auto last = merged.begin() + static_cast<std::ptrdiff_t>(std::min(merged.size(), at + chunk_elements));
-      parts.push_back(std::make_shared<const std::vector<T>>(first, last));
+      parts.push_back(std::make_shared<const Chunk>(std::vector<T>(first, last)));
     }
     const auto place = chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(chunk));
     chunks_.insert(place, parts.begin(), parts.end());
   }
 
-  std::vector<std::shared_ptr<const std::vector<T>>> chunks_;  // none is empty
+  Chunks chunks_;  // none is empty
   std::size_t size_ = 0;
 };
 

@@ -21,6 +21,22 @@ void Listing::rank_workers() {
   }
 }
 
+std::vector<StepRow> rows_of(std::span<const RowSequence> sequences) {
+  std::vector<StepRow> rows;
+  rows.reserve(count_rows(sequences));
+  for (const RowSequence& sequence : sequences) {
+    for (std::uint32_t i = 0; i < sequence.count; ++i) {
+      rows.push_back(sequence.nth(i));
+    }
+  }
+  return rows;
+}
+
+std::size_t count_rows(std::span<const RowSequence> sequences) noexcept {
+  return std::accumulate(sequences.begin(), sequences.end(), std::size_t{0},
+                         [](std::size_t sum, const RowSequence& sequence) { return sum + sequence.count; });
+}
+
 bool Listing::before_in_step(const StepPart& a, const StepPart& b) const {
   if (a.worker != b.worker) {
     return worker_rank[a.worker] < worker_rank[b.worker];

@@ -58,6 +58,32 @@ struct StepRow {
   std::uint32_t index = 0;  ///< Which of the rows that share the payload.
 };
 
+/// A row, or several that follow each other: they are `stride` steps apart, their ids and places in the payload go on
+/// by one, and all else is equal. What a log holds of a million steps takes a few hundred of these.
+struct RowSequence {
+  StepRow row;               ///< The first.
+  std::uint32_t tables = 0;  ///< Which of `LoadedSteps::tables` their ids mean, until the catalog has them.
+  std::uint32_t count = 1;
+  std::int64_t stride = 0;  ///< Above 0 if there are several.
+  bool seen = false;        ///< An earlier look gave the same values, as rows with other ids.
+
+  [[nodiscard]] std::int64_t step(std::uint32_t i) const noexcept { return row.file.step + i * stride; }
+  [[nodiscard]] std::int64_t last_step() const noexcept { return step(count - 1); }
+  [[nodiscard]] StepRow nth(std::uint32_t i) const noexcept {
+    StepRow one = row;
+    one.file.step += i * stride;
+    one.file.id += i;
+    one.mode_step += i * stride;
+    one.index += i;
+    return one;
+  }
+};
+
+/// One after the other.
+[[nodiscard]] std::vector<StepRow> rows_of(std::span<const RowSequence> sequences);
+/// How many rows they are.
+[[nodiscard]] std::size_t count_rows(std::span<const RowSequence> sequences) noexcept;
+
 /// A later value took the place of earlier ones: what the worker's rows with a lower id hold under that name at that
 /// step and later ones, in this look or an earlier one, no longer counts.
 struct Supersession {
@@ -70,10 +96,7 @@ struct Supersession {
 
 /// Rows that were read, with the tables that they refer to.
 struct LoadedSteps {
-  struct Row {
-    StepRow row;
-    std::uint32_t tables = 0;  ///< Which of `tables` its ids mean.
-  };
+  using Row = RowSequence;
   struct Failure {
     StepPart file;
     Problem problem;

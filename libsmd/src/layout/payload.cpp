@@ -1,10 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/payload.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace smd::detail::layout {
+
+namespace {
+
+constexpr std::size_t few_chunks = 24;  // a megabyte
+constexpr std::size_t large_chunk_bytes = std::size_t{8} << 20;
+constexpr std::uintptr_t large_page_bytes = std::uintptr_t{2} << 20;
+
+/// Asks for large pages, of which the first use costs less than of the small ones in their place. That is most of what
+/// it costs to fill a column of a million numbers.
+void ask_for_large_pages([[maybe_unused]] std::byte* memory, [[maybe_unused]] std::size_t bytes) noexcept {
+#ifdef MADV_HUGEPAGE
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t skipped = (large_page_bytes - begin % large_page_bytes) % large_page_bytes;
+  if (skipped < bytes) {
+    (void)::madvise(memory + skipped, (bytes - skipped) / large_page_bytes * large_page_bytes, MADV_HUGEPAGE);
+  }
+#endif
+}
+
+}  // namespace
 
 std::uint32_t TypeList::push_back(EntryType type) {
   constexpr std::size_t compared = 4;  // the last ones
@@ -32,10 +55,16 @@ std::uint32_t* PayloadArena::take(std::size_t count, bool wide) {
   // Rounded to 8 bytes, so that every piece may hold wide numbers.
   const std::size_t words = ((wide ? count * 2 : count) + 1) & ~std::size_t{1};
   if (words > left_) {
-    const std::size_t doubled = first_chunk_words << std::min<std::size_t>(chunks_.size(), 16);
-    left_ = std::max(std::min(chunk_words, doubled), words);
-    next_ = reinterpret_cast<std::uint32_t*>(
-        chunks_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(left_ * sizeof(std::uint32_t))).get());
+    const std::size_t doubled = first_chunk_words << std::min<std::size_t>(chunks_.size(), 20);
+    const bool large = chunks_.size() >= few_chunks;
+    const std::size_t usual = large ? large_chunk_bytes / sizeof(std::uint32_t) : chunk_words;
+    left_ = std::max(std::min(usual, doubled), words);
+    std::byte* const chunk =
+        chunks_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(left_ * sizeof(std::uint32_t))).get();
+    if (large) {
+      ask_for_large_pages(chunk, left_ * sizeof(std::uint32_t));
+    }
+    next_ = reinterpret_cast<std::uint32_t*>(chunk);
   }
   std::uint32_t* const taken = next_;
   next_ += words;

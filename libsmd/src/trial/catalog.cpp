@@ -309,7 +309,7 @@ class Catalog::Merger {
 
 Catalog::Added Catalog::add(LoadedSteps&& loaded) {
   Added added;
-  std::vector<StepRow>& rows = added.rows;
+  std::vector<layout::RowSequence>& rows = added.rows;
   const std::uint32_t tensors_before = tensors_->size();
   {
     Merger merger(*this);
@@ -319,19 +319,15 @@ Catalog::Added Catalog::add(LoadedSteps&& loaded) {
       const auto id = static_cast<std::uint32_t>(translations.size());
       translations.push_back(merger.merge(std::move(tables), loaded.supersessions, id));
     }
-    rows.reserve(loaded.rows.size());
-    for (const LoadedSteps::Row& row : loaded.rows) {
-      if (row.row.payload == no_id) {
-        continue;  // lists nothing: makes no step
+    rows = std::move(loaded.rows);
+    std::erase_if(rows, [](const layout::RowSequence& of) { return of.row.payload == no_id; });  // make no steps
+    for (layout::RowSequence& sequence : rows) {
+      const Merger::Translation& to = translations[sequence.tables];
+      sequence.row.payload = to.payloads[sequence.row.payload];
+      if (sequence.row.event_file != no_id) {
+        sequence.row.event_file = to.paths[sequence.row.event_file];
       }
-      StepRow global = row.row;
-      global.payload = translations[row.tables].payloads[global.payload];
-      if (global.event_file != no_id) {
-        global.event_file = translations[row.tables].paths[global.event_file];
-      }
-      rows.push_back(global);
     }
-    loaded.rows = {};
     added.superseding.reserve(loaded.supersessions.size());
     for (const layout::Supersession& later : loaded.supersessions) {
       added.superseding.push_back(

@@ -62,7 +62,7 @@ class Catalog {
 
   /// What was loaded, with ids of this catalog.
   struct Added {
-    std::vector<layout::StepRow> rows;  ///< Those that list something, in the order loaded.
+    std::vector<layout::RowSequence> rows;  ///< Those that list something, in the order loaded.
     std::vector<Superseding> superseding;
   };
   /// Takes in what was loaded. Copies may be read meanwhile; adding to two copies at once is not possible.

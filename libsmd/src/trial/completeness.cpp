@@ -183,7 +183,7 @@ void update_waiting(Snapshot& snapshot, std::vector<std::int64_t> touched, const
 void find_last_complete(Snapshot& snapshot, std::optional<std::vector<std::int64_t>> touched, std::size_t window,
                         const Probe& probe) {
   if (!snapshot.listing->named) {  // known only by reading: each step that is known is complete
-    snapshot.all_wrote = snapshot.steps.empty() ? std::nullopt : std::optional(snapshot.steps.back().number);
+    snapshot.all_wrote = snapshot.steps.empty() ? std::nullopt : std::optional(snapshot.steps.last().number);
     snapshot.passed = snapshot.last_complete = snapshot.all_wrote;
     return;
   }

@@ -13,8 +13,18 @@ void Records::place(const Snapshot& snapshot, const layout::Payload& payload, st
   location.offset = payload.start(position);
   location.length = payload.length(position);
   const layout::EntryType& type = snapshot.catalog.type(payload, position);
-  location.bare.reset();
   location.part = layout::part_of_record(type.kind);
+  if (type.kind == layout::PlaceKind::number && location.bare && location.bare->number &&
+      location.bare.use_count() == 1) {  // nobody else has it
+    BareValue& bare = *std::const_pointer_cast<BareValue>(location.bare);
+    location.offset = 0;
+    location.length = item_size(type.dtype);
+    bare.dtype = type.dtype;
+    bare.number = payload.start(position);
+    bare.wall_time = payload.number_time(position);
+    return;
+  }
+  location.bare.reset();
   if (type.kind == layout::PlaceKind::elements) {
     location.bare =
         std::make_shared<BareValue>(BareValue{type.dtype, type.shape, {}, payload.wall_time, type.unread_type});

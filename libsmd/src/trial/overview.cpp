@@ -11,6 +11,7 @@
 
 namespace smd {
 
+using detail::layout::RowSequence;
 using detail::layout::StepRow;
 using detail::trial::Item;
 using detail::trial::no_id;
@@ -28,6 +29,19 @@ std::uint64_t payload_bytes(const detail::trial::Catalog& catalog, const detail:
   return bytes;
 }
 
+/// Bytes of one entry in all rows of a sequence. Numbers take the same in each.
+std::uint64_t entry_bytes(const detail::trial::Catalog& catalog, const RowSequence& rows, std::uint32_t position) {
+  const detail::layout::Payload first = catalog.payload(rows.row);
+  if (catalog.type(first, position).kind == detail::layout::PlaceKind::number) {
+    return rows.count * catalog.bytes(first, position);
+  }
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 0; i < rows.count; ++i) {
+    bytes += catalog.bytes(first.of_row(i), position);
+  }
+  return bytes;
+}
+
 /// What one tensor amounts to, in ids; becomes a `TensorSummary`.
 struct Tally {
   std::size_t steps = 0;
@@ -40,14 +54,11 @@ struct Tally {
   std::vector<std::uint32_t> reductions;  // ascending
   const ShapeList::Saved* shape = nullptr;
 
-  void saw(const StepRow& row, std::uint32_t worker_rank) {
-    if (steps == 0 || last != row.file.step) {
-      ++steps;
-    }
-    if (steps == 1) {
-      first = row.file.step;
-    }
-    last = row.file.step;
+  void saw(const RowSequence& rows, std::uint32_t worker_rank) {
+    const StepRow& row = rows.row;
+    first = steps == 0 ? row.file.step : first;
+    steps += steps != 0 && last == rows.last_step() ? 0 : rows.count;  // seen before: another item, or worker
+    last = rows.last_step();
     modes = static_cast<std::uint8_t>(modes | (1u << static_cast<unsigned>(row.mode)));
     add_once(workers, worker_rank);
   }
@@ -152,12 +163,12 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
   for (std::uint32_t worker = 0; worker < ranks.size(); ++worker) {
     by_rank[ranks[worker]] = worker;
   }
-  const auto tally_row = [&](const StepRow& row) {
-    const detail::layout::Payload payload = catalog.payload(row);
+  snapshot->for_each_sequence([&](const RowSequence& saved_rows) {
+    const StepRow& row = saved_rows.row;
     for (const Item& item : catalog.items(row).items) {
       Tally& tally = tallies[item.tensor];
-      tally.saw(row, ranks[row.file.worker]);
-      tally.bytes += catalog.bytes(payload, item.position);
+      tally.saw(saved_rows, ranks[row.file.worker]);
+      tally.bytes += entry_bytes(catalog, saved_rows, item.position);
       if (item.reduction == no_id) {
         tally.value = true;
       } else {
@@ -166,15 +177,11 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
     }
     if (const ShapeList* const shapes = catalog.shapes(row)) {
       for (const ShapeList::Saved& saved : shapes->shapes) {
-        tallies[saved.tensor].saw(row, ranks[row.file.worker]);
+        tallies[saved.tensor].saw(saved_rows, ranks[row.file.worker]);
         tallies[saved.tensor].shape = &saved;
       }
     }
-  };
-  for (const Step& step : snapshot->steps) {
-    const std::span<const StepRow> of_step = snapshot->rows_of(step);
-    std::for_each(of_step.begin(), of_step.end(), tally_row);
-  }
+  });
   std::vector<TensorSummary> rows;
   std::vector<bool> wanted(tallies.size(), names.empty());
   for (const std::string& name : names) {
@@ -299,27 +306,36 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
     return query.workers.empty() ||
            std::find(query.workers.begin(), query.workers.end(), worker) != query.workers.end();
   };
-  /// The wanted tensors of a list of items: successive steps mostly have the same one.
+  /// Of a row, by its place in the step, what successive steps mostly have in common.
   struct Wanted {
     std::optional<std::uint32_t> list;
-    std::vector<std::uint32_t> tensors;
+    std::vector<std::uint32_t> tensors;  ///< Those of the list of items that are wanted, by name.
+    std::uint32_t event_file = no_id;    ///< Whose path is kept.
+    std::string path;                    ///< Of the event file; empty: not needed yet.
   };
   std::vector<Found> found;
   ByRank by_rank;
-  std::vector<Wanted> lists;       // by place of the row in the step
-  std::vector<std::string> paths;  // of the rows' event files, once each
-  TensorEntry entry;               // one for all, so that its texts are written in place
+  std::vector<Wanted> lists;
+  TensorEntry entry;  // one for all, so that its texts are written in place
+  const auto visit_tensor = [&](const StepRow& row, std::uint32_t tensor, std::string& path) {
+    if (path.empty()) {
+      path = impl_->records().event_path(*snapshot, row);
+    }
+    return !impl_->records().fill(*snapshot, row, tensor, path, entry) || visit(entry);
+  };
   const auto visit_step = [&](const Step& step) {
     if (!query.include_incomplete && !snapshot->complete(step.number)) {
       return true;
     }
     found.clear();
     const std::span<const StepRow> rows = snapshot->rows_of(step);
-    paths.resize(std::max(paths.size(), rows.size()));
-    lists.resize(paths.size());
+    lists.resize(std::max(lists.size(), rows.size()));
     for (std::uint32_t r = 0; r < rows.size(); ++r) {
       const StepRow& row = rows[r];
-      paths[r].clear();
+      if (row.event_file == no_id || row.event_file != lists[r].event_file) {
+        lists[r].event_file = row.event_file;
+        lists[r].path.clear();
+      }
       if (row.file.id < query.arrivals.first || row.file.id > query.arrivals.last) {
         continue;
       }
@@ -331,6 +347,13 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
       if (const std::uint32_t list = catalog.item_list_id(row); of_list.list != list) {
         of_list.list = list;
         wanted.collect(catalog.items(row), of_list.tensors);
+        std::sort(of_list.tensors.begin(), of_list.tensors.end(), [&](std::uint32_t a, std::uint32_t b) {
+          return catalog.tensor_rank()[a] < catalog.tensor_rank()[b];
+        });
+      }
+      if (rows.size() == 1 && catalog.shapes(row) == nullptr) {
+        return std::all_of(of_list.tensors.begin(), of_list.tensors.end(),
+                           [&](std::uint32_t tensor) { return visit_tensor(row, tensor, of_list.path); });
       }
       for (const std::uint32_t tensor : of_list.tensors) {
         found.push_back({catalog.tensor_rank()[tensor], r, tensor});
@@ -351,11 +374,7 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
         continue;
       }
       const StepRow& row = rows[found[i].row];
-      std::string& path = paths[found[i].row];
-      if (path.empty()) {
-        path = impl_->records().event_path(*snapshot, row);
-      }
-      if (impl_->records().fill(*snapshot, row, found[i].tensor, path, entry) && !visit(entry)) {
+      if (!visit_tensor(row, found[i].tensor, lists[found[i].row].path)) {
         return false;
       }
       if (query.first_worker_only) {
@@ -370,11 +389,9 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
     return true;
   };
   if (!query.steps) {
-    for (const Step& step : snapshot->steps) {
-      if (!visit_step(step)) {
-        return;
-      }
-    }
+    bool goes_on = true;
+    snapshot->steps.for_each_chunk(
+        [&](const detail::trial::StepChunk& chunk) { goes_on = goes_on && chunk.for_each(visit_step); });
     return;
   }
   std::optional<GlobalStep> last;

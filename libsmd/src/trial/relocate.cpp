@@ -17,7 +17,8 @@ std::optional<TensorLocation> find_in(const layout::LoadedSteps& loaded, std::st
   if (loaded.rows.empty() || loaded.rows.front().row.payload == no_id) {
     return std::nullopt;
   }
-  const auto& [row, number] = loaded.rows.front();
+  const layout::StepRow& row = loaded.rows.front().row;
+  const std::uint32_t number = loaded.rows.front().tables;
   const layout::Tables& tables = loaded.tables[number];
   const layout::Payload& payload = tables.payloads[row.payload];
   const layout::NameList& names = tables.name_lists[payload.names];

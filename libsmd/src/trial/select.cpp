@@ -170,13 +170,11 @@ class SavedIn {
 
 TensorSet saved_in_mode(const Snapshot& snapshot, Mode mode) {
   SavedIn saved(snapshot);
-  for (const Step& step : snapshot.steps) {
-    for (const layout::StepRow& row : snapshot.rows_of(step)) {
-      if (mode == Mode::global || row.mode == mode) {
-        saved.add(row);
-      }
+  snapshot.for_each_sequence([&](const layout::RowSequence& rows) {
+    if (mode == Mode::global || rows.row.mode == mode) {
+      saved.add(rows.row);
     }
-  }
+  });
   return saved.take();
 }
 

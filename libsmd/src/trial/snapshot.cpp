@@ -10,14 +10,47 @@
 
 namespace smd::detail::trial {
 
-namespace {
-
-/// A step of rows that stand in a line.
-Step step_of(std::shared_ptr<const layout::StepRow> first, std::uint32_t count) {
-  return {first->file.step, first->mode, first->mode_step, std::move(first), count};
+void Snapshot::note_path(const layout::StepRow& row, std::shared_ptr<std::vector<layout::StepRow>>& changed) const {
+  if (row.event_file == no_id || catalog.payload(row).count == 0) {
+    return;
+  }
+  if (!changed) {
+    changed = row_of_path ? std::make_shared<std::vector<layout::StepRow>>(*row_of_path)
+                          : std::make_shared<std::vector<layout::StepRow>>();
+    changed->resize(catalog.paths().size());
+  }
+  layout::StepRow& known = (*changed)[row.event_file];
+  if (known.payload == no_id || listing->before(row.file, known.file)) {
+    known = row;
+  }
 }
 
-}  // namespace
+void Snapshot::add(std::vector<layout::RowSequence> added) {
+  constexpr std::size_t worth_it = 4;  // rows of a sequence: it is larger than a row, and rows may be asked for
+  const auto stand_apart = [](const layout::RowSequence& a, const layout::RowSequence& b) {
+    return a.last_step() < b.row.file.step;
+  };
+  const auto has_mode = [](const layout::RowSequence& sequence) { return sequence.row.mode != Mode::global; };
+  if (count_rows(added) < worth_it * added.size() || added.empty() ||
+      (!steps.empty() && added.front().row.file.step <= steps.last().number) ||
+      std::any_of(added.begin(), added.end(), has_mode) ||
+      std::adjacent_find(added.begin(), added.end(), std::not_fn(stand_apart)) != added.end()) {
+    return add(layout::rows_of(added));
+  }
+  constexpr std::size_t enough = 1024;
+  std::vector<layout::RowSequence> together;
+  std::shared_ptr<std::vector<layout::StepRow>> by_path;
+  for (const layout::RowSequence& sequence : added) {
+    note_path(sequence.row, by_path);
+    together.push_back(sequence);
+    if (layout::count_rows(together) >= enough || &sequence == &added.back()) {
+      steps.push_back(std::make_shared<const StepChunk>(std::exchange(together, {})));
+    }
+  }
+  if (by_path) {
+    row_of_path = std::move(by_path);
+  }
+}
 
 void Snapshot::add(std::vector<layout::StepRow> added) {
   if (added.empty()) {
@@ -54,17 +87,7 @@ void Snapshot::add(std::vector<layout::StepRow> added) {
       if (row.mode != Mode::global) {
         fresh_claims.push_back({row.mode, row.mode_step, row.file.step});
       }
-      if (row.event_file != no_id && catalog.payload(row).count > 0) {
-        if (!by_path) {
-          by_path = row_of_path ? std::make_shared<std::vector<layout::StepRow>>(*row_of_path)
-                                : std::make_shared<std::vector<layout::StepRow>>();
-          by_path->resize(catalog.paths().size());
-        }
-        layout::StepRow& known = (*by_path)[row.event_file];
-        if (known.payload == no_id || before(row, known)) {
-          known = row;
-        }
-      }
+      note_path(row, by_path);
     }
     fresh.push_back(step_of({kept, &rows[i]}, static_cast<std::uint32_t>(end - i)));
     if (fresh.size() == at_once) {
@@ -143,7 +166,7 @@ StepState Snapshot::state(StepKey key, bool over) const {
 
 bool Snapshot::goes_beyond(StepKey key) const {
   if (key.mode == Mode::global) {
-    return !steps.empty() && steps.back().number > key.number;
+    return !steps.empty() && steps.last().number > key.number;
   }
   const ModeClaim most{key.mode, key.number, INT64_MAX};
   const auto it = claims.partition_point([&](const ModeClaim& claim) { return !(most < claim); });

@@ -5,10 +5,12 @@
 #include "layout/layout.hpp"
 #include "trial/asked_before.hpp"
 #include "trial/catalog.hpp"
+#include "trial/step_chunk.hpp"
 
 #include <smd/problem.hpp>
 #include <smd/step.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -20,15 +22,6 @@
 #include <vector>
 
 namespace smd::detail::trial {
-
-/// One global step, and what workers wrote at it.
-struct Step {
-  std::int64_t number = 0;
-  Mode mode = Mode::global;  ///< As the first row has it; others may file their tensors elsewhere.
-  std::int64_t mode_step = 0;
-  std::shared_ptr<const layout::StepRow> first_row;  ///< Of `rows` that stand in a line, kept by this.
-  std::uint32_t rows = 0;  ///< By worker's name, then path; the last of several rows of one worker counts.
-};
 
 /// A mode step and a global step that claims it.
 struct ModeClaim {
@@ -46,7 +39,7 @@ struct Snapshot {
   Catalog catalog;
   std::vector<layout::LoadedSteps::Failure> failures;  ///< In the order of the listing.
   ProblemList notes{limits::problems_per_trial};       ///< Entries refused in files that were read.
-  SortedChunks<Step> steps;                            ///< Ascending.
+  SortedChunks<Step, StepChunk> steps;                 ///< Ascending.
   SortedChunks<ModeClaim> claims;                      ///< By mode and mode step; each once. Without mode `global`.
   /// By id in `Catalog::paths`: the first row with records there; payload `no_id`: none. Null: no such paths.
   std::shared_ptr<const std::vector<layout::StepRow>> row_of_path;
@@ -73,7 +66,25 @@ struct Snapshot {
 
   /// Takes new rows into `steps`, `claims` and `row_of_path`. Costs by their number, not by that of all.
   void add(std::vector<layout::StepRow> rows);
+  /// The same. Long sequences that come after all steps there are stay what they are.
+  void add(std::vector<layout::RowSequence> rows);
 
+  /// Calls visit(sequence) for all rows, in their order: for `RowSequence`s of one row where they are not kept as
+  /// longer ones.
+  template <class Visit>
+  void for_each_sequence(const Visit& visit) const {
+    steps.for_each_chunk([&](const StepChunk& chunk) {
+      if (const auto sequences = chunk.sequences(); !sequences.empty()) {
+        std::for_each(sequences.begin(), sequences.end(), visit);
+        return;
+      }
+      for (const Step& step : chunk.steps()) {
+        for (const layout::StepRow& row : rows_of(step)) {
+          visit(layout::RowSequence{row});
+        }
+      }
+    });
+  }
   [[nodiscard]] const Step* find(std::int64_t number) const noexcept;
   /// Null if there is none.
   [[nodiscard]] const Step* first() const noexcept;
@@ -98,6 +109,10 @@ struct Snapshot {
   [[nodiscard]] std::string_view worker(const layout::StepRow& row) const noexcept {
     return *listing->workers[row.file.worker];
   }
+
+ private:
+  /// Notes a row in `row_of_path`, of which `changed` is the copy that replaces it, once there is one.
+  void note_path(const layout::StepRow& row, std::shared_ptr<std::vector<layout::StepRow>>& changed) const;
 };
 
 }  // namespace smd::detail::trial

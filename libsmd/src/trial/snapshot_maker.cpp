@@ -22,7 +22,7 @@ namespace {
 /// Steps whose completeness may have changed.
 std::vector<std::int64_t> touched_steps(const layout::Found& found, bool rows) {
   std::vector<std::int64_t> touched;
-  if (rows) {
+  if (rows && found.listing->named) {
     for (const layout::LoadedSteps::Row& row : found.loaded.rows) {
       touched.push_back(row.row.file.step);
     }
@@ -65,6 +65,34 @@ void fix_range(StepRange& range, const std::vector<std::int64_t>& steps) {
              oldest && *oldest > 0 && *oldest <= steps.size() && steps[*oldest - 1] < INT64_MAX) {
     range = StepRange::between(GlobalStep(INT64_MIN), GlobalStep(steps[*oldest - 1] + 1));
   }
+}
+
+/// Ids of rows that an earlier look gave as others.
+class SeenRows {
+ public:
+  explicit SeenRows(std::span<const layout::RowSequence> rows) {
+    for (const layout::RowSequence& sequence : rows) {
+      if (sequence.seen) {
+        ids_.emplace_back(sequence.row.file.id, sequence.count);
+      }
+    }
+    std::sort(ids_.begin(), ids_.end());
+  }
+  [[nodiscard]] bool has(std::uint64_t id) const noexcept {
+    const auto after =
+        std::partition_point(ids_.begin(), ids_.end(), [id](const auto& rows) { return rows.first <= id; });
+    return after != ids_.begin() && id - std::prev(after)->first < std::prev(after)->second;
+  }
+
+ private:
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> ids_;  // the first, and how many
+};
+
+/// Whether one of the ranges leaves nothing out.
+bool takes_all(std::span<const StepRange> ranges) {
+  return std::any_of(ranges.begin(), ranges.end(), [](const StepRange& range) {
+    return !range.first() && !range.end() && !range.newest() && !range.oldest();
+  });
 }
 
 }  // namespace
@@ -151,7 +179,7 @@ void SnapshotMaker::keep_rows_in_range(std::vector<layout::StepRow>& rows, const
 void SnapshotMaker::supersede(Snapshot& snapshot, std::vector<layout::StepRow>& rows,
                               std::span<const Superseding> later) const {
   Superseder superseder(later);
-  if (!snapshot.steps.empty() && superseder.reaches(snapshot.steps.back().number)) {
+  if (!snapshot.steps.empty() && superseder.reaches(snapshot.steps.last().number)) {
     std::vector<layout::StepRow> known;
     for (const Step& step : snapshot.steps) {
       const std::span<const layout::StepRow> of_step = snapshot.rows_of(step);
@@ -186,20 +214,33 @@ void SnapshotMaker::take(Snapshot& snapshot, layout::Found&& found, bool first) 
     return;
   }
   Catalog::Added added = snapshot.catalog.add(std::move(found.loaded));
-  if (!added.superseding.empty() || options_.superseded) {
-    supersede(snapshot, added.rows, added.superseding);
-  }
-  if (!named) {
-    keep_rows_in_range(added.rows, snapshot);
-    const std::uint64_t known = snapshot.last_arrival;
-    for (const layout::StepRow& row : added.rows) {
-      snapshot.last_arrival = std::max(snapshot.last_arrival, row.file.id);
-      if (!first && row.file.id > known) {
-        snapshot.arrivals.push_back(row.file);
+  const SeenRows seen(added.rows);
+  const std::uint64_t known = snapshot.last_arrival;
+  const auto arrived = [&](const layout::StepPart& part) {
+    snapshot.last_arrival = std::max(snapshot.last_arrival, part.id);
+    if (!first && part.id > known && !seen.has(part.id)) {
+      snapshot.arrivals.push_back(part);
+    }
+  };
+  const bool supersedes = !added.superseding.empty() || options_.superseded;
+  if (!named && !supersedes && takes_all(ranges_)) {
+    for (const layout::RowSequence& rows : added.rows) {
+      for (std::uint32_t i = first ? rows.count - 1 : 0; i < rows.count; ++i) {
+        arrived(rows.nth(i).file);
       }
     }
+    return snapshot.add(std::move(added.rows));
   }
-  snapshot.add(std::move(added.rows));
+  std::vector<layout::StepRow> rows = layout::rows_of(added.rows);
+  added.rows = {};
+  if (supersedes) {
+    supersede(snapshot, rows, added.superseding);
+  }
+  if (!named) {
+    keep_rows_in_range(rows, snapshot);
+    std::for_each(rows.begin(), rows.end(), [&](const layout::StepRow& row) { arrived(row.file); });
+  }
+  snapshot.add(std::move(rows));
 }
 
 /// Whether the end is believed, and when to look again for that.

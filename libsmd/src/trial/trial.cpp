@@ -110,11 +110,15 @@ Tensor Trial::tensor(std::string_view name) const {
 std::vector<GlobalStep> Trial::steps(bool show_incomplete_steps) const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   std::vector<GlobalStep> steps;
-  for (const Step& step : snapshot->steps) {
-    if (show_incomplete_steps || snapshot->complete(step.number)) {
-      steps.emplace_back(step.number);
+  steps.reserve(snapshot->steps.size());
+  snapshot->for_each_sequence([&](const detail::layout::RowSequence& rows) {
+    for (std::uint32_t i = 0; i < rows.count; ++i) {
+      const GlobalStep step(rows.step(i));
+      if ((steps.empty() || steps.back() != step) && (show_incomplete_steps || snapshot->complete(step.value))) {
+        steps.push_back(step);
+      }
     }
-  }
+  });
   return steps;
 }
 
@@ -211,14 +215,12 @@ std::vector<std::string> Trial::writers() const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   std::vector<std::string_view> names;
   std::vector<bool> seen(snapshot->listing->workers.size(), false);
-  for (const Step& step : snapshot->steps) {
-    for (const detail::layout::StepRow& row : snapshot->rows_of(step)) {
-      if (!seen[row.file.worker]) {
-        seen[row.file.worker] = true;
-        names.push_back(snapshot->worker(row));
-      }
+  snapshot->for_each_sequence([&](const detail::layout::RowSequence& rows) {
+    if (!seen[rows.row.file.worker]) {
+      seen[rows.row.file.worker] = true;
+      names.push_back(snapshot->worker(rows.row));
     }
-  }
+  });
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return texts(names);

@@ -27,29 +27,62 @@ struct PlainNumber {
 /// What stands between step and number: the same in each event of a tag. Empty if the event has another form.
 [[nodiscard]] std::span<const std::byte> between_step_and_number(std::span<const std::byte> payload) noexcept;
 
+/// Whether so many bytes are equal: mostly a few more than eight.
+[[nodiscard]] inline bool same_bytes(const std::byte* a, const std::byte* b, std::size_t size) noexcept {
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  const auto differ = [&](std::size_t at) {
+    return load_little<std::uint64_t>({a + at, word}) != load_little<std::uint64_t>({b + at, word});
+  };
+  if (size < word) {
+    return std::memcmp(a, b, size) == 0;
+  }
+  for (std::size_t at = 0; at + word <= size; at += word) {
+    if (differ(at)) {
+      return false;
+    }
+  }
+  return !differ(size - word);
+}
+
+/// Decodes a varint that is all of `bytes`, 1 to 9 of them, behind which memory goes on for 8 bytes. Returns false if
+/// it ends before or after them.
+[[nodiscard]] inline bool whole_varint(std::span<const std::byte> bytes, std::uint64_t& number) noexcept {
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  constexpr std::uint64_t more = 0x8080808080808080;
+  const std::uint64_t low = load_little<std::uint64_t>({bytes.data(), word});
+  const bool longer = bytes.size() > word;
+  const std::uint64_t all = longer ? ~std::uint64_t{0} : ~std::uint64_t{0} >> (64 - 8 * bytes.size());
+  if ((low & more & all) != (longer ? more : more & (all >> 8)) ||
+      (longer && std::to_integer<unsigned>(bytes[word]) >= 0x80)) {
+    return false;
+  }
+  number = low & all & ~more;
+  number = ((number & 0x7F007F007F007F00) >> 1) | (number & 0x007F007F007F007F);
+  number = ((number & 0xFFFF0000FFFF0000) >> 2) | (number & 0x0000FFFF0000FFFF);
+  number = ((number & 0xFFFFFFFF00000000) >> 4) | (number & 0x00000000FFFFFFFF);
+  number |= longer ? std::to_integer<std::uint64_t>(bytes[word]) << 56 : 0;
+  return true;
+}
+
 /// Parses the event of a tag, given what stands between step and number in others. Returns false if it differs from
 /// those in more than its three numbers.
-[[nodiscard]] inline bool plain_number(std::span<const std::byte> payload, std::span<const std::byte> between,
-                                       PlainNumber& event) noexcept {
+[[nodiscard, gnu::always_inline]] inline bool plain_number(std::span<const std::byte> payload,
+                                                           std::span<const std::byte> between,
+                                                           PlainNumber& event) noexcept {
   constexpr std::byte wall_time_key{1 << 3 | 1};
   constexpr std::byte step_key{2 << 3};
   constexpr std::size_t step_at = 10;
   constexpr std::size_t step_bytes = 9;  // more are of negative ones
   const std::size_t around = step_at + between.size() + sizeof event.bits;
-  if (payload.size() <= around || payload.size() > around + step_bytes || payload[0] != wall_time_key ||
+  if (payload.size() <= around || payload.size() > around + step_bytes ||
+      payload.size() < step_at + sizeof(std::uint64_t) || payload[0] != wall_time_key ||
       payload[step_at - 1] != step_key) {
     return false;
   }
   const std::size_t between_at = payload.size() - sizeof event.bits - between.size();
   std::uint64_t step = 0;
-  for (std::size_t at = step_at; at < between_at; ++at) {
-    const auto byte = std::to_integer<std::uint64_t>(payload[at]);
-    if ((byte >= 0x80) != (at + 1 < between_at)) {
-      return false;
-    }
-    step |= (byte & 0x7F) << (7 * (at - step_at));
-  }
-  if (std::memcmp(payload.data() + between_at, between.data(), between.size()) != 0) {
+  if (!whole_varint(payload.subspan(step_at, between_at - step_at), step) ||
+      !same_bytes(payload.data() + between_at, between.data(), between.size())) {
     return false;
   }
   event.wall_time = std::bit_cast<double>(load_little<std::uint64_t>(payload.subspan(1)));

@@ -2,9 +2,10 @@
 #include "layout/tensorboard/event_taker.hpp"
 
 #include "text/escape.hpp"
-#include "wire/plain_event.hpp"
 
 #include <smd/limits.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -82,14 +83,15 @@ EventTaker::EventTaker(LogCursor& cursor, LoadedSteps& loaded)
   ++cursor_.looks;
 }
 
-void EventTaker::begin_file(std::uint32_t file) {
+void EventTaker::begin_file(std::uint32_t file, bool seen) {
+  stop_repeating();
   file_ = file;
   LogRun& run = cursor_.runs[this->file().run];
   if (run.lanes.size() <= this->file().worker) {
     run.lanes.resize(this->file().worker + std::size_t{1});
   }
   lane_ = &lane();
-  rows_.begin_file(rows_.tables().paths.add(this->file().path), this->file().worker);
+  rows_.begin_file(rows_.tables().paths.add(this->file().path), this->file().worker, seen);
   previous_ = no_id;
   auto& rows = cursor_.file_of_rows;
   if (!rows.empty() && rows.back().first == rows_.row()) {
@@ -99,13 +101,19 @@ void EventTaker::begin_file(std::uint32_t file) {
   }
 }
 
+void EventTaker::end_seen() {
+  stop_repeating();
+  rows_.end_seen();
+}
+
 void EventTaker::finish(const Listing& listing) {
+  stop_repeating();
   rows_.end_row();
   cursor_.next_row = rows_.row();
   rows_.finish(listing);
 }
 
-bool EventTaker::take_expected(std::span<const std::byte> payload, double& wall_time) {
+bool EventTaker::take_next(std::span<const std::byte> payload, double& wall_time) {
   if (previous_ == no_id || (lane_->started && is_later(*lane_->started))) {
     return false;
   }
@@ -127,7 +135,46 @@ bool EventTaker::take_expected(std::span<const std::byte> payload, double& wall_
   rows_.add(series.name, PlaceKind::number, Dtype::float32, event.bits, std::bit_cast<std::uint64_t>(event.wall_time));
   previous_ = id;
   wall_time = event.wall_time;
+  if (rows_.repeats()) {
+    start_repeating();
+  }
   return true;
+}
+
+/// If the row has ended in all but name, and others like it may follow.
+void EventTaker::start_repeating() {
+  if (!rows_.can_repeat() || !rows_.repeats_numbers(Dtype::float32)) {
+    return;
+  }
+  expected_.clear();
+  std::uint32_t id = previous_;
+  for (const std::uint32_t name : rows_.repeated_names()) {
+    id = lane_->series[id].next;
+    if (id == no_id) {
+      return;
+    }
+    const Series& series = lane_->series[id];
+    if (series.name != name || series.between.empty() || series.look != cursor_.looks || !series.has_value ||
+        series.last_file != file_ || series.last_row != rows_.row()) {
+      return;
+    }
+    expected_.push_back({std::as_bytes(std::span(series.between)), id});
+  }
+  repeating_ = true;
+}
+
+void EventTaker::stop_repeating() {
+  if (!repeating_) {
+    return;
+  }
+  repeating_ = false;
+  for (std::size_t i = 0; i < expected_.size(); ++i) {
+    Series& series = lane_->series[expected_[i].series];
+    const bool there = i < rows_.repeated();
+    series.last_step = there ? rows_.step() : step_before_;
+    series.last_row = rows_.row() - (there ? 0 : 1);
+  }
+  previous_ = expected_[rows_.repeated() - 1].series;
 }
 
 /// Notes the form of an event that held a number of the last series, for `take_expected`.
@@ -139,6 +186,7 @@ void EventTaker::expect_more_like(std::span<const std::byte> payload) {
 }
 
 void EventTaker::take(const wire::EventOutline& event, std::span<const std::byte> payload, const RecordPlace& record) {
+  stop_repeating();
   const Place place{event, record};
   if (const auto& started = lane().started; started && is_later(*started)) {
     out_of_order_ = true;
@@ -242,6 +290,40 @@ void EventTaker::supersede(Series& series, std::int64_t from_step) {
   loaded_.supersessions.push_back({0, series.name, file().worker, from_step, rows_.row()});
 }
 
+void EventTaker::look_for_namesake(const Series& series, const Place& place) {
+  const auto told = [](std::string_view tag, const LogRun& run) {
+    const std::string of =
+        run.name.empty() ? "the trial's own folder" : fmt::format("the run '{}'", printable(run.name));
+    return fmt::format("the tag '{}' of {}", printable(tag), of);
+  };
+  const LogRun& own = cursor_.runs[file().run];
+  const std::string_view name = rows_.tables().names[series.name];
+  for (const LogRun& run : cursor_.runs) {
+    std::string_view tag = name;
+    if (!run.name.empty()) {
+      if (!tag.starts_with(run.name) || tag.size() <= run.name.size() || tag[run.name.size()] != '/') {
+        continue;
+      }
+      tag.remove_prefix(run.name.size() + 1);
+    }
+    const bool there = &run != &own && std::any_of(run.lanes.begin(), run.lanes.end(), [&](const Lane& other) {
+      const std::uint32_t id = other.tags.find(tag);
+      return id != no_id && other.series[id].kinds != 0;
+    });
+    if (there) {
+      const std::string_view own_tag = name.substr(own.name.empty() ? 0 : own.name.size() + 1);
+      file().problems.add(
+          {ProblemKind::warning,
+           {},
+           place.record.offset,
+           fmt::format("{} and {} have one name: their values are read as those of one tensor; give the "
+                       "run's folder another name to tell them apart",
+                       told(own_tag, own), told(tag, run))});
+      return;
+    }
+  }
+}
+
 void EventTaker::begin_value(Series& series, ValueKind kind, const Place& place) {
   const std::int64_t step = place.event.step;
   rows_.begin_values(step);
@@ -253,6 +335,9 @@ void EventTaker::begin_value(Series& series, ValueKind kind, const Place& place)
     if (step <= series.last_step) {
       supersede(series, step);
     }
+  }
+  if (series.kinds == 0) {
+    look_for_namesake(series, place);
   }
   series.has_value = true;
   series.last_step = step;

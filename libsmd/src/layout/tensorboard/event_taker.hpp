@@ -5,6 +5,7 @@
 #include "layout/tensorboard/histogram_reductions.hpp"
 #include "layout/tensorboard/log_cursor.hpp"
 #include "layout/tensorboard/row_writer.hpp"
+#include "wire/plain_event.hpp"
 #include "wire/summary.hpp"
 
 #include <array>
@@ -30,10 +31,20 @@ class EventTaker {
   /// Continues the series of `cursor`. Both must outlive this.
   EventTaker(LogCursor& cursor, LoadedSteps& loaded);
 
-  void begin_file(std::uint32_t file);
+  /// `seen`: an earlier look took in what follows, until `end_seen`.
+  void begin_file(std::uint32_t file, bool seen);
+  void end_seen();
   /// Takes in an event if it holds a number of the series that is expected next, after all that the series has.
   /// Returns false, and does nothing, for any other.
-  [[nodiscard]] bool take_expected(std::span<const std::byte> payload, double& wall_time);
+  [[nodiscard]] bool take_expected(std::span<const std::byte> payload, double& wall_time) {
+    if (repeating_) {
+      if (take_repeated(payload, wall_time)) {
+        return true;
+      }
+      stop_repeating();
+    }
+    return take_next(payload, wall_time);
+  }
   /// Takes in any event. `payload` is what `event` outlines.
   void take(const wire::EventOutline& event, std::span<const std::byte> payload, const RecordPlace& place);
   /// Ends the last row.
@@ -52,6 +63,37 @@ class EventTaker {
     const RecordPlace& record;
   };
 
+  /// Of a number that is expected: how its event looks, and its series.
+  struct Expected {
+    std::span<const std::byte> between;  ///< `Series::between`
+    std::uint32_t series = 0;
+  };
+
+  [[nodiscard]] bool take_next(std::span<const std::byte> payload, double& wall_time);
+  void start_repeating();
+  void stop_repeating();
+  /// `take_expected` while each row has the same numbers. Series learn of it in `stop_repeating`.
+  [[nodiscard]] bool take_repeated(std::span<const std::byte> payload, double& wall_time) {
+    const bool next_row = rows_.repeated() == expected_.size();
+    wire::PlainNumber event;
+    if (!wire::plain_number(payload, expected_[next_row ? 0 : rows_.repeated()].between, event) ||
+        event.wall_time != event.wall_time) {
+      return false;
+    }
+    if (!next_row) {
+      if (event.step != rows_.step()) {
+        return false;
+      }
+    } else if (event.step <= rows_.step() || !rows_.can_repeat()) {
+      return false;
+    } else {
+      step_before_ = rows_.step();
+      rows_.repeat_row(event.step);
+    }
+    rows_.repeat_number(event.bits, event.wall_time);
+    wall_time = event.wall_time;
+    return true;
+  }
   void take_value(const wire::SummaryValue& value, const Place& place);
   void take_tensor(Series& series, const wire::SummaryValue& value, const Place& place);
   void take_histogram(Series& series, const wire::SummaryValue& value, const Place& place);
@@ -75,6 +117,8 @@ class EventTaker {
   /// Prepares the row for a value: what it supersedes, and what it is.
   void begin_value(Series& series, ValueKind kind, const Place& place);
   void supersede(Series& series, std::int64_t from_step);
+  /// Says so if another run has a tag that makes the same name: `train/x` of the trial's folder, and `x` of `train`.
+  void look_for_namesake(const Series& series, const Place& place);
   void add_record(std::uint32_t name, PlaceKind kind, const Place& place);
   void add_number(std::uint32_t name, Dtype dtype, std::uint64_t bits, const Place& place);
   void refuse(const Place& place, std::string_view tag, std::string_view why);
@@ -85,6 +129,9 @@ class EventTaker {
   std::uint32_t file_ = 0;
   Lane* lane_ = nullptr;            ///< `lane()`
   std::uint32_t previous_ = no_id;  ///< The series of the value before.
+  bool repeating_ = false;
+  std::vector<Expected> expected_;  ///< Of a whole row, while `repeating_`.
+  std::int64_t step_before_ = 0;    ///< Of the row before the current one.
   bool out_of_order_ = false;
   std::vector<NamedValues> new_names_;
   std::vector<ReductionNames> reduction_names_;  ///< By `Series::reductions`.

@@ -140,6 +140,14 @@ bool LogReader::read_run(LogRun& run, EventTaker& taker) {
   return true;
 }
 
+std::uint64_t LogReader::seen_until(const LogFile& file) const {
+  if (seen_ == nullptr) {
+    return 0;
+  }
+  const auto at = seen_->file_of_path.find(file.path);
+  return at == seen_->file_of_path.end() ? 0 : seen_->files[at->second].offset;
+}
+
 void LogReader::read_file(std::uint32_t id, EventTaker& taker, WorkersOfRun& workers) {
   LogFile& file = cursor_.files[id];
   file.stamp = storage_.file_stamp(file.path);
@@ -154,7 +162,9 @@ void LogReader::read_file(std::uint32_t id, EventTaker& taker, WorkersOfRun& wor
     return;
   }
   RecordScanner scanner(**opened, file.offset, storage_.remote());
+  const std::uint64_t seen = seen_until(file);
   bool begun = false;
+  bool was_seen = false;
   while (!stopped()) {
     const RecordScanner::Found found = scanner.next();
     file.offset = scanner.offset();
@@ -163,6 +173,10 @@ void LogReader::read_file(std::uint32_t id, EventTaker& taker, WorkersOfRun& wor
       continue;
     }
     if (found == RecordScanner::Found::record) {
+      if (was_seen && scanner.offset() >= seen) {
+        taker.end_seen();
+        was_seen = false;
+      }
       if (begun && taker.take_expected(scanner.payload(), file.last_time)) {
         continue;
       }
@@ -182,7 +196,8 @@ void LogReader::read_file(std::uint32_t id, EventTaker& taker, WorkersOfRun& wor
       file.last_time = time;
       if (!begun) {
         begun = true;
-        taker.begin_file(id);
+        was_seen = scanner.offset() < seen;
+        taker.begin_file(id, was_seen);
       }
       taker.take(event_, scanner.payload(), {scanner.offset(), scanner.length()});
       if (taker.out_of_order()) {

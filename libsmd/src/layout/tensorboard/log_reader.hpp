@@ -15,9 +15,9 @@ namespace smd::detail::layout {
 /// Reads what is new in the files of a log directory.
 class LogReader {
  public:
-  /// Goes on from `cursor`.
-  LogReader(storage::Storage& storage, const LookRequest& request, LogCursor& cursor)
-      : storage_(storage), request_(request), cursor_(cursor) {}
+  /// Goes on from `cursor`. `seen`: how far the files were read that are read again; null: none.
+  LogReader(storage::Storage& storage, const LookRequest& request, LogCursor& cursor, const LogCursor* seen)
+      : storage_(storage), request_(request), cursor_(cursor), seen_(seen) {}
 
   /// Notes which files there are and which have changed. False if files are gone, or hold less than what was read.
   [[nodiscard]] bool survey(const EventFiles& files);
@@ -31,6 +31,7 @@ class LogReader {
   [[nodiscard]] bool is_changed(std::uint32_t file) const noexcept;
   void order_files(LogRun& run);
   void find_first_event(LogFile& file);
+  [[nodiscard]] std::uint64_t seen_until(const LogFile& file) const;
   [[nodiscard]] bool read_run(LogRun& run, EventTaker& taker);
   void read_file(std::uint32_t id, EventTaker& taker, class WorkersOfRun& workers);
   [[nodiscard]] bool stopped() const { return request_.stop != nullptr && *request_.stop && (*request_.stop)(); }
@@ -38,6 +39,7 @@ class LogReader {
   storage::Storage& storage_;
   const LookRequest& request_;
   LogCursor& cursor_;
+  const LogCursor* seen_;
   std::vector<std::uint32_t> changed_;  ///< Files with something to read, ascending.
   wire::EventOutline event_;
 };

@@ -96,9 +96,10 @@ Outcome<Found> look_at_logs(storage::Storage& storage, const LookRequest& reques
                 : request.everything ? std::make_shared<LogCursor>(emptied(*before->cursor))
                                      : std::make_shared<LogCursor>(*before->cursor);
   found.afresh = before != nullptr && request.everything;
+  const LogCursor* seen = nullptr;
   while (true) {
     found.loaded = LoadedSteps();
-    LogReader reader(storage, request, *cursor);
+    LogReader reader(storage, request, *cursor, seen);
     const bool intact = reader.survey(*files);
     if (intact && reader.nothing_new() && before != nullptr && !found.afresh) {
       found.collections = std::move(collections);
@@ -115,6 +116,9 @@ Outcome<Found> look_at_logs(storage::Storage& storage, const LookRequest& reques
     }
     cursor = std::make_shared<LogCursor>(emptied(before == nullptr ? LogCursor() : *before->cursor));
     found.afresh = before != nullptr;
+    // The same files, in another order or of other workers: each value comes once all the same. But other files than
+    // before, or all of them on request, are new.
+    seen = intact && before != nullptr && !request.everything ? before->cursor.get() : nullptr;
   }
   name_hyperparameters(*cursor);
   found.news = !found.loaded.rows.empty();

@@ -2,6 +2,7 @@
 #include "layout/tensorboard/row_writer.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace smd::detail::layout {
@@ -25,15 +26,15 @@ std::uint64_t hash_of(const List& list) noexcept {
 RowWriter::RowWriter(LoadedSteps& loaded, std::uint64_t next_id)
     : loaded_(loaded), tables_(loaded.tables.emplace_back()), row_(next_id), name_lists_(tables_.name_lists) {}
 
-void RowWriter::begin_file(std::uint32_t path, std::uint32_t worker) {
+void RowWriter::begin_file(std::uint32_t path, std::uint32_t worker, bool seen) {
   end_row();
+  seen_ = seen;
   path_ = path;
   worker_ = worker;
 }
 
 std::uint32_t RowWriter::list_of_types() {
-  const TypeCode record = static_cast<TypeCode>(static_cast<unsigned>(PlaceKind::record) << dtype_bits |
-                                                static_cast<unsigned>(Dtype::float32));
+  const TypeCode record = type_code(PlaceKind::record, Dtype::float32);
   if (std::all_of(types_.begin(), types_.end(), [&](TypeCode code) { return code == record; })) {
     return no_id;
   }
@@ -117,29 +118,29 @@ void RowWriter::make_room(Stretch& stretch, const StretchKey& key) {
   payload.lengths = lengths;
 }
 
-void RowWriter::push_row() {
-  StepRow row;
-  row.file = {step_, worker_, row_};
-  row.mode_step = step_;
-  row.payload = stretch_->payload;
-  row.index = stretch_->rows;
-  row.event_file = path_;
-  loaded_.rows.push_back({row, 0});
-  ++row_;
-  ++stretch_->rows;
-  stretch_->starts += filled_ * (stretch_->wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
-  stretch_->lengths += filled_ * (stretch_->wide_lengths ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
-  filled_ = 0;
-}
-
 void RowWriter::finish(const Listing& listing) {
   end_row();
+  std::vector<LoadedSteps::Row>& rows = loaded_.rows;
+  const auto stand_apart = [](const LoadedSteps::Row& a, const LoadedSteps::Row& b) {
+    return a.last_step() < b.row.file.step;
+  };
+  if (std::adjacent_find(rows.begin(), rows.end(), std::not_fn(stand_apart)) == rows.end()) {
+    return;
+  }
+  std::vector<LoadedSteps::Row> single;
+  single.reserve(count_rows(rows));
+  for (const LoadedSteps::Row& sequence : rows) {
+    for (std::uint32_t i = 0; i < sequence.count; ++i) {
+      single.push_back({.row = sequence.nth(i), .seen = sequence.seen});
+    }
+  }
   const auto before = [&](const LoadedSteps::Row& a, const LoadedSteps::Row& b) {
     return listing.before(a.row.file, b.row.file);
   };
-  if (!std::is_sorted(loaded_.rows.begin(), loaded_.rows.end(), before)) {
-    std::sort(loaded_.rows.begin(), loaded_.rows.end(), before);
+  if (!std::is_sorted(single.begin(), single.end(), before)) {
+    std::sort(single.begin(), single.end(), before);
   }
+  rows = std::move(single);
 }
 
 }  // namespace smd::detail::layout

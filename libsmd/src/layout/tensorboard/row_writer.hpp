@@ -5,11 +5,14 @@
 #include "layout/payload.hpp"
 #include "layout/shared_lists.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace smd::detail::layout {
@@ -26,8 +29,13 @@ class RowWriter {
   ~RowWriter() = default;
 
   [[nodiscard]] Tables& tables() noexcept { return tables_; }
-  /// What follows is of this file.
-  void begin_file(std::uint32_t path, std::uint32_t worker);
+  /// What follows is of this file. `seen`: see `RowSequence`.
+  void begin_file(std::uint32_t path, std::uint32_t worker, bool seen = false);
+  /// What follows was not seen before.
+  void end_seen() {
+    end_row();
+    seen_ = false;
+  }
   /// What follows is of this step.
   void begin_values(std::int64_t step) {
     if (step != step_) {
@@ -39,7 +47,7 @@ class RowWriter {
   [[nodiscard]] std::uint64_t row() const noexcept { return row_; }
   /// Adds an entry: a record's place, or a number's bits and the bits of its wall time.
   void add(std::uint32_t name, PlaceKind kind, Dtype dtype, std::uint64_t start, std::uint64_t length) {
-    const auto type = static_cast<TypeCode>(static_cast<unsigned>(kind) << dtype_bits | static_cast<unsigned>(dtype));
+    const TypeCode type = type_code(kind, dtype);
     if (!fits(name, type, start, length)) {
       leave_stretch();
       names_.push_back(name);
@@ -60,7 +68,41 @@ class RowWriter {
       end_new_row();
     }
   }
-  /// Ends the last row, and puts all in the listing's order.
+
+  // For entries that are as those of the row before:
+
+  /// Whether the current row has all that the one before had, and nothing else; it has not ended.
+  [[nodiscard]] bool repeats() const noexcept {
+    return names_.empty() && filled_ != 0 && filled_ == stretch_->names.size();
+  }
+  /// Names of its entries. @pre repeats()
+  [[nodiscard]] std::span<const std::uint32_t> repeated_names() const noexcept { return stretch_->names; }
+  /// Whether all of them are numbers of that type, of 4 bytes. @pre repeats()
+  [[nodiscard]] bool repeats_numbers(Dtype dtype) const noexcept {
+    const TypeCode type = type_code(PlaceKind::number, dtype);
+    return !stretch_->wide && stretch_->wide_lengths &&
+           std::all_of(stretch_->types.begin(), stretch_->types.end(), [&](TypeCode other) { return other == type; });
+  }
+  /// Whether there is room for another such row. @pre repeats()
+  [[nodiscard]] bool can_repeat() const noexcept { return stretch_->rows + 1 < stretch_->capacity; }
+  /// Begins it. @pre can_repeat(), and another step than the current one
+  void repeat_row(std::int64_t step) {
+    push_row();
+    step_ = step;
+  }
+  /// Adds its next entry. @pre repeat_row() was called, and the row has fewer entries than the one before; all are
+  /// numbers, as `repeats_numbers` said.
+  void repeat_number(std::uint32_t bits, double wall_time) noexcept {
+    std::memcpy(stretch_->starts + filled_ * sizeof bits, &bits, sizeof bits);
+    std::memcpy(stretch_->lengths + filled_ * sizeof wall_time, &wall_time, sizeof wall_time);
+    ++filled_;
+  }
+  /// Of the current row.
+  [[nodiscard]] std::int64_t step() const noexcept { return step_; }
+  /// How many entries it has that are as those of the row before.
+  [[nodiscard]] std::size_t repeated() const noexcept { return filled_; }
+
+  /// Ends the last row, and puts all in the listing's order: in sequences, if rows came in that order.
   void finish(const Listing& listing);
 
  private:
@@ -89,6 +131,9 @@ class RowWriter {
     auto operator<=>(const StretchKey&) const = default;
   };
 
+  [[nodiscard]] static constexpr TypeCode type_code(PlaceKind kind, Dtype dtype) noexcept {
+    return static_cast<TypeCode>(static_cast<unsigned>(kind) << dtype_bits | static_cast<unsigned>(dtype));
+  }
   [[nodiscard]] static bool is_wide(std::uint64_t number) noexcept { return number > 0xFFFFFFFF; }
   /// Whether the entry is what the row that came last had in this place.
   [[nodiscard]] bool fits(std::uint32_t name, TypeCode type, std::uint64_t start, std::uint64_t length) const noexcept {
@@ -107,6 +152,18 @@ class RowWriter {
   void leave_stretch();
   void end_new_row();
   void push_row();
+  /// Whether the current row is the next one of a sequence.
+  [[nodiscard]] bool goes_on(const RowSequence& last) const noexcept {
+    /// Steps between two rows, at most: so many as share a payload never lie beyond the last number.
+    constexpr std::uint64_t most_apart = std::uint64_t{1} << 48;
+    const StepRow& first = last.row;
+    if (first.payload != stretch_->payload || first.event_file != path_ || first.file.worker != worker_ ||
+        first.file.id + last.count != row_ || step_ <= first.file.step || last.seen != seen_) {
+      return false;
+    }
+    const auto apart = static_cast<std::uint64_t>(step_) - static_cast<std::uint64_t>(first.file.step);
+    return last.count == 1 ? apart <= most_apart : apart == last.count * static_cast<std::uint64_t>(last.stride);
+  }
   void enter_stretch(const StretchKey& key);
   void make_room(Stretch& stretch, const StretchKey& key);
   std::uint32_t list_of_types();
@@ -117,6 +174,7 @@ class RowWriter {
   std::int64_t step_ = 0;
   std::uint32_t path_ = no_id;
   std::uint32_t worker_ = 0;
+  bool seen_ = false;
   Stretch* stretch_ = nullptr;  ///< Where the last row stands.
   std::size_t filled_ = 0;      ///< Entries of the current row that stand in the stretch.
   // The current row, if it is unlike the last one:
@@ -130,5 +188,26 @@ class RowWriter {
   std::vector<std::vector<TypeCode>> type_codes_;  ///< Of `Tables::type_lists`.
   SharedLists<std::vector<TypeCode>> type_lists_{type_codes_};
 };
+
+inline void RowWriter::push_row() {
+  if (!loaded_.rows.empty() && goes_on(loaded_.rows.back())) {
+    RowSequence& last = loaded_.rows.back();
+    last.stride = last.count == 1 ? step_ - last.row.file.step : last.stride;
+    ++last.count;
+  } else {
+    StepRow row;
+    row.file = {step_, worker_, row_};
+    row.mode_step = step_;
+    row.payload = stretch_->payload;
+    row.index = stretch_->rows;
+    row.event_file = path_;
+    loaded_.rows.push_back({.row = row, .seen = seen_});
+  }
+  ++row_;
+  ++stretch_->rows;
+  stretch_->starts += filled_ * (stretch_->wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
+  stretch_->lengths += filled_ * (stretch_->wide_lengths ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
+  filled_ = 0;
+}
 
 }  // namespace smd::detail::layout

@@ -115,20 +115,21 @@ class Logs {
       values_.clear();
       superseded_ = 0;
     }
-    CHECK(std::is_sorted(found.loaded.rows.begin(), found.loaded.rows.end(),
-                         [&](const auto& a, const auto& b) { return found.listing->before(a.row.file, b.row.file); }));
+    const std::vector<StepRow> rows = rows_of(found.loaded.rows);
+    CHECK(std::is_sorted(rows.begin(), rows.end(),
+                         [&](const auto& a, const auto& b) { return found.listing->before(a.file, b.file); }));
     std::uint64_t last_row = last_row_;
-    for (const LoadedSteps::Row& row : found.loaded.rows) {
-      const Tables& tables = found.loaded.tables.at(row.tables);
-      const Payload payload = tables.payloads.at(row.row.payload).of_row(row.row.index);
-      CHECK(row.row.file.id > last_row_);
-      last_row = std::max(last_row, row.row.file.id);
-      CHECK(found.listing->path(row.row.file) == tables.paths[row.row.event_file]);
+    const Tables& tables = found.loaded.tables.front();
+    for (const StepRow& row : rows) {
+      const Payload payload = tables.payloads.at(row.payload).of_row(row.index);
+      CHECK(row.file.id > last_row_);
+      last_row = std::max(last_row, row.file.id);
+      CHECK(found.listing->path(row.file) == tables.paths[row.event_file]);
       for (std::uint32_t i = 0; i < payload.count; ++i) {
         const auto bits = static_cast<std::uint32_t>(payload.start(i));
-        values_.push_back({*found.listing->workers.at(row.row.file.worker),
-                           std::string(tables.names[tables.name_lists.at(payload.names)[i]]), row.row.file.step,
-                           std::bit_cast<float>(bits), row.row.file.id});
+        values_.push_back({*found.listing->workers.at(row.file.worker),
+                           std::string(tables.names[tables.name_lists.at(payload.names)[i]]), row.file.step,
+                           std::bit_cast<float>(bits), row.file.id});
       }
     }
     last_row_ = last_row;
@@ -165,10 +166,28 @@ TEST_CASE("values of runs, at their steps") {
   const Found found = logs.look();
   CHECK(logs.values() ==
         Values{{w0, "acc", 0, 0.25F}, {w0, "loss", 0, 0.5F}, {w0, "loss", 1, 0.125F}, {w0, "train/loss", 1, 8.0F}});
-  CHECK(found.loaded.rows.size() == 3);  // the first two values of step 0 are of one row
+  CHECK(count_rows(found.loaded.rows) == 3);  // the first two values of step 0 are of one row
   CHECK(found.news);
   CHECK_FALSE(found.listing->ended);
   CHECK(found.listing->notes.empty());
+}
+
+TEST_CASE("tags of two runs that make one name are told once, with both") {
+  Logs logs;
+  logs.append(file_name(0, 1), scalar("train/loss", 0, 1, 0.5F) + scalar("train/acc", 0, 1, 0.5F));
+  const Found first = logs.look();
+  CHECK(first.listing->notes.empty());
+  logs.append("train/" + file_name(0, 2),
+              scalar("loss", 5, 1, 8) + scalar("loss", 6, 2, 8) + scalar("train/acc", 5, 1, 8));
+  const Found both = logs.look();
+  const std::vector<Problem> notes = both.listing->notes.all();
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].kind == ProblemKind::warning);
+  CHECK(notes[0].file == "train/" + file_name(0, 2));
+  CHECK(notes[0].offset == 0);
+  CHECK(notes[0].text ==
+        "the tag 'loss' of the run 'train' and the tag 'train/loss' of the trial's own folder have one name: their "
+        "values are read as those of one tensor; give the run's folder another name to tell them apart");
 }
 
 TEST_CASE("a second look reads what is new") {
@@ -184,8 +203,31 @@ TEST_CASE("a second look reads what is new") {
   const Found more = logs.look();
   CHECK(more.news);
   CHECK_FALSE(more.afresh);
-  CHECK(more.loaded.rows.size() == 2);
+  CHECK(count_rows(more.loaded.rows) == 2);
   CHECK(logs.values() == Values{{w0, "eval/loss", 1, 4.0F}, {w0, "loss", 0, 0.5F}, {w0, "loss", 1, 0.25F}});
+}
+
+TEST_CASE("values that are read again because a file is a concurrent writer's are marked as seen") {
+  Logs logs;
+  logs.append(file_name(0, 1), scalar("loss", 0, 1, 0.5F) + scalar("loss", 1, 2, 0.25F));
+  logs.look();
+  logs.append(file_name(2, 2), scalar("loss", 0, 3, 8) + scalar("loss", 1, 4, 8));  // a restart, as far as one can tell
+  logs.look();
+  logs.append(file_name(0, 1), scalar("loss", 2, 5, 0.125F));  // but the first one goes on
+  const Found again = logs.look();
+  CHECK(again.afresh);
+  std::vector<std::pair<std::int64_t, bool>> found;
+  for (const RowSequence& rows : again.loaded.rows) {
+    for (std::uint32_t i = 0; i < rows.count; ++i) {
+      found.emplace_back(rows.step(i), rows.seen);
+    }
+  }
+  CHECK(found == std::vector<std::pair<std::int64_t, bool>>{{0, true}, {0, true}, {1, true}, {1, true}, {2, false}});
+  CHECK(logs.values() == Values{{w0, "loss", 0, 0.5F},
+                                {w0, "loss", 1, 0.25F},
+                                {w0, "loss", 2, 0.125F},
+                                {w1, "loss", 0, 8.0F},
+                                {w1, "loss", 1, 8.0F}});
 }
 
 TEST_CASE("all rows again, if they are asked for") {
@@ -193,7 +235,7 @@ TEST_CASE("all rows again, if they are asked for") {
   logs.append(file_name(0, 1), scalar("loss", 0, 1, 0.5F) + scalar("loss", 1, 2, 0.25F));
   logs.look();
   const Found again = logs.look(true, {}, true);
-  CHECK(again.loaded.rows.size() == 2);
+  CHECK(count_rows(again.loaded.rows) == 2);
   CHECK(again.afresh);
   CHECK(logs.values() == Values{{w0, "loss", 0, 0.5F}, {w0, "loss", 1, 0.25F}});
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace smd::detail::layout;
@@ -37,15 +38,16 @@ class Rows {
     writer_.finish(listing);
     std::vector<Entry> found;
     std::uint64_t id = 1;
-    for (const LoadedSteps::Row& row : loaded_.rows) {
-      CHECK(row.row.file.id == id++);
-      const Tables& tables = loaded_.tables.at(row.tables);
-      const Payload payload = tables.payloads.at(row.row.payload).of_row(row.row.index);
+    const Tables& tables = loaded_.tables.front();
+    for (const StepRow& row : rows_of(loaded_.rows)) {
+      CHECK(row.file.id == id++);
+      CHECK(row.mode_step == row.file.step);
+      const Payload payload = tables.payloads.at(row.payload).of_row(row.index);
       for (std::uint32_t i = 0; i < payload.count; ++i) {
         const PlaceKind kind =
             payload.types == no_id ? PlaceKind::record : tables.type_lists.at(payload.types).at(i).kind;
-        found.emplace_back(row.row.file.step, std::string(tables.names[tables.name_lists.at(payload.names).at(i)]),
-                           kind, payload.start(i), payload.length(i));
+        found.emplace_back(row.file.step, std::string(tables.names[tables.name_lists.at(payload.names).at(i)]), kind,
+                           payload.start(i), payload.length(i));
       }
     }
     CHECK(found == added_);
@@ -74,6 +76,48 @@ TEST_CASE("rows alike share lists, and payloads by the thousand") {
   CHECK(tables.name_lists.size() == 1);
   CHECK(tables.type_lists.size() == 1);
   CHECK(tables.payloads.size() == 11 + 4);  // of 1, 2, 4, …, 1024 rows, 2047 together; then of 2048 at most
+  CHECK(rows.loaded().rows.size() == 11 + 4);
+}
+
+TEST_CASE("rows of one payload whose steps are equally far apart are one sequence") {
+  Rows rows;
+  for (const std::int64_t step : {-7, 0, 5, 15, 16, 17, 100}) {
+    rows.add(step, "loss", PlaceKind::number, Dtype::float32, 1, wide);
+  }
+  rows.check();
+  const std::vector<RowSequence>& found = rows.loaded().rows;
+  REQUIRE(found.size() == 4);  // payloads have 1, 2, 4 rows
+  CHECK(found[0].count == 1);
+  CHECK(found[1].count == 2);
+  CHECK(found[1].stride == 5);
+  CHECK(found[2].count == 3);
+  CHECK(found[2].last_step() == 17);
+  CHECK(found[3].row.file.step == 100);
+}
+
+TEST_CASE("steps that go back, or are as far apart as numbers go") {
+  Rows rows;
+  for (const std::int64_t step : {INT64_MIN, std::int64_t{0}, INT64_MAX - 1, INT64_MAX}) {
+    rows.add(step, "loss", PlaceKind::number, Dtype::float32, 1, wide);
+  }
+  rows.check();
+  LoadedSteps loaded;
+  RowWriter writer(loaded, 1);
+  writer.begin_file(writer.tables().paths.add("events"), 0);
+  const std::uint32_t name = writer.tables().names.add("loss");
+  for (const std::int64_t step : {0, 1, 2, 3, 1, 2, 3, 4}) {
+    writer.begin_values(step);
+    writer.add(name, PlaceKind::number, Dtype::float32, 1, wide);
+  }
+  LogListing listing;
+  listing.add_workers(1);
+  writer.finish(listing);
+  std::vector<std::pair<std::int64_t, std::uint64_t>> found;
+  for (const StepRow& row : rows_of(loaded.rows)) {
+    found.emplace_back(row.file.step, row.file.id);
+  }
+  CHECK(found == std::vector<std::pair<std::int64_t, std::uint64_t>>{
+                     {0, 1}, {1, 2}, {1, 5}, {2, 3}, {2, 6}, {3, 4}, {3, 7}, {4, 8}});
 }
 
 TEST_CASE("rows that end early, go on, or turn out unlike the last one") {
