@@ -12,8 +12,9 @@ namespace smd::tool {
 
 namespace {
 
-constexpr double border = 12;
-constexpr double title_font = 17;
+constexpr double document_border = 12;
+constexpr double element_border = 2;  // a page has margins of its own
+constexpr double title_font = 15;
 constexpr double subtitle_font = 13;
 constexpr std::size_t rows_in_words = 20;
 
@@ -40,7 +41,7 @@ std::string title_and_description(const Chart& chart) {
 }
 
 // The element around a drawing. `before` stands ahead of it.
-std::string element(const Drawing& drawing, std::string_view attributes, std::string_view before) {
+std::string element(const Drawing& drawing, double border, std::string_view attributes, std::string_view before) {
   const std::string width = coordinate(drawing.width + 2 * border);
   const std::string height = coordinate(drawing.y + 2 * border);
   return fmt::format(
@@ -52,14 +53,14 @@ std::string element(const Drawing& drawing, std::string_view attributes, std::st
 }  // namespace
 
 std::string svg_element(const Chart& chart) {
-  Drawing drawing = {.width = chart_width - 2 * border};
+  Drawing drawing = {.width = element_width - 2 * element_border};
   draw_chart(drawing, chart);
-  return element(drawing, R"(role="img" )", title_and_description(chart));
+  return element(drawing, element_border, R"(role="img" )", title_and_description(chart));
 }
 
 std::string svg_document(std::span<const Chart> charts, std::string_view title) {
   constexpr double enlarged = 1.2;  // where there is room for it
-  Drawing drawing = {.width = chart_width - 2 * border};
+  Drawing drawing = {.width = chart_width - 2 * document_border};
   if (!title.empty()) {
     put_paragraph(drawing, "title", title_font, title, 3);
     drawing.y += 10;
@@ -72,11 +73,11 @@ std::string svg_document(std::span<const Chart> charts, std::string_view title) 
   }
   const std::string attributes =
       fmt::format(R"(xmlns="http://www.w3.org/2000/svg" width="{}" height="{}" )", coordinate(chart_width * enlarged),
-                  coordinate((drawing.y + 2 * border) * enlarged));
+                  coordinate((drawing.y + 2 * document_border) * enlarged));
   const std::string before = fmt::format(
       "<title>{}</title>\n<style>\n:root{{color-scheme:light dark;max-width:100%;height:auto}}\n{}</style>\n",
       xml(title.empty() ? std::string_view(charts.front().title) : title), chart_style());
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + element(drawing, attributes, before);
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + element(drawing, document_border, attributes, before);
 }
 
 }  // namespace smd::tool

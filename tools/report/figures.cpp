@@ -98,7 +98,7 @@ void Figures::collect(const RuleResult& result, const std::string& trial, const 
     if (finding.step && marks.size() < most_marks) {
       marks.push_back({*finding.step,
                        fmt::format("{}{}step {}, {}: {}", trial, trial.empty() ? "" : ": ", finding.step->value,
-                                   result.name, finding.message),
+                                   result.name, short_numbers(finding.message)),
                        link});
     }
   }

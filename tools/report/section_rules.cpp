@@ -108,18 +108,24 @@ std::string steps_text(const RuleResult& result) {
                      result.steps_evaluated == 1 ? "step" : "steps", result.first_step->value, result.last_step->value);
 }
 
-std::string result_html(const PageContext& page, const TrialReport& trial, const RuleResult& result,
-                        const std::string& anchor) {
-  const bool triggered = !result.findings.empty();
-  const std::string said = triggered ? result.findings.front().message : result.message;
-  const std::string at = triggered ? place_of(result.findings.front()) : std::string();
-  std::string out = fmt::format("<div class=\"rule {}\" id=\"{}\">\n<p><strong>{}</strong> {}{}{}{}</p>\n",
-                                look_of(result.status), anchor, name_html(result.name), xml(to_string(result.status)),
-                                at.empty() ? "" : fmt::format(" at step {}", at),
-                                said.empty() ? "." : fmt::format(": {}.", name_html(said)), steps_text(result));
+std::string warnings_html(const RuleResult& result) {
+  std::string out;
   for (const std::string& warning : result.warnings) {
     out += fmt::format("<p class=\"remark\">{}</p>\n", name_html(warning));
   }
+  return out;
+}
+
+// What a rule found, or why it could not be evaluated.
+std::string result_html(const PageContext& page, const TrialReport& trial, const RuleResult& result,
+                        const std::string& anchor) {
+  const bool triggered = !result.findings.empty();
+  const std::string said = short_numbers(triggered ? result.findings.front().message : result.message);
+  const std::string at = triggered ? place_of(result.findings.front()) : std::string();
+  std::string out = fmt::format(
+      "<div class=\"rule {}\" id=\"{}\">\n<p><strong>{}</strong> {}{}{}{}</p>\n{}", look_of(result.status), anchor,
+      name_html(result.name), xml(to_string(result.status)), at.empty() ? "" : fmt::format(" at step {}", at),
+      said.empty() ? "." : fmt::format(": {}.", name_html(said)), steps_text(result), warnings_html(result));
   if (triggered) {
     out +=
         details_html(fmt::format("{} {}", result.findings.size(), result.findings.size() == 1 ? "finding" : "findings"),
@@ -128,6 +134,19 @@ std::string result_html(const PageContext& page, const TrialReport& trial, const
     out += details_html("Command", command_html(rule_command(page, trial, result)));
   }
   return out + "</div>\n";
+}
+
+// One line, with the rest one click away.
+std::string line_html(const PageContext& page, const TrialReport& trial, const RuleResult& result,
+                      const std::string& anchor) {
+  const std::string line =
+      fmt::format("<strong>{}</strong> {}.{}{}", name_html(result.name), xml(to_string(result.status)),
+                  steps_text(result), result.warnings.empty() ? "" : " With a warning.");
+  const std::string said =
+      result.message.empty() ? std::string() : fmt::format("<p>{}</p>\n", name_html(short_numbers(result.message)));
+  return fmt::format(
+      "<li class=\"rule {}\" id=\"{}\">{}</li>\n", look_of(result.status), anchor,
+      details_html(line, said + warnings_html(result) + command_html(rule_command(page, trial, result))));
 }
 
 std::string passed_over_html(const TrialReport& trial) {
@@ -158,9 +177,13 @@ std::string rules_section(const PageContext& page) {
     if (page.trials.size() > 1 && trial.unread.empty()) {
       out += fmt::format("<h3>{}</h3>\n", name_html(trial.name));
     }
+    std::string lines;
     for (const std::size_t rule : order) {
-      out += result_html(page, trial, trial.results[rule], rule_anchor(i, rule));
+      const RuleResult& result = trial.results[rule];
+      const bool in_full = !result.findings.empty() || gravity(result.status) <= gravity(RuleStatus::error);
+      (in_full ? out : lines) += (in_full ? result_html : line_html)(page, trial, result, rule_anchor(i, rule));
     }
+    out += lines.empty() ? lines : fmt::format("<ul class=\"lines\">\n{}</ul>\n", lines);
     out += passed_over_html(trial);
   }
   return section_html("rules", "Rules", out);
