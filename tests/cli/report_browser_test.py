@@ -14,7 +14,7 @@ import sys
 import tempfile
 import unittest
 
-from report_page import Page
+from report_page import Page, compare_with_commands
 
 ARGUMENTS = None
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TERM": "dumb"}
@@ -27,6 +27,11 @@ def browser():
     if found is None:
         raise unittest.SkipTest("no Chromium: install the package chromium")
     return found
+
+
+def rows(*command):
+    done = subprocess.run([*command, "--jsonl"], env=ENVIRONMENT, check=False, stdout=subprocess.PIPE)
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 class Browser(unittest.TestCase):
@@ -105,16 +110,24 @@ class Browser(unittest.TestCase):
         with open(file, encoding="utf-8", newline="") as page:
             self.assertEqual(re.sub(r"\s+", " ", Page(page.read()).one("main").text()).strip(), body["without"])
         self.assertIn('class="js"', with_script)  # the policy let the script run
+        return with_script
 
     def shoot(self, name, file):
+        """Pictures of what is seen first. No window is narrower than 500 pixels: a frame is."""
         if ARGUMENTS.shots is None:
             return
         os.makedirs(ARGUMENTS.shots, exist_ok=True)
-        for width in (380, 800, 1600):
+        for width, height in ((380, 1600), (800, 1600), (1600, 1400)):
+            frame = self.path(f"{name}-{width}.frame.html")
+            with open(frame, "w", encoding="utf-8") as page:
+                page.write(f'<!DOCTYPE html><body style="margin:0"><iframe src="{os.path.basename(file)}" '
+                           f'style="border:0;width:{width}px;height:{height}px"></iframe>')
             for look in ("light", "dark"):
                 dark = ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if look == "dark" else []
-                self.open(file, f"--screenshot={os.path.join(ARGUMENTS.shots, f'{name}-{width}-{look}.png')}",
-                          f"--window-size={width},{2 * width if width > 400 else 1400}", "--hide-scrollbars", *dark)
+                shot = os.path.join(ARGUMENTS.shots, f"{name}-{width}-{look}.png")
+                self.open(frame, f"--screenshot={shot}", f"--window-size={max(width, 500)},{height}", "--hide-scrollbars",
+                          *dark)
+                self.assertGreater(os.path.getsize(shot), 10_000)
 
     def test_recorded(self):
         for name, trial in (("digits", os.path.join(ARGUMENTS.trials, "pt_digits_train_eval")),
@@ -122,7 +135,8 @@ class Browser(unittest.TestCase):
                             ("histograms", os.path.join(ARGUMENTS.logs, "pt_histograms"))):
             with self.subTest(trial=name):
                 file = self.report(name, trial)
-                self.check(file)
+                dom = self.check(file)
+                self.assertGreater(compare_with_commands(self, Page(dom), rows), 0)
                 self.shoot(name, file)
 
     def test_several(self):
@@ -131,10 +145,19 @@ class Browser(unittest.TestCase):
         self.shoot("several", file)
 
     def test_hostile(self):
-        """A name that tries to load something."""
-        saved = [{"step": step, "tensor": HOSTILE, "value": 1.0 / (step + 1), "collections": ["losses"]}
-                 for step in range(5)]
-        self.check(self.report("hostile", self.save("hostile", saved)))
+        """Names that try to load something or to run, in every place where a name can stand."""
+        saved = [{"step": step, "tensor": name, "value": value, "worker": worker, "collections": [collection, HOSTILE]}
+                 for step in range(5) for worker in (f"w1{HOSTILE}", "w2]]><script>alert(2)</script>")
+                 for name, collection, value in (
+                     (HOSTILE, "losses", 1.0 / (step + 1)), ("x\u202e" + HOSTILE, "weights", [1.0 + step] * 300),
+                     ("n" * 10_000, "gradients", ["NaN"] * 300), ("javascript:alert(1)", "relu_activation", [0.0] * 300))]
+        trial = self.save("a<b>'&\"", saved)
+        file = self.report("hostile", trial, "--title", f"</title></style>{HOSTILE}\u202e", "-r", "ExplodingTensor", "-r",
+                           "LossNotDecreasing")
+        dom = Page(self.check(file))
+        self.assertEqual([node.tag for node in dom.root.all() if node.tag in ("img", "b", "iframe")], [])
+        self.assertEqual(len(list(dom.root.all("script"))), 1)
+        self.shoot("hostile", file)
 
 
 def main():

@@ -22,7 +22,8 @@ section,.first>div,.first>figure{background:var(--paper);border:1px solid var(--
 section{margin:14px 0}
 .quiet,.remark,footer{color:var(--quiet);font-size:.88rem}
 .first{display:grid;gap:14px;grid-template-columns:repeat(auto-fit,minmax(min(100%,370px),1fr));align-items:start}
-.first figure{max-width:640px}
+.first figure{max-width:520px}
+@media (min-width:1000px){.first{grid-template-columns:minmax(0,7fr) minmax(0,5fr)}}
 .figures{display:grid;gap:18px;grid-template-columns:repeat(auto-fill,minmax(min(100%,340px),1fr));align-items:start}
 .figures>*{min-width:0;max-width:560px}
 figure{margin:0;position:relative}

@@ -104,8 +104,8 @@ std::string steps_text(const RuleResult& result) {
   if (!result.first_step || !result.last_step) {
     return {};
   }
-  return fmt::format(" {} {} looked at, from {} to {}.", result.steps_evaluated,
-                     result.steps_evaluated == 1 ? "step" : "steps", result.first_step->value, result.last_step->value);
+  return fmt::format(" {} {}, {} to {}.", result.steps_evaluated, result.steps_evaluated == 1 ? "step" : "steps",
+                     result.first_step->value, result.last_step->value);
 }
 
 std::string warnings_html(const RuleResult& result) {
