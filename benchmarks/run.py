@@ -18,10 +18,12 @@ import measurements_parts
 import growth
 import machine
 import page
+import reports
 from bench import Bench, Skipped, wanted
 
 # In the order of the page. --only uses the function's name; the title is the first line of its docstring.
-MEASUREMENTS = (*measurements.MEASUREMENTS, differences.differences, *measurements_parts.MEASUREMENTS, measurements.s3)
+MEASUREMENTS = (*measurements.MEASUREMENTS, differences.differences, *measurements_parts.MEASUREMENTS, reports.reports,
+                measurements.s3)
 
 
 def title(measurement):
