@@ -136,7 +136,9 @@ void Examination::say(const RuleResult& result) {
 
 TrialReport Examination::report(bool last) {
   TrialReport report = {
-      .name = name_, .facts = facts_of(trial_), .histories = std::make_shared<const Histories>(survey_.histories())};
+      .name = name_,
+      .facts = facts_of(trial_),
+      .histories = std::make_shared<const Histories>(last ? survey_.take_histories() : survey_.histories())};
   report.buckets = saved_histograms(trial_, *report.histories, steps_);
   if (report.histories->last_write) {
     show_date(report.facts.written, Cell(*report.histories->last_write), 0);
