@@ -29,8 +29,8 @@ class PictureView : public DiffView {
     const bool zero = row.state == State::equal && of.l2_diff == 0.0;
     const std::array<std::optional<double>, 3> numbers = {of.max_abs, of.l2_diff, zero ? of.l2_diff : of.rel_l2};
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const Curves::Point point = {.tensor = row.tensor,
-                                   .worker = row.worker,
+      const Curves::Point point = {.tensor = options_.by.tensor ? row.tensor : "",
+                                   .worker = options_.by.worker ? row.worker : "",
                                    .reduction = i,
                                    .step = row.step->value,
                                    .mode_step = row.step->value};
