@@ -89,6 +89,11 @@ Examination::Examination(const ExaminationContext& context, Trial& trial, std::s
     options.now = [this] { return survey_.histories().last_write.value_or(0); };
   }
   steps_ = options;
+  options.most_findings = listed_findings;
+  options.on_finding = [this](std::size_t rule, const Finding& finding) {
+    tallies_.resize(std::max(tallies_.size(), rule + 1));
+    tallies_[rule].add(finding);
+  };
   evaluator_.emplace(trial, std::move(options));
   evaluator_->add(survey_);
   context.others.allow(name_);
@@ -155,6 +160,9 @@ TrialReport Examination::report(bool last) {
     } else {
       const bool passed = !chosen && result.status == RuleStatus::not_evaluated;
       (passed ? report.passed_over : report.results).push_back(result);
+      if (!passed) {
+        report.tallies.push_back(i < tallies_.size() ? tallies_[i] : FindingTally());
+      }
       if (last && result.status == RuleStatus::issues_found) {
         context_.messages.raise(ExitStatus::no);
       }

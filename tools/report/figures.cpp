@@ -17,7 +17,7 @@ namespace smd::tool::report {
 
 namespace {
 
-constexpr std::size_t most_marks = 400;          // in one figure
+constexpr std::size_t most_marks = 400;          // in one figure: of more, every so many
 constexpr std::size_t points_of_figure = 14000;  // of all curves, about 200 kB
 constexpr std::size_t most_table_rows = 300;
 
@@ -84,21 +84,21 @@ std::size_t columns_for(std::size_t curves) noexcept {
 Figures::Figures(std::span<const TrialReport> trials) {
   for (std::size_t trial = 0; trial < trials.size(); ++trial) {
     for (std::size_t rule = 0; rule < trials[trial].results.size(); ++rule) {
-      collect(trials[trial].results[rule], trials.size() > 1 ? trials[trial].name : std::string(),
-              fmt::format("#{}", rule_anchor(trial, rule)));
+      collect(trials[trial].results[rule], trials[trial].tallies[rule],
+              trials.size() > 1 ? trials[trial].name : std::string(), fmt::format("#{}", rule_anchor(trial, rule)));
     }
   }
 }
 
-void Figures::collect(const RuleResult& result, const std::string& trial, const std::string& link) {
-  for (const Finding& finding : result.findings) {
-    const std::string tensor = finding.tensor.value_or(std::string());
-    ++counts_[tensor];
+void Figures::collect(const RuleResult& result, const FindingTally& tally, const std::string& trial,
+                      const std::string& link) {
+  for (const auto& [tensor, found] : tally.tensors()) {
+    counts_[tensor] += found.count;
     std::vector<Mark>& marks = marks_[tensor];
-    if (finding.step && marks.size() < most_marks) {
-      marks.push_back({*finding.step,
-                       fmt::format("{}{}step {}, {}: {}", trial, trial.empty() ? "" : ": ", finding.step->value,
-                                   result.name, short_numbers(finding.message)),
+    for (const FindingMark& mark : found.marks) {
+      marks.push_back({mark.step,
+                       fmt::format("{}{}step {}, {}: {}", trial, trial.empty() ? "" : ": ", mark.step.value,
+                                   result.name, short_numbers(mark.message)),
                        link});
     }
   }
@@ -126,10 +126,10 @@ std::vector<ChartFinding> Figures::marks_of(const std::set<std::string>& tensors
   std::stable_sort(marks.begin(), marks.end(), [](const Mark* a, const Mark* b) { return a->step < b->step; });
   std::vector<ChartFinding> findings;
   std::set<std::pair<GlobalStep, std::string_view>> seen;  // a rule is marked once at a step
-  for (const Mark* const mark : marks) {
-    if (findings.size() < most_marks && seen.emplace(mark->step, mark->link).second) {
-      findings.push_back({static_cast<double>(mark->step.value), mark->text, mark->link});
-    }
+  std::erase_if(marks, [&](const Mark* mark) { return !seen.emplace(mark->step, mark->link).second; });
+  const std::size_t every = (marks.size() + most_marks - 1) / most_marks;
+  for (std::size_t i = 0; i < marks.size(); i += every) {
+    findings.push_back({static_cast<double>(marks[i]->step.value), marks[i]->text, marks[i]->link});
   }
   return findings;
 }

@@ -41,7 +41,7 @@ class Figures {
     std::string link;
   };
 
-  void collect(const RuleResult& result, const std::string& trial, const std::string& link);
+  void collect(const RuleResult& result, const FindingTally& tally, const std::string& trial, const std::string& link);
   [[nodiscard]] std::vector<ChartFinding> marks_of(const std::set<std::string>& tensors) const;
 
   std::map<std::string, std::vector<Mark>, std::less<>> marks_;  // by tensor; empty: of none

@@ -35,6 +35,8 @@ struct EvaluationOptions {
   /// What a rule throws leaves the evaluator, which can then only be asked for results. False: it ends that rule, as
   /// its failure.
   bool rethrow = false;
+  /// How many findings of a rule its result keeps, at least one: the first. `on_finding` gets all.
+  std::size_t most_findings = SIZE_MAX;
   unsigned jobs = 0;                 ///< Threads; 0: one per CPU.
   std::function<double()> now = {};  ///< Seconds since 1970; default: the system's clock.
   /// Each finding as it is made, with the number of its rule: by step, then rule. In the calling thread.

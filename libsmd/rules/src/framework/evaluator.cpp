@@ -155,6 +155,10 @@ void Evaluator::Impl::report_new() {
       options.on_finding(one.rule, *one.finding);
     }
   }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].keep_findings(options.most_findings);
+    reported[i] = runs[i].result().findings.size();
+  }
 }
 
 /// Results of rules that want to see nothing more are final before the others' are.
