@@ -35,7 +35,7 @@ std::string numbers_table(const Chart& chart) {
     std::vector<HtmlCell>& cells = rows.emplace_back();
     for (const std::string& cell : row) {
       const bool number = !cells.empty() && is_number(cell);
-      cells.push_back({number ? xml(cell) : name_html(cell), number});
+      cells.push_back({number || cell.empty() ? xml(cell) : name_html(cell), number});
     }
   }
   std::string out = table_html(chart.title, table.header, rows);
@@ -78,7 +78,7 @@ std::string axes_of(const Chart& chart) {
 std::string rule_anchor(std::size_t trial, std::size_t rule) { return fmt::format("rule-{}-{}", trial + 1, rule + 1); }
 
 std::size_t columns_for(std::size_t curves) noexcept {
-  return std::clamp<std::size_t>(points_of_figure / (4 * std::max<std::size_t>(curves, 1)), 12, 560);
+  return std::clamp<std::size_t>(points_of_figure / (4 * std::max<std::size_t>(curves, 1)), 6, 560);
 }
 
 Figures::Figures(std::span<const TrialReport> trials) {

@@ -38,13 +38,13 @@ std::string table_html(std::string_view caption, std::span<const std::string> he
       fmt::format("<div class=\"scroll\"><table class=\"sortable\"><caption>{}</caption><thead><tr>", xml(caption));
   for (std::size_t i = 0; i < header.size(); ++i) {
     const bool number = !rows.empty() && rows.front()[i].number;
-    out += fmt::format("<th scope=\"col\"{}>{}</th>", number ? " class=\"number\"" : "", xml(header[i]));
+    out += fmt::format("<th scope=\"col\"{}>{}</th>", number ? " class=n" : "", xml(header[i]));
   }
   out += "</tr></thead>\n<tbody>\n";
   for (const std::vector<HtmlCell>& row : rows) {
     out += "<tr>";
     for (const HtmlCell& cell : row) {
-      out += fmt::format("<td{}{}>{}</td>", cell.number ? " class=\"number\"" : "",
+      out += fmt::format("<td{}{}>{}</td>", cell.number ? " class=n" : "",
                          cell.sort_key.empty() ? "" : fmt::format(" data-key=\"{}\"", xml(cell.sort_key)), cell.html);
     }
     out += "</tr>\n";
