@@ -7,7 +7,7 @@ namespace smd::tool::report {
 
 namespace {
 
-constexpr std::size_t most_marks = 8000;  // of one rule, or one for each tensor
+constexpr std::size_t most_in_tally = 8000;  // of one rule, or one for each tensor
 
 }  // namespace
 
@@ -18,7 +18,7 @@ void FindingTally::add(const Finding& finding) {
   ++of.count;
   if (kept) {
     of.marks.push_back({*finding.step, finding.message});
-    if (++marks_ > most_marks && marks_ > 2 * tensors_.size()) {
+    if (++marks_ > most_in_tally && marks_ > 2 * tensors_.size()) {
       halve();
     }
   }
