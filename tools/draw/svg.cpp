@@ -17,14 +17,15 @@ constexpr double element_border = 2;  // a page has margins of its own
 constexpr double title_font = 15;
 constexpr double subtitle_font = 13;
 constexpr std::size_t rows_in_words = 20;
+constexpr std::size_t rows_of_element = 5;  // a table stands behind it
 
-std::string words(const Chart& chart) {
+std::string words(const Chart& chart, std::size_t most) {
   std::string text = chart.subtitle;
   text += text.empty() ? "" : ". ";
-  for (std::size_t i = 0; i < chart.findings.size() && i < rows_in_words; ++i) {
+  for (std::size_t i = 0; i < chart.findings.size() && i < most; ++i) {
     text += chart.findings[i].text + ". ";
   }
-  return text + table_text(chart_table(chart), rows_in_words);
+  return text + table_text(chart_table(chart), most);
 }
 
 void draw_chart(Drawing& to, const Chart& chart) {
@@ -36,8 +37,8 @@ void draw_chart(Drawing& to, const Chart& chart) {
   std::visit([&](const auto& content) { draw_content(to, chart, content); }, chart.content);
 }
 
-std::string title_and_description(const Chart& chart) {
-  return fmt::format("<title>{}</title>\n<desc>{}</desc>\n", xml(chart.title), xml(words(chart)));
+std::string title_and_description(const Chart& chart, std::size_t most) {
+  return fmt::format("<title>{}</title>\n<desc>{}</desc>\n", xml(chart.title), xml(words(chart, most)));
 }
 
 // The element around a drawing. `before` stands ahead of it.
@@ -55,7 +56,7 @@ std::string element(const Drawing& drawing, double border, std::string_view attr
 std::string svg_element(const Chart& chart) {
   Drawing drawing = {.width = element_width - 2 * element_border};
   draw_chart(drawing, chart);
-  return element(drawing, element_border, R"(role="img" )", title_and_description(chart));
+  return element(drawing, element_border, R"(role="img" )", title_and_description(chart, rows_of_element));
 }
 
 std::string svg_document(std::span<const Chart> charts, std::string_view title) {
@@ -67,7 +68,7 @@ std::string svg_document(std::span<const Chart> charts, std::string_view title) 
   }
   for (std::size_t i = 0; i < charts.size(); ++i) {
     drawing.y += i == 0 ? 0 : 18;
-    drawing.out += fmt::format(R"(<g class="panel" role="img">{})", title_and_description(charts[i]));
+    drawing.out += fmt::format(R"(<g class="panel" role="img">{})", title_and_description(charts[i], rows_in_words));
     draw_chart(drawing, charts[i]);
     drawing.out += "</g>\n";
   }

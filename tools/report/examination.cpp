@@ -18,8 +18,10 @@ namespace {
 
 // What all curves of a trial may keep, in columns.
 constexpr std::size_t column_budget = 160000;
-constexpr std::size_t fewest_columns = 32;
+constexpr std::size_t fewest_columns = 24;
 constexpr std::size_t most_columns = 512;
+// Of values that rules look back at.
+constexpr std::uint64_t most_kept_bytes = std::uint64_t{16} << 20;
 // The rule that holds losses of training and validation against each other.
 constexpr std::string_view pairing_rule = "Overfit";
 
@@ -90,6 +92,7 @@ Examination::Examination(const ExaminationContext& context, Trial& trial, std::s
   }
   steps_ = options;
   options.most_findings = listed_findings;
+  options.most_kept_bytes = most_kept_bytes;
   options.on_finding = [this](std::size_t rule, const Finding& finding) {
     tallies_.resize(std::max(tallies_.size(), rule + 1));
     tallies_[rule].add(finding);

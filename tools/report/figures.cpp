@@ -19,17 +19,16 @@ namespace {
 
 constexpr std::size_t most_marks = 400;          // in one figure: of more, every so many
 constexpr std::size_t points_of_figure = 14000;  // of all curves, about 200 kB
-constexpr std::size_t most_table_rows = 300;
 
 bool is_number(const std::string& cell) {
   return !cell.empty() && cell.find_first_not_of("0123456789+-.einfa") == std::string::npos;
 }
 
-std::string numbers_table(const Chart& chart) {
+std::string numbers_table(const Chart& chart, std::size_t most_rows) {
   const ChartTable table = chart_table(chart);
   std::vector<std::vector<HtmlCell>> rows;
   for (const std::vector<std::string>& row : table.rows) {
-    if (rows.size() == most_table_rows) {
+    if (rows.size() == most_rows) {
       break;
     }
     std::vector<HtmlCell>& cells = rows.emplace_back();
@@ -39,9 +38,9 @@ std::string numbers_table(const Chart& chart) {
     }
   }
   std::string out = table_html(chart.title, table.header, rows);
-  if (table.rows.size() > most_table_rows) {
+  if (table.rows.size() > most_rows) {
     out += fmt::format("<p class=\"remark\">And {} more; the command below prints all.</p>\n",
-                       table.rows.size() - most_table_rows);
+                       table.rows.size() - most_rows);
   }
   return out;
 }
@@ -145,7 +144,7 @@ std::string Figures::add(Figure figure) {
   if (!figure.remark.empty()) {
     out += fmt::format("<p class=\"remark\">{}</p>\n", xml(figure.remark));
   }
-  std::string behind = numbers_table(figure.chart);
+  std::string behind = numbers_table(figure.chart, figure.rows);
   for (const std::string& command : figure.commands) {
     behind += command_html(command);
   }

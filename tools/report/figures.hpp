@@ -20,6 +20,7 @@ struct Figure {
   std::set<std::string> tensors = {};      ///< Whose findings are marked.
   std::vector<std::string> commands = {};  ///< Which print the same numbers.
   std::string remark = {};                 ///< Text below it; may be empty.
+  std::size_t rows = 300;                  ///< Of the table behind it; the commands print all.
 };
 
 /// Numbers the figures of a page, marks the findings in them, and knows where a tensor is shown.

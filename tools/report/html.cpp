@@ -43,8 +43,10 @@ std::string table_html(std::string_view caption, std::span<const std::string> he
   out += "</tr></thead>\n<tbody>\n";
   for (const std::vector<HtmlCell>& row : rows) {
     out += "<tr>";
-    for (const HtmlCell& cell : row) {
-      out += fmt::format("<td{}{}>{}</td>", cell.number ? " class=n" : "",
+    for (std::size_t i = 0; i < row.size();
+         ++i) {  // most cells are numbers: the others have a class, but for the first
+      const HtmlCell& cell = row[i];
+      out += fmt::format("<td{}{}>{}</td>", i == 0 || cell.number || cell.html.empty() ? "" : " class=t",
                          cell.sort_key.empty() ? "" : fmt::format(" data-key=\"{}\"", xml(cell.sort_key)), cell.html);
     }
     out += "</tr>\n";

@@ -57,7 +57,8 @@ caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(5
 th,td{text-align:left;padding:3px 9px;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:normal}
 td bdi{overflow-wrap:anywhere}
 td:first-child{min-width:9em}
-.n{text-align:right;white-space:nowrap}
+th.n,td{text-align:right;white-space:nowrap}
+td:first-child,.t{text-align:left;white-space:normal}
 .js th{cursor:pointer}
 th[aria-sort=ascending]::after{content:" \25B2"}
 th[aria-sort=descending]::after{content:" \25BC"}

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t most_together = 60;  // tensors in one figure
 constexpr std::size_t worst_shown = 24;    // of more
+constexpr std::size_t rows_of_group = 12;  // in the table behind a figure of more
 
 // One statistic of many tensors.
 struct Many {
@@ -38,6 +39,9 @@ std::string figure_of(const PageContext& page, const Many& many, const std::stri
                              .y = many.y,
                              .content = curve_set(page.trials, curves, all)},
                    .tensors = together};
+  if (all != 0) {
+    figure.rows = rows_of_group;
+  }
   if (!many.reduction.empty()) {
     figure.commands.push_back(reduce_command(page, of, many.reduction));
   } else {

@@ -62,7 +62,7 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   std::vector<RuleResult> results;                // copies, as of the last call
   bool changed = true;                            // since then
   ReductionSets sets;
-  KeptValues kept;
+  KeptValues kept{options.most_kept_bytes};
   Window window{sets, kept};
   ReadCounters counters;
   std::size_t window_steps = 1;
