@@ -31,8 +31,9 @@ def first_paint(chromium, page):
         trace = os.path.join(folder, 'trace.json')
         subprocess.run([chromium, '--headless', '--no-sandbox', '--disable-gpu', '--window-size=1600,1200',
                         f'--user-data-dir={folder}/profile', '--trace-startup=loading,blink.user_timing',
-                        f'--trace-startup-file={trace}', '--trace-startup-duration=0', '--screenshot=' + folder + '/shot.png',
-                        'file://' + os.path.abspath(page)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+                        f'--trace-startup-file={trace}', '--trace-startup-format=json', '--trace-startup-duration=0',
+                        '--screenshot=' + folder + '/shot.png', 'file://' + os.path.abspath(page)],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
         with open(trace, encoding='utf-8') as file:
             events = json.load(file)['traceEvents']
     paints = [event for event in events if event['name'] == 'firstContentfulPaint']

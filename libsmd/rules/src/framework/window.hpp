@@ -51,7 +51,7 @@ class KeptValues {
     bool usable = false;
   };
 
-  explicit KeptValues(std::uint64_t most_bytes) noexcept : most_bytes_(most_bytes) {}
+  explicit KeptValues(std::uint64_t most_bytes = std::uint64_t{256} << 20) noexcept : most_bytes_(most_bytes) {}
 
   [[nodiscard]] const Kept* find(const Key& key);
   void put(const Key& key, Kept kept);
