@@ -17,8 +17,7 @@ using smd::tool::report::shell_word;
 using smd::tool::report::short_numbers;
 
 TEST_CASE("names are text, whatever they hold") {
-  CHECK(name_html("</script><img src=x onerror='a'>") ==
-        "<bdi>&lt;/script&gt;&lt;img src=x onerror='a'&gt;</bdi>");
+  CHECK(name_html("</script><img src=x onerror='a'>") == "<bdi>&lt;/script&gt;&lt;img src=x onerror='a'&gt;</bdi>");
   CHECK(name_html("]]>\"&") == "<bdi>]]&gt;&quot;&amp;</bdi>");
   CHECK(name_html("a\xE2\x80\xAE"
                   "b") == "<bdi>a\\u{202e}b</bdi>");
