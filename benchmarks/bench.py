@@ -17,6 +17,7 @@ TRIALS = {
     'tiny': ({'steps': 2, 'tensors': 3}, {}),
     'small': ({'steps': 20, 'tensors': 20}, {}),
     'long': ({'steps': 20000, 'tensors': 50}, {'steps': 2000}),
+    'wide': ({'steps': 200, 'tensors': 2000, 'elements': 64}, {'steps': 20}),
     'distinct': ({'steps': 20000, 'tensors': 50, 'distinct': True}, {'steps': 2000}),
     'big': ({'steps': 1, 'big': 1 << 30}, {'big': 1 << 26}),
     # A record holds no more than 2 GiB: a tensor of 4 GiB has two workers.

@@ -19,11 +19,12 @@ import measurements_parts
 import growth
 import machine
 import page
+import reports
 from bench import Bench, Skipped, wanted
 
 # In the order of the page. --only uses the function's name; the title is the first line of its docstring.
 MEASUREMENTS = (*measurements.MEASUREMENTS, differences.differences, differences.checkpoints,
-                *measurements_parts.MEASUREMENTS, fleet.fleet, measurements.s3)
+                *measurements_parts.MEASUREMENTS, reports.reports, fleet.fleet, measurements.s3)
 
 
 def title(measurement):

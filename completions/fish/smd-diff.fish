@@ -16,7 +16,7 @@ complete -c smd-diff -s s -l step -d 'steps, counted in the mode: N, A:B, A:B:S,
 complete -c smd-diff -l every -d 'of these steps keep each Nth' -x
 complete -c smd-diff -s w -l worker -d 'what this worker saved; all: every worker (default for values: the first by name)' -x -a '(__smd_values worker)'
 complete -c smd-diff -l incomplete -d 'also steps that not all workers have written'
-complete -c smd-diff -s f -l format -d 'how to print results (default: table on a terminal, else tsv)' -x -a '(__smd_values choice table tsv csv json jsonl)'
+complete -c smd-diff -s f -l format -d 'how to print results (default: table on a terminal, else tsv)' -x -a '(__smd_values choice table tsv csv json jsonl svg)'
 complete -c smd-diff -l json -d 'short for --format=json'
 complete -c smd-diff -l jsonl -d 'short for --format=jsonl'
 complete -c smd-diff -l csv -d 'short for --format=csv'
@@ -32,6 +32,8 @@ complete -c smd-diff -l precision -d 'significant digits (default: 6 in tables, 
 complete -c smd-diff -l nonfinite -d 'NaN and infinities in JSON (default: string)' -x -a '(__smd_values choice string null)'
 complete -c smd-diff -l color -d 'colour tables and messages (default: auto)' -x -a '(__smd_values choice auto always never)'
 complete -c smd-diff -l ascii -d 'only ASCII in tables and messages'
+complete -c smd-diff -l log -d 'with -f svg: a logarithmic axis'
+complete -c smd-diff -l title -d 'with -f svg: a heading for the picture' -x
 complete -c smd-diff -s q -l quiet -d 'print nothing but errors; the exit status answers'
 complete -c smd-diff -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-diff -l progress -d 'show progress even if standard error is no terminal'

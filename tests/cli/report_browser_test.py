@@ -14,11 +14,12 @@ import sys
 import tempfile
 import unittest
 
-from report_page import Page
+from report_page import Page, compare_with_commands
 
 ARGUMENTS = None
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TERM": "dumb"}
 HOSTILE = "</script><img src=http://example.com/x onerror=alert(1)>"
+WIDTHS = (380, 800, 1600)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -27,6 +28,11 @@ def browser():
     if found is None:
         raise unittest.SkipTest("no Chromium: install the package chromium")
     return found
+
+
+def rows(*command):
+    done = subprocess.run([*command, "--jsonl"], env=ENVIRONMENT, check=False, stdout=subprocess.PIPE)
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 class Browser(unittest.TestCase):
@@ -105,16 +111,24 @@ class Browser(unittest.TestCase):
         with open(file, encoding="utf-8", newline="") as page:
             self.assertEqual(re.sub(r"\s+", " ", Page(page.read()).one("main").text()).strip(), body["without"])
         self.assertIn('class="js"', with_script)  # the policy let the script run
+        return with_script
 
     def shoot(self, name, file):
+        """What is seen first at three widths, side by side; in frames, since no window is narrower than 500 pixels."""
         if ARGUMENTS.shots is None:
             return
         os.makedirs(ARGUMENTS.shots, exist_ok=True)
-        for width in (380, 800, 1600):
-            for look in ("light", "dark"):
-                dark = ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if look == "dark" else []
-                self.open(file, f"--screenshot={os.path.join(ARGUMENTS.shots, f'{name}-{width}-{look}.png')}",
-                          f"--window-size={width},{2 * width if width > 400 else 1400}", "--hide-scrollbars", *dark)
+        frames = self.path(f"{name}.frames.html")
+        with open(frames, "w", encoding="utf-8") as page:
+            page.write('<!DOCTYPE html><body style="margin:0;display:flex">')
+            for width in WIDTHS:
+                page.write(f'<iframe src="{os.path.basename(file)}" style="border:0;flex:none;width:{width}px;height:1400px">'
+                           "</iframe>")
+        for look in ("light", "dark"):
+            dark = ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if look == "dark" else []
+            shot = os.path.join(ARGUMENTS.shots, f"{name}-{look}.png")
+            self.open(frames, f"--screenshot={shot}", f"--window-size={sum(WIDTHS)},1400", "--hide-scrollbars", *dark)
+            self.assertGreater(os.path.getsize(shot), 10_000)
 
     def test_recorded(self):
         for name, trial in (("digits", os.path.join(ARGUMENTS.trials, "pt_digits_train_eval")),
@@ -122,7 +136,8 @@ class Browser(unittest.TestCase):
                             ("histograms", os.path.join(ARGUMENTS.logs, "pt_histograms"))):
             with self.subTest(trial=name):
                 file = self.report(name, trial)
-                self.check(file)
+                dom = self.check(file)
+                self.assertGreater(compare_with_commands(self, Page(dom), rows), 0)
                 self.shoot(name, file)
 
     def test_several(self):
@@ -131,10 +146,20 @@ class Browser(unittest.TestCase):
         self.shoot("several", file)
 
     def test_hostile(self):
-        """A name that tries to load something."""
-        saved = [{"step": step, "tensor": HOSTILE, "value": 1.0 / (step + 1), "collections": ["losses"]}
-                 for step in range(5)]
-        self.check(self.report("hostile", self.save("hostile", saved)))
+        """Names that try to load something or to run, in every place where a name can stand."""
+        # No worker's name holds a slash: it is part of the names of files.
+        saved = [{"step": step, "tensor": name, "value": value, "worker": worker, "collections": [collection, HOSTILE]}
+                 for step in range(5) for worker in ("w1<img src=x onerror=alert(3)>", "w2]]><script>alert(2)")
+                 for name, collection, value in (
+                     (HOSTILE, "losses", 1.0 / (step + 1)), ("x\u202e" + HOSTILE, "weights", [1.0 + step] * 300),
+                     ("n" * 10_000, "gradients", ["NaN"] * 300), ("javascript:alert(1)", "relu_activation", [0.0] * 300))]
+        trial = self.save("a<b>'&\"", saved)
+        file = self.report("hostile", trial, "--title", f"</title></style>{HOSTILE}\u202e", "-r", "ExplodingTensor", "-r",
+                           "LossNotDecreasing")
+        dom = Page(self.check(file))
+        self.assertEqual([node.tag for node in dom.root.all() if node.tag in ("img", "b", "iframe")], [])
+        self.assertEqual(len(list(dom.root.all("script"))), 1)
+        self.shoot("hostile", file)
 
 
 def main():

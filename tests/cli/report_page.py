@@ -4,8 +4,11 @@
 import base64
 import hashlib
 import html.parser
+import math
 import re
+import shlex
 
+NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 VOID = {"meta", "br", "img", "link", "input", "hr"}
 TAGS = {"html", "head", "meta", "title", "style", "script", "body", "header", "main", "footer", "nav", "section", "h1", "h2",
         "h3", "p", "a", "ul", "li", "div", "figure", "details", "summary", "pre", "code", "table", "caption", "thead",
@@ -112,3 +115,44 @@ def figures(page):
         title = next(svg.all("title")).text()
         yield (title, table_rows(next(figure.all("table"))),
                [code.text() for code in figure.all("code")], figure)
+
+
+def number(value):
+    """A number of JSON Lines."""
+    return NON_FINITE.get(value, value) if isinstance(value, str) else value
+
+
+def summary(values):
+    """Of (step, number) pairs what the table behind a figure says, as text: NaN equals NaN."""
+    finite = [value for _, value in values if math.isfinite(value)]
+    first, last = values[0], values[-1]
+    return repr((len(values), float(first[0]), float(first[1]), float(last[0]), float(last[1]),
+                 float(min(finite)) if finite else "", float(max(finite)) if finite else ""))
+
+
+def compare_with_commands(case, page, rows):
+    """Every curve of a figure has the first, last, least and greatest number that the command behind it prints. `rows` runs
+    a command and returns its rows. Returns how many curves were compared."""
+    compared = 0
+    for title, table, commands, _ in figures(page):
+        words = shlex.split(commands[0]) if commands else [""]
+        if words[0] != "smd-reduce" or "-r" not in words or not table or "points" not in table[0]:
+            continue
+        statistic = words[words.index("-r") + 1]
+        if "," in statistic:  # a fan
+            continue
+        printed = {}
+        for row in rows(*words):
+            if row[statistic] is not None:
+                key = (row["trial"], row["tensor"], row["mode"], row["worker"] if "-w" in words else "")
+                printed.setdefault(key, []).append((row["step"], number(row[statistic])))
+        expected = [summary(values) for values in printed.values()]
+        for row in table:
+            step = next(name for name in row if name.startswith("first ") and name != "first")[len("first "):]
+            shown = (row[f"first {step}"], row["first"], row[f"last {step}"], row["last"], row["least"], row["greatest"])
+            found = repr((int(row["points"]), *(text and float(text) for text in shown)))
+            case.assertIn(found, expected, (title, row["curve"], commands))
+            compared += 1
+        if "-n" in words:
+            case.assertEqual(len(table), len(expected), (title, commands))
+    return compared

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""report_test.py --tools DIR --trials DIR --logs DIR: the page of smd-report is well-formed, loads nothing, holds names as
+"""report_test.py --tools DIR --trials DIR --logs DIR --checkpoints DIR: the page of smd-report is well-formed, loads nothing, holds names as
 text, and shows the numbers that smd-reduce prints and the results that smd-rule prints."""
 
 import argparse
@@ -10,17 +10,20 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
-from report_page import Page, check_page, figures, table_rows
+from report_page import Page, check_page, compare_with_commands, figures, number, table_rows
 
 TRIALS = ""
 LOGS = ""
+CHECKPOINTS = ""
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TERM": "dumb"}
-NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "</title><b>", "</style>", "]]>", "\"quotes' & <b>&amp;",
            "ab\u202ecd\u200f", "a\x01\x1b[31m\x7f", "n" * 10000, "重み/größe", "<!--", "%s%n{}", "--", "-n", "\ufffe",
            "$(touch /tmp/x)`id`", "javascript:alert(1)"]
@@ -37,10 +40,6 @@ def run(*command, status=0, stdin=None):
 
 def rows(*command, status=(0, 1)):
     return [json.loads(line) for line in run(*command, "--jsonl", status=status)[0].splitlines()]
-
-
-def number(value):
-    return NON_FINITE.get(value, value) if isinstance(value, str) else value
 
 
 class Report(unittest.TestCase):
@@ -78,6 +77,9 @@ class Report(unittest.TestCase):
         if finite:
             self.assertEqual(float(row["least"]), min(value for _, value in finite))
             self.assertEqual(float(row["greatest"]), max(value for _, value in finite))
+
+    def check_commands(self, page):
+        return compare_with_commands(self, page, rows)
 
     def test_losses_are_those_of_reduce(self):
         """Training beside validation: a curve for each mode, with smd-reduce's numbers; the command prints them."""
@@ -208,26 +210,94 @@ class Report(unittest.TestCase):
         two = self.save("two", [{"step": step, "tensor": "loss", "value": 2 / (step + 1), "collections": ["losses"]}
                                 for step in range(7)])
         page = self.page(one, two)
-        table = next(table for title, table, _, _ in figures(page) if title == "loss")
+        _, table, _, figure = next(one for one in figures(page) if one[0] == "loss")
         self.assertEqual([row["curve"] for row in table], [one, two])
         self.assertEqual([row["points"] for row in table], ["9", "7"])
+        self.assertEqual(self.check_commands(page), 4)  # linear and logarithmic
+        curves = [path.attributes["class"].split() for path in figure.all("path", "curve")]
+        self.assertEqual({word for words in curves for word in words} & {"c0", "c1"}, {"c0", "c1"})
         # One that cannot be read costs only itself.
         page = self.page(one, self.path("none"), status=3)
         self.assertIn("Not read", page.by_id("verdict").text())
 
-    def test_layouts(self):
-        for trial in sorted(os.listdir(LOGS)):
-            path = os.path.join(LOGS, trial)
-            if os.path.isdir(path) and run("smd-ls", "-q", path, status=tuple(range(7)))[0] == b"":
-                with self.subTest(trial=trial):
-                    file = self.path("page.html")
-                    done = subprocess.run(["smd-report", path, "-o", file], env=ENVIRONMENT, check=False,
-                                          stderr=subprocess.PIPE)
-                    self.assertIn(done.returncode, (0, 1, 3, 4), done.stderr)
-                    if os.path.exists(file):
-                        with open(file, encoding="utf-8", newline="") as page:
-                            check_page(Page(page.read()))
-                        os.remove(file)
+    def test_layouts_laid_over_one_another(self):
+        """A debugger trial, a log directory and checkpoints in one page: each trial has its own curves and verdict."""
+        trials = (os.path.join(TRIALS, "pt_digits_train_eval"), os.path.join(LOGS, "sick"),
+                  os.path.join(CHECKPOINTS, "rule_overfit"))
+        page = self.page(*trials, "-r", "LossNotDecreasing", status=(0, 1))
+        self.assertGreater(self.check_commands(page), 5)
+        verdict = page.by_id("verdict").text()
+        for trial in trials:
+            self.assertIn(trial, verdict)
+        self.assertEqual({row["trial"] for row in table_rows(next(page.by_id("tensors").all("table")))}, set(trials))
+
+    def test_workers(self):
+        """A colour for each worker, dashes for the modes."""
+        saved = [{"step": step, "mode": mode, "mode_step": step, "worker": worker, "tensor": "loss",
+                  "value": 1.0 + step, "collections": ["losses"]}
+                 for step, mode in enumerate(["TRAIN", "EVAL"] * 4) for worker in ("w0", "w1")]
+        page = self.page(self.save("workers", saved))
+        _, table, _, figure = next(one for one in figures(page) if one[0] == "loss by worker")
+        self.assertEqual({row["curve"] for row in table}, {f"{worker}, {mode}" for worker in ("w0", "w1")
+                                                           for mode in ("train", "eval")})
+        looks = {next(group.all("title")).text(): set(next(path for path in group.all("path")
+                                                           if path.attributes["class"].startswith("curve"))
+                                                      .attributes["class"].split()[1:])
+                 for group in figure.all("g") if next(group.all("title"), None) is not None and
+                 any(path.attributes["class"].startswith("curve") for path in group.all("path"))}
+        self.assertEqual(looks["w0, train"], {"c0"})
+        self.assertEqual(looks["w0, eval"], {"c0", "dashed"})
+        self.assertEqual(looks["w1, train"], {"c1"})
+        self.assertEqual(looks["w1, eval"], {"c1", "dashed"})
+        self.assertGreaterEqual(self.check_commands(page), 6)
+
+    def test_first_chart(self):
+        """The loss with both sides comes before one that has only training, whatever their names."""
+        page = self.page(os.path.join(LOGS, "keras_overfit"))
+        title, table, _, _ = next(figures(page))
+        self.assertEqual(len(table), 2, table)
+        self.assertNotIn("batch", title)
+        self.assertIs(next(page.by_id("losses").all("figure")), next(page.root.all("figure")))
+
+    def test_short_numbers(self):
+        """In sentences six digits, in tables all."""
+        page = self.page(os.path.join(LOGS, "keras_overfit"), "-r", "Overfit", status=1)
+        exact = next(table_rows(next(page.by_id("rules").all("table"))).__iter__())["value"]
+        self.assertGreater(len(exact), 9)
+        sentence = next(page.by_id("rule-1-1").all("p")).text()
+        self.assertIn(f"{float(exact):.6g}", sentence)
+        self.assertNotIn(exact, sentence)
+        for digits in re.findall(r"[\d.]+", page.by_id("verdict").text()):
+            self.assertLessEqual(len(digits.replace(".", "").lstrip("0")), 6, digits)
+
+    def test_checkpoints(self):
+        """Weights over checkpoints, losses of the Trainer's log, and what the rules say, as recorded."""
+        compared = 0
+        for name in ("rule_blowup", "rule_frozen", "rule_overfit", "trainer_run", "sharded"):
+            with self.subTest(folder=name):
+                compared += self.check_commands(self.page(os.path.join(CHECKPOINTS, name), status=(0, 1, 4)))
+        self.assertGreater(compared, 20)
+        with open(os.path.join(CHECKPOINTS, "rules.json"), encoding="utf-8") as file:
+            cases = {case["id"]: case for case in json.load(file)["cases"]}
+        for case in (cases["explode/blowup"], cases["overfit/trainer"], cases["update/default"]):
+            page = self.page(os.path.join(CHECKPOINTS, case["trial"]), "-r", case["rule"], status=1)
+            table = table_rows(next(page.by_id("rule-1-1").all("table")))
+            for row, found in zip(table, case["expected"]["fired"], strict=True):
+                self.assertEqual((row["step"], row["tensor"]), (str(found["step"]), found["tensor"]))
+                self.assertAlmostEqual(float(row["value"]), found["value"], delta=1e-6 * abs(found["value"]))
+        # |w - w before| / |w before|, as the rule has it at the step where it is too large.
+        page = self.page(os.path.join(CHECKPOINTS, "rule_frozen"))
+        table = next(table for title, table, _, _ in figures(page) if title == "Update to weight ratio")
+        before = rows("smd-diff", os.path.join(CHECKPOINTS, "rule_frozen"), "-s", "40,30", "-n", "free.weight")
+        (free,) = [row for row in table if row["curve"] == "free.weight"]
+        self.assertAlmostEqual(float(free["greatest"]), before[0]["rel_l2"], delta=1e-9)
+
+    def test_log_directories(self):
+        compared = 0
+        for name in ("sick", "pt_scalars", "keras_overfit", "ranks_two", "restart_plain", "hf_zeros"):
+            with self.subTest(folder=name):
+                compared += self.check_commands(self.page(os.path.join(LOGS, name), status=(0, 1, 4)))
+        self.assertGreater(compared, 10)
 
     def test_same_bytes(self):
         trial = os.path.join(TRIALS, "pt_digits_train_eval")
@@ -272,14 +342,89 @@ class Report(unittest.TestCase):
         self.assertNotIn("http-equiv=\"refresh\"", once)
 
 
+    def test_live(self):
+        """A job that goes on: each page is whole and reloads itself until the job has ended, in any order of writes."""
+        trial, file = self.path("live"), self.path("live.html")
+        seen, done = [], threading.Event()
+
+        def read_on():
+            while not done.is_set():
+                if os.path.exists(file):
+                    with open(file, encoding="utf-8", newline="") as page:
+                        text = page.read()
+                    if not seen or seen[-1] != text:
+                        seen.append(text)
+                done.wait(0.005)
+
+        def save(step, *options):
+            line = {"step": step, "tensor": "loss", "value": 1 / (step + 1), "collections": ["losses"]}
+            run("smd-save", trial, "--jsonl", *options, stdin=json.dumps(line).encode())
+
+        def last_step(text):
+            section = Page(text).by_id("tensors")
+            return section and int(table_rows(next(section.all("table")))[0]["last step"])
+
+        def until(reached):
+            deadline = time.monotonic() + 120
+            while not (seen and reached(seen[-1])):
+                self.assertIsNone(follower.poll(), "it ended too early")
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.02)
+
+        reader = threading.Thread(target=read_on)
+        with subprocess.Popen(["smd-report", trial, "-F", "--interval", "0.05", "-r", "LossNotDecreasing", "-o", file],
+                              env={**ENVIRONMENT, "SMDEBUG_TRAINING_END_DELAY_REFRESH": "0"},
+                              stderr=subprocess.PIPE) as follower:
+            reader.start()
+            try:
+                for step in range(4):  # the trial is not there before the first
+                    save(step)
+                    until(lambda text, step=step: last_step(text) == step)
+                save(4, "--end")
+                self.assertEqual(follower.wait(120), 0, follower.stderr.read())
+            finally:
+                follower.kill()
+                done.set()
+                reader.join()
+        self.assertGreaterEqual(len(seen), 4)
+        for text in seen:
+            self.assertTrue(text.endswith("</html>\n"))
+        for text in seen[:-1]:
+            self.assertIn('<meta http-equiv="refresh" content="1">', text)
+            check_page(Page(text))
+        with open(file, encoding="utf-8", newline="") as page:
+            last = page.read()
+        self.assertEqual(last, self.html(trial, "-r", "LossNotDecreasing"))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["live", "live.html", "page.html"])  # no temporary is left
+
+    def test_stopped(self):
+        """A signal while following: the last whole page stays, and no temporary."""
+        trial, file = self.path("open"), self.path("open.html")
+        run("smd-save", trial, "--jsonl", stdin=b'{"step": 0, "tensor": "loss", "value": 1, "collections": ["losses"]}')
+        with subprocess.Popen(["smd-report", trial, "-F", "--interval", "0.05", "-o", file], env=ENVIRONMENT,
+                              stderr=subprocess.PIPE) as follower:
+            deadline = time.monotonic() + 120
+            while not os.path.exists(file):
+                self.assertIsNone(follower.poll())
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.02)
+            follower.send_signal(signal.SIGTERM)
+            follower.wait(120)
+        self.assertEqual(follower.returncode, -signal.SIGTERM)
+        with open(file, encoding="utf-8", newline="") as page:
+            check_page(Page(page.read()))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["open", "open.html"])
+
+
 def main():
-    global TRIALS, LOGS
+    global TRIALS, LOGS, CHECKPOINTS
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tools", required=True)
     parser.add_argument("--trials", required=True)
     parser.add_argument("--logs", required=True)
+    parser.add_argument("--checkpoints", required=True)
     known, others = parser.parse_known_args()
-    TRIALS, LOGS = known.trials, known.logs
+    TRIALS, LOGS, CHECKPOINTS = known.trials, known.logs, known.checkpoints
     ENVIRONMENT["PATH"] = os.path.abspath(known.tools) + os.pathsep + os.environ["PATH"]
     os.environ["PATH"] = ENVIRONMENT["PATH"]
     unittest.main(argv=[sys.argv[0], *others])

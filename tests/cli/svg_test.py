@@ -345,6 +345,39 @@ class Pictures(unittest.TestCase):
                 else:
                     self.assertEqual(color[3], 0)
 
+    def test_difference_of_trials(self):
+        """smd-diff over the steps: the numbers of its rows, zero where all is equal, a gap where nothing is compared."""
+        # At step n every element of w is n more in b; b lacks v, so that nothing of it is compared.
+        steps = [0, 1, 2, 3, 5]
+        a = [{"step": step, "tensor": name, "value": [3.0, 4.0]} for step in steps for name in ("w", "v")]
+        b = [{"step": step, "tensor": "w", "value": [3.0 + step, 4.0 + step]} for step in steps]
+        one, two = self.save("a", a), self.save("b", b)
+        norm = {step: math.hypot(3 + step, 4 + step) for step in steps}
+        expected = {"max_abs": [(step, float(step)) for step in steps],
+                    "l2_diff": [(step, step * math.sqrt(2)) for step in steps],
+                    "rel_l2": [(step, step * math.sqrt(2) / norm[step]) for step in steps]}
+        for by, title, curve in (("step", "all that is selected", "all that is selected"), ("tensor,step", "w", "w")):
+            file = self.path("difference.svg")
+            run("smd-diff", one, two, "-n", "w", "--by", by, "-f", "svg", "-o", file, status=1)
+            with open(file, "rb") as picture:
+                root = parse(picture.read())
+            self.assertEqual([panel.find(SVG + "title").text for panel in panels(root)],
+                             [f"{name} of {title}" for name in expected])
+            for panel, points in zip(panels(root), expected.values()):
+                self.check_curve(panel, curve, points)
+                self.assertTrue(any(f"a: {one}" in text or "…" in text for text in texts(panel)))
+        file = self.path("all.svg")
+        run("smd-diff", one, two, "--by", "tensor,step", "-f", "svg", "-o", file, status=1)
+        with open(file, "rb") as picture:
+            self.assertEqual(set(paths_of(panels(parse(picture.read()))[0], "curve")), {"w"})
+        for wrong, options in (("--by must have step", ("--by", "tensor")), ("--summary", ("--summary",)),
+                               ("no rows", ("--by", "step", "--columns", "step"))):
+            _, messages = run("smd-diff", one, two, "-f", "svg", *options, status=2)
+            self.assertIn(wrong, messages)
+        # Nothing to draw: no file.
+        run("smd-diff", one, two, "-n", "none", "--by", "step", "-f", "svg", "-o", self.path("none.svg"), status=1)
+        self.assertFalse(os.path.exists(self.path("none.svg")))
+
     def test_same_bytes(self):
         command = ("smd-reduce", os.path.join(TRIALS, "pt_digits_train_eval"), "-e", "weight", "-f", "svg")
         self.assertEqual(run(*command, "-j", "1")[0], run(*command, "-j", "4")[0])

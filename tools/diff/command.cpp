@@ -36,8 +36,9 @@ ExitStatus DiffCommand::run(Diagnostics& messages) {
   if (operands.size() > 2 || (operands.size() < 2 && !options_.steps_b)) {
     throw UsageError("smd-diff compares two trials, or with -s N,M two steps of one");
   }
-  OutputFile out = options_.output.open();
-  const std::unique_ptr<DiffView> view = make_view(out, options_, operands.front(), messages);
+  OutputFile out = options_.output.open(options_.svg());
+  PictureOutput picture(out, options_.output);
+  const std::unique_ptr<DiffView> view = make_view(picture.to(), options_, operands, messages);
   SelectionOptions of_b = options_.selection;
   if (options_.steps_b) {
     of_b.steps = options_.steps_b;
@@ -68,7 +69,7 @@ ExitStatus DiffCommand::run(Diagnostics& messages) {
     });
   }
   view->finish();
-  out.close(messages);
+  picture.close(messages);
   return ExitStatus::yes;
 }
 

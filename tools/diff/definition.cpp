@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "columns.hpp"
 #include "command.hpp"
+#include "rows/picture_options.hpp"
 
 #include <array>
 
@@ -25,7 +26,7 @@ constexpr std::array<ExitNote, 5> exit_notes = {{
     {ExitStatus::damaged, "damaged data; what can be read was compared"},
 }};
 
-constexpr std::array<Prose, 5> prose = {{
+constexpr std::array<Prose, 7> prose = {{
     {.title = "STATES",
      .text = "A row is printed for each tensor, step and worker that is not equal, with --all for each. equal: all "
              "elements are; differs: some are not; dtype: equal as numbers, but of two element types; shape: of two "
@@ -61,6 +62,10 @@ constexpr std::array<Prose, 5> prose = {{
          "--summary counts tensors: equal ones are so at all steps, only_a and only_b are those that are nowhere in "
          "both; all others count as differing, but for those that could not be read. first_step is the first "
          "step of A at which something is not equal."},
+    {.title = "PICTURES",
+     .text = "-f svg draws max_abs, l2_diff and rel_l2 over A's steps, a chart each: with --by step one curve of all "
+             "that is selected, with --by tensor,step one for each tensor. What is equal counts as 0."},
+    {.title = "READING PICTURES", .text = picture_prose},
 }};
 
 constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-trial(5)"};
@@ -76,8 +81,9 @@ const CommandDefinition& DiffCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {DiffCommandOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
-                        OutputOptions::table(), MessageOptions::table(), ReadingOptions::table()},
-      .formats = row_format_names(),
+                        OutputOptions::table(), PictureOptions::table(), MessageOptions::table(),
+                        ReadingOptions::table()},
+      .formats = row_and_picture_format_names(),
       .exit_notes = exit_notes,
       .prose = prose,
       .see_also = see_also,

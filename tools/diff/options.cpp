@@ -68,6 +68,7 @@ DiffCommandOptions DiffCommandOptions::from(const CommandLine& line) {
   options.operands = line.operands();
   options.selection = SelectionOptions::from(line);
   options.output = OutputOptions::from(line);
+  options.picture = PictureOptions::from(line, options.output);
   options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.steps_b = line.convert("steps-b", [](const std::string& text) { return StepSpec::parse(text); });
@@ -94,6 +95,10 @@ DiffCommandOptions DiffCommandOptions::from(const CommandLine& line) {
   }
   if (options.summary && (options.all || line.has("by"))) {
     throw UsageError("--summary is one row: it takes neither --all nor --by");
+  }
+  if (options.svg() && (options.summary || !options.by.step)) {
+    throw UsageError(options.summary ? "--summary is one row: -f svg draws curves without it"
+                                     : "-f svg draws curves over steps: --by must have step");
   }
   return options;
 }

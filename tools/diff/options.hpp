@@ -11,6 +11,7 @@
 #include "cli/message_options.hpp"
 #include "cli/reading_options.hpp"
 #include "rows/output_options.hpp"
+#include "rows/picture_options.hpp"
 #include "select/by.hpp"
 #include "select/selection.hpp"
 
@@ -22,6 +23,7 @@ struct DiffCommandOptions {
   SelectionOptions selection;  ///< Of A, as given.
   std::optional<StepSpec> steps_b;
   OutputOptions output;
+  PictureOptions picture;
   MessageOptions messages;
   ReadingOptions reading;
   double rtol = 0;
@@ -36,6 +38,7 @@ struct DiffCommandOptions {
   /// @throws UsageError, also for options that contradict each other.
   static DiffCommandOptions from(const CommandLine& line);
 
+  [[nodiscard]] bool svg() const noexcept { return output.format == svg_format; }
   /// Each value has a row of its own.
   [[nodiscard]] bool single() const noexcept { return by == By(); }
   /// Statistics of equal values are shown, or pooled with others.

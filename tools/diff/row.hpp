@@ -7,6 +7,8 @@
 #include <smd/difference.hpp>
 #include <smd/shape.hpp>
 #include <smd/step.hpp>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "cli/diagnostics.hpp"
@@ -50,8 +52,13 @@ class DiffView {
   virtual void finish() = 0;
 };
 
-/// The rows themselves, or with --summary one about them. All arguments must outlive it.
+/// The rows themselves, with --summary one about them, with -f svg their curves. `operands`: A, and B if it is another
+/// trial. All arguments must outlive it.
 [[nodiscard]] std::unique_ptr<DiffView> make_view(OutputFile& out, const DiffCommandOptions& options,
-                                                  std::string_view trial, Diagnostics& messages);
+                                                  std::span<const std::string> operands, Diagnostics& messages);
+
+/// The one for -f svg.
+[[nodiscard]] std::unique_ptr<DiffView> make_picture_view(OutputFile& out, const DiffCommandOptions& options,
+                                                          std::span<const std::string> operands);
 
 }  // namespace smd::tool::diff

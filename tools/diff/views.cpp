@@ -153,12 +153,15 @@ std::string_view to_string(State state) noexcept {
   return names[static_cast<std::size_t>(state)];
 }
 
-std::unique_ptr<DiffView> make_view(OutputFile& out, const DiffCommandOptions& options, std::string_view trial,
-                                    Diagnostics& messages) {
-  if (options.summary) {
-    return std::make_unique<SummaryView>(out, options, trial, messages);
+std::unique_ptr<DiffView> make_view(OutputFile& out, const DiffCommandOptions& options,
+                                    std::span<const std::string> operands, Diagnostics& messages) {
+  if (options.svg()) {
+    return make_picture_view(out, options, operands);
   }
-  return std::make_unique<RowsView>(out, options, trial, messages);
+  if (options.summary) {
+    return std::make_unique<SummaryView>(out, options, operands.front(), messages);
+  }
+  return std::make_unique<RowsView>(out, options, operands.front(), messages);
 }
 
 }  // namespace smd::tool::diff

@@ -68,7 +68,8 @@ void append_place(std::string& to, char command, const PlotFrame& frame, const C
 // The line of a curve, the points that stand alone, and marks.
 class CurvePaths {
  public:
-  CurvePaths(const ChartCurve& curve, const PlotFrame& frame) : curve_(curve), frame_(frame) {
+  // `dotted`: points of short curves are dots.
+  CurvePaths(const ChartCurve& curve, const PlotFrame& frame, bool dotted = true) : curve_(curve), frame_(frame) {
     const std::vector<JoinedPoints> parts = joined_points(curve, frame.y);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       add_part(parts[i]);
@@ -77,7 +78,7 @@ class CurvePaths {
         add_mark(Mark::gap, curve.points[parts[i].begin]);
       }
     }
-    if (curve.points.size() <= most_dotted) {
+    if (dotted && curve.points.size() <= most_dotted) {
       dots_.clear();
       for (const ChartPoint& point : curve.points) {
         if (frame.y.shows(point.y)) {
@@ -203,7 +204,7 @@ void draw_content(Drawing& to, const Chart& chart, const CurveSet& set) {
   std::array<bool, marks> seen = {};
   std::vector<LegendEntry> entries;
   const auto draw = [&](const ChartCurve& curve, std::string_view color, std::string_view dash) {
-    const CurvePaths paths(curve, frame);
+    const CurvePaths paths(curve, frame, color != "faint");
     paths.draw(to, color, dash);
     for (std::size_t kind = 0; kind < marks; ++kind) {
       seen[kind] = seen[kind] || paths.has(kind);

@@ -15,7 +15,7 @@ namespace smd::tool {
 namespace {
 
 constexpr double line_height = 1.35;  // of the size of a font
-constexpr double legend_line = 20;
+constexpr double legend_line = 18;
 constexpr double legend_sign = 32;  // with the room beside it
 
 }  // namespace
@@ -49,7 +49,7 @@ void put_paragraph(Drawing& to, std::string_view classes, double font_size, std:
 }
 
 void put_legend(Drawing& to, std::span<const LegendEntry> entries) {
-  constexpr double font_size = 15;
+  constexpr double font_size = 13;
   double widest = 0;
   for (const LegendEntry& entry : entries) {
     widest = std::max(widest, text_width(displayable(entry.name)) * font_size + legend_sign + 14);
@@ -68,7 +68,7 @@ void put_legend(Drawing& to, std::span<const LegendEntry> entries) {
     if (name != entries[i].name) {
       to.out += fmt::format("<title>{}</title>", xml(entries[i].name));
     }
-    put_text(to, x + legend_sign, y + 15, "", name);
+    put_text(to, x + legend_sign, y + 14.5, "", name);
     to.out += "</g>\n";
   }
   to.y += legend_line * static_cast<double>(rows) + 4;
@@ -78,7 +78,7 @@ void put_shades(Drawing& to, std::string_view low, std::string_view high, std::s
   constexpr std::size_t steps = 24;
   constexpr double height = 12;
   const double left = text_width(displayable(low)) * 13 + 6;
-  const double width = 160;
+  const double width = to.width * 0.28;
   const double step = width / steps;
   put_text(to, left - 6, to.y + 12, "quiet", low, "end");
   for (std::size_t i = 0; i < steps; ++i) {

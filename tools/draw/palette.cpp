@@ -22,11 +22,10 @@ constexpr std::array<Rgb, 9> viridis = {{{0x44, 0x01, 0x54},
 
 // Selectors stay simple: not every program that shows SVG knows variables.
 constexpr std::string_view style =
-    R"(.chart{font:15px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif}
+    R"(.chart{font:13px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif}
 .chart text{fill:#1b1e23;unicode-bidi:isolate}
-.chart .title{font-weight:600;font-size:17px}
-.chart .quiet{fill:#555b66;font-size:13px}
-.chart .tick{font-size:13px}
+.chart .title{font-weight:600;font-size:15px}
+.chart .quiet{fill:#555b66}
 .chart .paper{fill:#fff}
 .chart .grid{stroke:#dfe2e7;stroke-width:1;fill:none}
 .chart .axis{stroke:#7a808c;stroke-width:1;fill:none}

@@ -13,7 +13,7 @@ namespace smd::tool {
 
 namespace {
 
-constexpr double plot_height = 300;
+constexpr double plot_part = 0.52;  // of the width is the height of a plot
 constexpr double tick_font = 13;
 constexpr double flag_room = 16;  // above the plot, if there are findings
 
@@ -73,7 +73,7 @@ PlotFrame put_frame(Drawing& to, const Chart& chart, Extent x, Extent y, double 
   const std::vector<Tick> y_ticks = Scale(chart.y, y_extent, 0, 1).ticks(6);
   put_paragraph(to, "quiet", tick_font, chart.y.name, 1);
   const double top = to.y + 8 + (chart.findings.empty() ? 0 : flag_room);
-  const double bottom = top + plot_height;
+  const double bottom = top + std::round(plot_part * to.width);
   const double left = std::min(std::max(widest_label(y_ticks), 24.0) + 8, to.width / 3);
   double right = to.width - 16;
   const std::vector<Tick> x_ticks = ticks_along(chart.x, x_extent, right - left);

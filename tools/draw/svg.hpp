@@ -9,8 +9,10 @@
 
 namespace smd::tool {
 
-/// How wide charts are drawn, in SVG's units: text of 13 to 17 of them can be read where a phone makes it narrower.
+/// How wide charts are drawn, in SVG's units, of which text has 13 to 15: a document of its own, and an element of a
+/// page, whose text can still be read at 340 pixels, on a phone, and is not too large at 500.
 inline constexpr double chart_width = 600;
+inline constexpr double element_width = 400;
 
 /// A chart as an `<svg>` element for a page that holds `chart_style`: it fills the width that it is given. Names are
 /// text, whatever they hold. No scripts, identifiers, style attributes or outside resources: images are data URLs. For

@@ -101,7 +101,7 @@ const CommandDefinition& ReduceCommand::definition() const {
       .option_tables = {ReduceCommandOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
                         ReadingOptions::superseded_table(), OutputOptions::table(), PictureOptions::table(),
                         MessageOptions::table(), ReadingOptions::table(), FollowingOptions::table()},
-      .formats = reduce_format_names(),
+      .formats = row_and_picture_format_names(),
       .exit_notes = exit_notes,
       .prose = prose,
       .see_also = see_also,

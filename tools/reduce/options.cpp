@@ -207,15 +207,6 @@ void check_following(const ReduceCommandOptions& options) {
 
 std::span<const std::string_view> offered_reductions() noexcept { return reduction_words; }
 
-std::span<const std::string_view> reduce_format_names() noexcept {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all(row_format_names().begin(), row_format_names().end());
-    all.push_back(svg_format);
-    return all;
-  }();
-  return names;
-}
-
 std::span<const OptionSpec> ReduceCommandOptions::table() noexcept { return own_options; }
 
 bool ReduceCommandOptions::asks_for_saved() const noexcept {

@@ -25,9 +25,6 @@ namespace smd::tool::reduce {
 enum class ViewKind : std::uint8_t { rows, pivot, spark, hist };
 enum class SourceChoice : std::uint8_t { automatic, saved, computed };
 
-/// What `-f` takes: the shared formats, then svg.
-[[nodiscard]] std::span<const std::string_view> reduce_format_names() noexcept;
-
 /// What shells offer for --reduce.
 [[nodiscard]] std::span<const std::string_view> offered_reductions() noexcept;
 

@@ -59,7 +59,7 @@ std::vector<NamedCurve> curves_of(std::span<const TrialReport> trials, const std
   return curves;
 }
 
-CurveSet curve_set(std::span<const TrialReport> trials, const std::vector<NamedCurve>& curves) {
+CurveSet curve_set(std::span<const TrialReport> trials, const std::vector<NamedCurve>& curves, std::size_t all) {
   std::set<std::size_t> of_trials;
   std::set<std::string_view> tensors;
   std::set<Mode> modes;
@@ -70,7 +70,7 @@ CurveSet curve_set(std::span<const TrialReport> trials, const std::vector<NamedC
   }
   CurveSet set;
   std::map<std::pair<std::size_t, std::string_view>, std::size_t> hues_of;
-  const std::size_t columns = columns_for(curves.size());
+  const std::size_t columns = columns_for(std::max(curves.size(), all));
   for (const NamedCurve& curve : curves) {
     const TrialReport& trial = trials[curve.trial];
     std::string name;

@@ -30,7 +30,9 @@ using PickCurve = std::function<const ThinCurve&(const Series&)>;
 
 /// These curves in one chart. What they have in common is not in their names. A colour for each trial, or else for each
 /// tensor; dashes tell modes, or validation from training, apart.
-[[nodiscard]] CurveSet curve_set(std::span<const TrialReport> trials, const std::vector<NamedCurve>& curves);
+/// `all`: how many curves share the page's room with them, if that is more.
+[[nodiscard]] CurveSet curve_set(std::span<const TrialReport> trials, const std::vector<NamedCurve>& curves,
+                                 std::size_t all = 0);
 
 /// Names of the tensors of some role in any trial, in byte order.
 [[nodiscard]] std::vector<std::string> tensors_of(std::span<const TrialReport> trials,

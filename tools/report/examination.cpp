@@ -18,8 +18,10 @@ namespace {
 
 // What all curves of a trial may keep, in columns.
 constexpr std::size_t column_budget = 160000;
-constexpr std::size_t fewest_columns = 32;
+constexpr std::size_t fewest_columns = 24;
 constexpr std::size_t most_columns = 512;
+// Of values that rules look back at.
+constexpr std::uint64_t most_kept_bytes = std::uint64_t{16} << 20;
 // The rule that holds losses of training and validation against each other.
 constexpr std::string_view pairing_rule = "Overfit";
 
@@ -89,6 +91,12 @@ Examination::Examination(const ExaminationContext& context, Trial& trial, std::s
     options.now = [this] { return survey_.histories().last_write.value_or(0); };
   }
   steps_ = options;
+  options.most_findings = listed_findings;
+  options.most_kept_bytes = most_kept_bytes;
+  options.on_finding = [this](std::size_t rule, const Finding& finding) {
+    tallies_.resize(std::max(tallies_.size(), rule + 1));
+    tallies_[rule].add(finding);
+  };
   evaluator_.emplace(trial, std::move(options));
   evaluator_->add(survey_);
   context.others.allow(name_);
@@ -136,7 +144,9 @@ void Examination::say(const RuleResult& result) {
 
 TrialReport Examination::report(bool last) {
   TrialReport report = {
-      .name = name_, .facts = facts_of(trial_), .histories = std::make_shared<const Histories>(survey_.histories())};
+      .name = name_,
+      .facts = facts_of(trial_),
+      .histories = std::make_shared<const Histories>(last ? survey_.take_histories() : survey_.histories())};
   report.buckets = saved_histograms(trial_, *report.histories, steps_);
   if (report.histories->last_write) {
     show_date(report.facts.written, Cell(*report.histories->last_write), 0);
@@ -153,6 +163,9 @@ TrialReport Examination::report(bool last) {
     } else {
       const bool passed = !chosen && result.status == RuleStatus::not_evaluated;
       (passed ? report.passed_over : report.results).push_back(result);
+      if (!passed) {
+        report.tallies.push_back(i < tallies_.size() ? tallies_[i] : FindingTally());
+      }
       if (last && result.status == RuleStatus::issues_found) {
         context_.messages.raise(ExitStatus::no);
       }

@@ -51,7 +51,8 @@ class Examination {
   Survey survey_;
   EvaluationOptions steps_;  // which are examined
   std::optional<Evaluator> evaluator_;
-  std::optional<std::size_t> pairs_;  // the rule that is evaluated for its pairs alone
+  std::vector<FindingTally> tallies_;  // by rule
+  std::optional<std::size_t> pairs_;   // the rule that is evaluated for its pairs alone
 };
 
 /// Examines what is there. A stop that is asked for ends it early; the report then holds what was seen.

@@ -17,31 +17,30 @@ namespace smd::tool::report {
 
 namespace {
 
-constexpr std::size_t most_marks = 400;          // in one figure
+constexpr std::size_t most_marks = 400;          // in one figure: of more, every so many
 constexpr std::size_t points_of_figure = 14000;  // of all curves, about 200 kB
-constexpr std::size_t most_table_rows = 300;
 
 bool is_number(const std::string& cell) {
   return !cell.empty() && cell.find_first_not_of("0123456789+-.einfa") == std::string::npos;
 }
 
-std::string numbers_table(const Chart& chart) {
+std::string numbers_table(const Chart& chart, std::size_t most_rows) {
   const ChartTable table = chart_table(chart);
   std::vector<std::vector<HtmlCell>> rows;
   for (const std::vector<std::string>& row : table.rows) {
-    if (rows.size() == most_table_rows) {
+    if (rows.size() == most_rows) {
       break;
     }
     std::vector<HtmlCell>& cells = rows.emplace_back();
     for (const std::string& cell : row) {
       const bool number = !cells.empty() && is_number(cell);
-      cells.push_back({number ? xml(cell) : name_html(cell), number});
+      cells.push_back({number || cell.empty() ? xml(cell) : name_html(cell), number});
     }
   }
   std::string out = table_html(chart.title, table.header, rows);
-  if (table.rows.size() > most_table_rows) {
+  if (table.rows.size() > most_rows) {
     out += fmt::format("<p class=\"remark\">And {} more; the command below prints all.</p>\n",
-                       table.rows.size() - most_table_rows);
+                       table.rows.size() - most_rows);
   }
   return out;
 }
@@ -78,27 +77,27 @@ std::string axes_of(const Chart& chart) {
 std::string rule_anchor(std::size_t trial, std::size_t rule) { return fmt::format("rule-{}-{}", trial + 1, rule + 1); }
 
 std::size_t columns_for(std::size_t curves) noexcept {
-  return std::clamp<std::size_t>(points_of_figure / (4 * std::max<std::size_t>(curves, 1)), 12, 560);
+  return std::clamp<std::size_t>(points_of_figure / (4 * std::max<std::size_t>(curves, 1)), 6, 560);
 }
 
 Figures::Figures(std::span<const TrialReport> trials) {
   for (std::size_t trial = 0; trial < trials.size(); ++trial) {
     for (std::size_t rule = 0; rule < trials[trial].results.size(); ++rule) {
-      collect(trials[trial].results[rule], trials.size() > 1 ? trials[trial].name : std::string(),
-              fmt::format("#{}", rule_anchor(trial, rule)));
+      collect(trials[trial].results[rule], trials[trial].tallies[rule],
+              trials.size() > 1 ? trials[trial].name : std::string(), fmt::format("#{}", rule_anchor(trial, rule)));
     }
   }
 }
 
-void Figures::collect(const RuleResult& result, const std::string& trial, const std::string& link) {
-  for (const Finding& finding : result.findings) {
-    const std::string tensor = finding.tensor.value_or(std::string());
-    ++counts_[tensor];
+void Figures::collect(const RuleResult& result, const FindingTally& tally, const std::string& trial,
+                      const std::string& link) {
+  for (const auto& [tensor, found] : tally.tensors()) {
+    counts_[tensor] += found.count;
     std::vector<Mark>& marks = marks_[tensor];
-    if (finding.step && marks.size() < most_marks) {
-      marks.push_back({*finding.step,
-                       fmt::format("{}{}step {}, {}: {}", trial, trial.empty() ? "" : ": ", finding.step->value,
-                                   result.name, finding.message),
+    for (const FindingMark& mark : found.marks) {
+      marks.push_back({mark.step,
+                       fmt::format("{}{}step {}, {}: {}", trial, trial.empty() ? "" : ": ", mark.step.value,
+                                   result.name, short_numbers(mark.message)),
                        link});
     }
   }
@@ -126,10 +125,10 @@ std::vector<ChartFinding> Figures::marks_of(const std::set<std::string>& tensors
   std::stable_sort(marks.begin(), marks.end(), [](const Mark* a, const Mark* b) { return a->step < b->step; });
   std::vector<ChartFinding> findings;
   std::set<std::pair<GlobalStep, std::string_view>> seen;  // a rule is marked once at a step
-  for (const Mark* const mark : marks) {
-    if (findings.size() < most_marks && seen.emplace(mark->step, mark->link).second) {
-      findings.push_back({static_cast<double>(mark->step.value), mark->text, mark->link});
-    }
+  std::erase_if(marks, [&](const Mark* mark) { return !seen.emplace(mark->step, mark->link).second; });
+  const std::size_t every = (marks.size() + most_marks - 1) / most_marks;
+  for (std::size_t i = 0; i < marks.size(); i += every) {
+    findings.push_back({static_cast<double>(marks[i]->step.value), marks[i]->text, marks[i]->link});
   }
   return findings;
 }
@@ -145,7 +144,7 @@ std::string Figures::add(Figure figure) {
   if (!figure.remark.empty()) {
     out += fmt::format("<p class=\"remark\">{}</p>\n", xml(figure.remark));
   }
-  std::string behind = numbers_table(figure.chart);
+  std::string behind = numbers_table(figure.chart, figure.rows);
   for (const std::string& command : figure.commands) {
     behind += command_html(command);
   }

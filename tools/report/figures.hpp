@@ -20,6 +20,7 @@ struct Figure {
   std::set<std::string> tensors = {};      ///< Whose findings are marked.
   std::vector<std::string> commands = {};  ///< Which print the same numbers.
   std::string remark = {};                 ///< Text below it; may be empty.
+  std::size_t rows = 300;                  ///< Of the table behind it; the commands print all.
 };
 
 /// Numbers the figures of a page, marks the findings in them, and knows where a tensor is shown.
@@ -41,7 +42,7 @@ class Figures {
     std::string link;
   };
 
-  void collect(const RuleResult& result, const std::string& trial, const std::string& link);
+  void collect(const RuleResult& result, const FindingTally& tally, const std::string& trial, const std::string& link);
   [[nodiscard]] std::vector<ChartFinding> marks_of(const std::set<std::string>& tensors) const;
 
   std::map<std::string, std::vector<Mark>, std::less<>> marks_;  // by tensor; empty: of none

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace smd::tool::report {
 
@@ -37,13 +38,15 @@ std::string table_html(std::string_view caption, std::span<const std::string> he
       fmt::format(R"(<div class="scroll"><table class="sortable"><caption>{}</caption><thead><tr>)", xml(caption));
   for (std::size_t i = 0; i < header.size(); ++i) {
     const bool number = !rows.empty() && rows.front()[i].number;
-    out += fmt::format("<th scope=\"col\"{}>{}</th>", number ? " class=\"number\"" : "", xml(header[i]));
+    out += fmt::format("<th scope=\"col\"{}>{}</th>", number ? " class=n" : "", xml(header[i]));
   }
   out += "</tr></thead>\n<tbody>\n";
   for (const std::vector<HtmlCell>& row : rows) {
     out += "<tr>";
-    for (const HtmlCell& cell : row) {
-      out += fmt::format("<td{}{}>{}</td>", cell.number ? " class=\"number\"" : "",
+    for (std::size_t i = 0; i < row.size();
+         ++i) {  // most cells are numbers: the others have a class, but for the first
+      const HtmlCell& cell = row[i];
+      out += fmt::format("<td{}{}>{}</td>", i == 0 || cell.number || cell.html.empty() ? "" : " class=t",
                          cell.sort_key.empty() ? "" : fmt::format(" data-key=\"{}\"", xml(cell.sort_key)), cell.html);
     }
     out += "</tr>\n";
@@ -85,6 +88,28 @@ std::string shell_word(std::string_view word) {
 std::string exact_text(double number) { return number_text(number); }
 
 std::string short_text(double number) { return number_text(number, 6); }
+
+std::string short_numbers(std::string_view sentence) {
+  constexpr std::string_view marks = "()|,;:";
+  std::string out;
+  while (!sentence.empty()) {
+    const std::size_t word_end = std::min(sentence.find(' '), sentence.size());
+    const std::string_view word = sentence.substr(0, word_end);
+    const std::size_t begin = std::min(word.find_first_not_of(marks), word.size());
+    const std::size_t end = std::max(word.find_last_not_of(marks) + 1, begin);
+    const std::string_view middle = word.substr(begin, end - begin);
+    double number = 0;
+    const auto [rest, error] = std::from_chars(middle.data(), middle.data() + middle.size(), number);
+    const bool fraction = error == std::errc() && rest == middle.data() + middle.size() &&
+                          middle.find_first_of(".e") != std::string_view::npos;
+    out += fraction ? fmt::format("{}{}{}", word.substr(0, begin), short_text(number), word.substr(end))
+                    : std::string(word);
+    const std::size_t next = std::min(word_end + 1, sentence.size());
+    out += sentence.substr(word_end, next - word_end);
+    sentence.remove_prefix(next);
+  }
+  return out;
+}
 
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);

@@ -18,7 +18,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
       heads.forEach(other => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       const number = text => { const value = parseFloat(text); return Number.isNaN(value) ? -Infinity : value; };
-      const numeric = head.classList.contains("number");
+      const numeric = head.classList.contains("n");
       const rows = [...table.tBodies[0].rows];
       rows.sort((a, b) => {
         const x = key(a.cells[column]), y = key(b.cells[column]);

@@ -10,7 +10,7 @@ constexpr std::string_view style =
 @media screen and (prefers-color-scheme:dark){:root{--paper:#16181d;--ground:#0e1013;--ink:#e8eaee;--quiet:#a9afba;--line:#343942;--good:#2fbf95;--bad:#ff8c42;--unknown:#a9afba;--link:#6db8f2}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif;overflow-wrap:anywhere}
-header,main,footer{max-width:1560px;margin:0 auto;padding:0 16px}
+header,main,footer{max-width:1440px;margin:0 auto;padding:0 16px}
 h1{font-size:1.5rem;margin:18px 0 2px}
 h2{font-size:1.2rem;margin:0 0 10px}
 h3{font-size:1rem;margin:14px 0 6px}
@@ -21,9 +21,11 @@ nav{margin:6px 0 12px;display:flex;flex-wrap:wrap;gap:4px 14px;font-size:.9rem}
 section,.first>div,.first>figure{background:var(--paper);border:1px solid var(--line);border-radius:8px;padding:14px}
 section{margin:14px 0}
 .quiet,.remark,footer{color:var(--quiet);font-size:.88rem}
-.first{display:grid;gap:14px;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));align-items:start}
-.figures{display:grid;gap:14px;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));align-items:start}
-.figures>*{min-width:0;max-width:860px}
+.first{display:grid;gap:14px;grid-template-columns:repeat(auto-fit,minmax(min(100%,370px),1fr));align-items:start}
+.first figure{max-width:520px}
+@media (min-width:1000px){.first{grid-template-columns:minmax(0,7fr) minmax(0,5fr)}}
+.figures{display:grid;gap:18px;grid-template-columns:repeat(auto-fill,minmax(min(100%,340px),1fr));align-items:start}
+.figures>*{min-width:0;max-width:560px}
 figure{margin:0;position:relative}
 figure svg{display:block;width:100%;height:auto}
 .verdict{border-left:6px solid var(--unknown);padding:2px 0 2px 12px;margin-bottom:10px}
@@ -38,6 +40,10 @@ figure svg{display:block;width:100%;height:auto}
 .rule{border-left:4px solid var(--unknown);padding:1px 0 1px 10px;margin:8px 0}
 .rule.good{border-color:var(--good)}
 .rule.bad{border-color:var(--bad)}
+.lines{list-style:none;padding:0}
+.lines .rule{margin:2px 0;padding:0 0 0 10px}
+.lines details{margin:0}
+.lines summary{color:inherit}
 :target{outline:3px solid var(--link);outline-offset:3px}
 dl{display:flex;flex-wrap:wrap;gap:8px 26px;margin:0 0 8px}
 dl div{min-width:0}
@@ -51,7 +57,8 @@ caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(5
 th,td{text-align:left;padding:3px 9px;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:normal}
 td bdi{overflow-wrap:anywhere}
 td:first-child{min-width:9em}
-th.number,td.number{text-align:right;white-space:nowrap}
+th.n,td{text-align:right;white-space:nowrap}
+td:first-child,.t{text-align:left;white-space:normal}
 .js th{cursor:pointer}
 th[aria-sort=ascending]::after{content:" \25B2"}
 th[aria-sort=descending]::after{content:" \25BC"}
@@ -60,6 +67,7 @@ pre.command{background:var(--ground);border:1px solid var(--line);border-radius:
 .js .chart .legend-entry{cursor:pointer}
 .chart .off{opacity:.25}
 .chart g.hidden{display:none}
+@media (max-width:500px){header,main,footer{padding:0 6px}section,.first>div,.first>figure{padding:10px;border-radius:4px}}
 @media print{body{background:#fff;font-size:11pt}section,.first>div{border:0;padding:6px 0}figure,.rule,tr{break-inside:avoid}nav,.readout{display:none}a{color:inherit}}
 )";
 

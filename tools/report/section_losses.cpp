@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
+#include <utility>
 
 namespace smd::tool::report {
 
@@ -75,15 +77,35 @@ std::string value_figure(const PageContext& page, const std::string& title, cons
   return out;
 }
 
+// Training beside validation, as two tensors or as two modes.
+bool has_both_sides(const PageContext& page, const std::set<std::string>& group) {
+  return group.size() > 1 || std::any_of(page.trials.begin(), page.trials.end(), [&](const TrialReport& trial) {
+           if (trial.histories == nullptr) {
+             return false;
+           }
+           const auto found = trial.histories->tensors.find(*group.begin());
+           return found != trial.histories->tensors.end() && found->second.modes.contains(Mode::train) &&
+                  found->second.modes.contains(Mode::eval);
+         });
+}
+
+// What to see first: findings, then NaN and infinities, then both sides, then the order of names.
 std::vector<std::string> value_figures(const PageContext& page, const std::vector<std::string>& names) {
+  using Rank = std::tuple<std::size_t, bool, bool>;
   const std::map<std::string, std::set<std::string>> groups = groups_of(page, names);
-  std::vector<std::string> titles;
+  std::vector<std::pair<Rank, std::string>> titles;
   titles.reserve(groups.size());
   for (const auto& [title, group] : groups) {
-    titles.push_back(title);
+    Rank rank = {0, false, has_both_sides(page, group)};
+    for (const std::string& name : group) {
+      std::get<0>(rank) += page.figures.findings_of(name);
+      std::get<1>(rank) = std::get<1>(rank) || not_finite(page, name);
+    }
+    titles.emplace_back(rank, title);
   }
+  std::stable_sort(titles.begin(), titles.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> figures;
-  for (const std::string& title : worst_first(page, titles)) {
+  for (const auto& [rank, title] : titles) {
     if (figures.size() < most_figures) {
       figures.push_back(value_figure(page, title, groups.at(title)));
     }

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t most_together = 60;  // tensors in one figure
 constexpr std::size_t worst_shown = 24;    // of more
+constexpr std::size_t rows_of_group = 12;  // in the table behind a figure of more
 
 // One statistic of many tensors.
 struct Many {
@@ -27,15 +28,20 @@ struct Many {
 };
 
 std::string figure_of(const PageContext& page, const Many& many, const std::string& title,
-                      const std::vector<std::string>& names, const std::string& of) {
+                      const std::vector<std::string>& names, const std::string& of, std::size_t all = 0) {
   const std::set<std::string> together(names.begin(), names.end());
   const std::vector<NamedCurve> curves = curves_of(page.trials, together, many.pick);
   if (curves.empty()) {
     return {};
   }
-  Figure figure = {
-      .chart = {.title = title, .x = step_axis(page.trials), .y = many.y, .content = curve_set(page.trials, curves)},
-      .tensors = together};
+  Figure figure = {.chart = {.title = title,
+                             .x = step_axis(page.trials),
+                             .y = many.y,
+                             .content = curve_set(page.trials, curves, all)},
+                   .tensors = together};
+  if (all != 0) {
+    figure.rows = rows_of_group;
+  }
   if (!many.reduction.empty()) {
     figure.commands.push_back(reduce_command(page, of, many.reduction));
   } else {
@@ -58,7 +64,8 @@ std::string figures_of(const PageContext& page, const Many& many, const std::vec
   for (const LayerGroup& group : layer_groups(ordered)) {
     const std::string figure = figure_of(
         page, many, fmt::format("{}: {}", many.title, group.name), group.tensors,
-        group.by_name ? fmt::format("-e {}", shell_word(fmt::format("^{}", escaped_pattern(group.name)))) : of_all);
+        group.by_name ? fmt::format("-e {}", shell_word(fmt::format("^{}", escaped_pattern(group.name)))) : of_all,
+        names.size());
     const std::size_t findings =
         std::accumulate(group.tensors.begin(), group.tensors.end(), std::size_t{0},
                         [&](std::size_t sum, const std::string& name) { return sum + page.figures.findings_of(name); });

@@ -15,8 +15,6 @@ namespace smd::tool::report {
 
 namespace {
 
-constexpr std::size_t most_findings = 20;  // of one rule
-
 std::string_view look_of(RuleStatus status) {
   switch (status) {
     case RuleStatus::issues_found:
@@ -75,12 +73,10 @@ std::string rule_command(const PageContext& page, const TrialReport& trial, cons
   return command + " -k --findings";
 }
 
-std::string findings_html(const PageContext& page, const TrialReport& trial, const RuleResult& result) {
+std::string findings_html(const PageContext& page, const TrialReport& trial, const RuleResult& result,
+                          std::size_t count) {
   std::vector<std::vector<HtmlCell>> rows;
   for (const Finding& finding : result.findings) {
-    if (rows.size() == most_findings) {
-      break;
-    }
     const std::string tensor = finding.tensor.value_or(std::string());
     const std::string link = tensor.empty() ? std::string() : page.figures.link_to(tensor);
     const std::string name = name_html(tensor);
@@ -94,8 +90,8 @@ std::string findings_html(const PageContext& page, const TrialReport& trial, con
   }
   const std::vector<std::string> header = {"step", "tensor", "worker", "value", "is", "threshold", "message"};
   std::string out = table_html(fmt::format("findings of {}", result.name), header, rows);
-  if (result.findings.size() > most_findings) {
-    out += fmt::format("<p class=\"remark\">The first {} of {}.</p>\n", most_findings, result.findings.size());
+  if (count > rows.size()) {
+    out += fmt::format("<p class=\"remark\">The first {} of {}.</p>\n", rows.size(), grouped(count));
   }
   return out + command_html(rule_command(page, trial, result));
 }
@@ -104,30 +100,50 @@ std::string steps_text(const RuleResult& result) {
   if (!result.first_step || !result.last_step) {
     return {};
   }
-  return fmt::format(" {} {} looked at, from {} to {}.", result.steps_evaluated,
-                     result.steps_evaluated == 1 ? "step" : "steps", result.first_step->value, result.last_step->value);
+  return fmt::format(" {} {}, {} to {}.", result.steps_evaluated, result.steps_evaluated == 1 ? "step" : "steps",
+                     result.first_step->value, result.last_step->value);
 }
 
-std::string result_html(const PageContext& page, const TrialReport& trial, const RuleResult& result,
-                        const std::string& anchor) {
-  const bool triggered = !result.findings.empty();
-  const std::string said = triggered ? result.findings.front().message : result.message;
-  const std::string at = triggered ? place_of(result.findings.front()) : std::string();
-  std::string out = fmt::format("<div class=\"rule {}\" id=\"{}\">\n<p><strong>{}</strong> {}{}{}{}</p>\n",
-                                look_of(result.status), anchor, name_html(result.name), xml(to_string(result.status)),
-                                at.empty() ? "" : fmt::format(" at step {}", at),
-                                said.empty() ? "." : fmt::format(": {}.", name_html(said)), steps_text(result));
+std::string warnings_html(const RuleResult& result) {
+  std::string out;
   for (const std::string& warning : result.warnings) {
     out += fmt::format("<p class=\"remark\">{}</p>\n", name_html(warning));
   }
+  return out;
+}
+
+// What a rule found, or why it could not be evaluated.
+std::string result_html(const PageContext& page, const TrialReport& trial, std::size_t rule,
+                        const std::string& anchor) {
+  const RuleResult& result = trial.results[rule];
+  const bool triggered = !result.findings.empty();
+  const std::string said = short_numbers(triggered ? result.findings.front().message : result.message);
+  const std::string at = triggered ? place_of(result.findings.front()) : std::string();
+  std::string out = fmt::format(
+      "<div class=\"rule {}\" id=\"{}\">\n<p><strong>{}</strong> {}{}{}{}</p>\n{}", look_of(result.status), anchor,
+      name_html(result.name), xml(to_string(result.status)), at.empty() ? "" : fmt::format(" at step {}", at),
+      said.empty() ? "." : fmt::format(": {}.", name_html(said)), steps_text(result), warnings_html(result));
   if (triggered) {
-    out +=
-        details_html(fmt::format("{} {}", result.findings.size(), result.findings.size() == 1 ? "finding" : "findings"),
-                     findings_html(page, trial, result));
+    const std::size_t count = trial.tallies[rule].count();
+    out += details_html(fmt::format("{} {}", grouped(count), count == 1 ? "finding" : "findings"),
+                        findings_html(page, trial, result, count));
   } else {
     out += details_html("Command", command_html(rule_command(page, trial, result)));
   }
   return out + "</div>\n";
+}
+
+// One line, with the rest one click away.
+std::string line_html(const PageContext& page, const TrialReport& trial, std::size_t rule, const std::string& anchor) {
+  const RuleResult& result = trial.results[rule];
+  const std::string line =
+      fmt::format("<strong>{}</strong> {}.{}{}", name_html(result.name), xml(to_string(result.status)),
+                  steps_text(result), result.warnings.empty() ? "" : " With a warning.");
+  const std::string said =
+      result.message.empty() ? std::string() : fmt::format("<p>{}</p>\n", name_html(short_numbers(result.message)));
+  return fmt::format(
+      "<li class=\"rule {}\" id=\"{}\">{}</li>\n", look_of(result.status), anchor,
+      details_html(line, said + warnings_html(result) + command_html(rule_command(page, trial, result))));
 }
 
 std::string passed_over_html(const TrialReport& trial) {
@@ -158,9 +174,13 @@ std::string rules_section(const PageContext& page) {
     if (page.trials.size() > 1 && trial.unread.empty()) {
       out += fmt::format("<h3>{}</h3>\n", name_html(trial.name));
     }
+    std::string lines;
     for (const std::size_t rule : order) {
-      out += result_html(page, trial, trial.results[rule], rule_anchor(i, rule));
+      const RuleResult& result = trial.results[rule];
+      const bool in_full = !result.findings.empty() || gravity(result.status) <= gravity(RuleStatus::error);
+      (in_full ? out : lines) += (in_full ? result_html : line_html)(page, trial, rule, rule_anchor(i, rule));
     }
+    out += lines.empty() ? lines : fmt::format("<ul class=\"lines\">\n{}</ul>\n", lines);
     out += passed_over_html(trial);
   }
   return section_html("rules", "Rules", out);

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace smd::tool::report {
 
@@ -46,16 +48,22 @@ bool by_several(const TensorHistory& history) {
 std::string spread_figure(const PageContext& page, const TrialReport& trial, const std::string& tensor,
                           const TensorHistory& history) {
   std::set<Mode> modes;
+  std::map<std::string_view, std::size_t> order;  // of workers
   for (const auto& [key, curve] : history.workers) {
     modes.insert(key.second);
+    order.try_emplace(key.first, order.size());
   }
   CurveSet set;
   for (const auto& [key, curve] : history.workers) {
     const auto& [worker, mode] = key;
     ChartCurve drawn = curve.chart_curve(modes.size() > 1 ? fmt::format("{}, {}", worker, mode_text(mode)) : worker,
                                          columns_for(history.workers.size()));
-    drawn.hue = set.curves.size() % hues;
-    drawn.dash = static_cast<Dash>(set.curves.size() / hues % 4);
+    const std::size_t color = order.find(worker)->second;
+    drawn.hue = color % hues;
+    drawn.dash = modes.size() > 1 ? (mode == Mode::eval      ? Dash::dashed
+                                     : mode == Mode::predict ? Dash::dotted
+                                                             : Dash::solid)
+                                  : static_cast<Dash>(color / hues % 4);
     set.curves.push_back(std::move(drawn));
   }
   return page.figures.add({.chart = {.title = fmt::format("{} by worker", tensor),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "survey.hpp"
 
-#include <smd/difference.hpp>
 #include <smd/reduction.hpp>
 #include <smd/trial.hpp>
 
@@ -27,7 +26,7 @@ constexpr std::uint64_t largest_sampled = std::uint64_t{8} << 20;
 constexpr std::size_t most_samples = 96;
 // Of weights that are compared with the step before, one value each is kept.
 constexpr std::uint64_t most_compared = std::uint64_t{32} << 20;
-// What is no larger may be a scalar: its values are gathered of all workers.
+// What is no larger may be a scalar: its values are gathered of all workers, and it has no percentiles.
 constexpr std::uint64_t largest_scalar = 512;
 
 constexpr Reduction percentile(double percent) { return {.kind = ReductionKind::percentile, .percent = percent}; }
@@ -37,6 +36,22 @@ bool is_measured(const Unit& unit, std::size_t measure) {
   return measure != static_cast<std::size_t>(Measure::zero_fraction) || unit.has_value();
 }
 
+// The statistic of which the page draws the curve; of all others it says the extremes.
+Measure drawn_of(Role role) noexcept {
+  switch (role) {
+    case Role::gradient:
+    case Role::weight:
+    case Role::bias:
+      return Measure::l2;
+    case Role::activation:
+      return Measure::zero_fraction;
+    default:
+      return Measure::mean;
+  }
+}
+
+bool may_be_scalar(const Unit& unit) { return unit.has_value() && unit.record_bytes() <= largest_scalar; }
+
 }  // namespace
 
 Survey::Survey(SurveyOptions options) : options_(std::move(options)) {
@@ -45,53 +60,51 @@ Survey::Survey(SurveyOptions options) : options_(std::move(options)) {
 
 void Survey::begin() { selection_ = select(options_.tensors); }
 
-bool Survey::excluded(std::string_view tensor) {
-  if (options_.exclude.empty()) {
-    return false;
+Survey::Tracks::value_type& Survey::track_of(std::string_view tensor, Tracks::iterator& at) {
+  if (at == tracks_.end() || at->first != tensor) {
+    at = tracks_.find(tensor);
   }
-  auto known = excluded_.find(tensor);
-  if (known == excluded_.end()) {
-    const bool none = base_trial().tensor_names({.names = {std::string(tensor)}, .exclude = options_.exclude}).empty();
-    known = excluded_.emplace(tensor, none).first;
+  if (at == tracks_.end()) {
+    at = tracks_.try_emplace(std::string(tensor)).first;
+    Track& track = at->second;
+    track.role = roles_.of(base_trial(), tensor);
+    track.excluded = !options_.exclude.empty() &&
+                     base_trial().tensor_names({.names = {std::string(tensor)}, .exclude = options_.exclude}).empty();
   }
-  return known->second;
+  return *at++;
 }
 
 template <class Take, class More>
 void Survey::visit(const StepTensors& step, Take&& take, More&& more) {
-  std::string_view last;
-  bool any = false;
+  auto at = tracks_.begin();
+  Tracks::value_type* last = nullptr;
   for (const Unit& unit : step.units(selection_)) {
-    const bool first = !any || unit.tensor() != last;
-    any = true;
-    last = unit.tensor();
-    if (!excluded(last)) {
-      first ? take(unit) : more(unit);
+    const bool first = last == nullptr || last->first != unit.tensor();
+    if (first) {
+      last = &track_of(unit.tensor(), at);
+    }
+    if (!last->second.excluded) {
+      first ? take(unit, *last) : more(unit, *last);
     }
   }
 }
 
-bool Survey::compares(const Unit& unit, Role role) {
-  if (role != Role::weight || !unit.has_value() || unit.record_bytes() <= largest_scalar) {
+bool Survey::compares(const Unit& unit, Track& track) {
+  if (track.role != Role::weight || !unit.has_value()) {
     return false;
   }
-  if (compared_.contains(unit.tensor())) {
-    return true;
+  if (!track.compared) {
+    track.compared = compared_bytes_ + unit.record_bytes() <= most_compared;
+    (*track.compared ? compared_bytes_ : too_large_) += *track.compared ? unit.record_bytes() : 1;
   }
-  if (compared_bytes_ + unit.record_bytes() > most_compared) {
-    too_large_.emplace(unit.tensor());
-    return false;
-  }
-  compared_bytes_ += unit.record_bytes();
-  compared_.emplace(unit.tensor(), unit.record_bytes());
-  return true;
+  return *track.compared;
 }
 
-void Survey::ask_percentiles(StepNeeds& step, const Unit& unit) {
+void Survey::ask_percentiles(StepNeeds& step, const Unit& unit, Track& track) {
   if (!unit.has_value() || unit.record_bytes() > largest_sampled) {
     return;
   }
-  Plan& plan = plans_[{std::string(unit.tensor()), unit.mode()}];
+  Plan& plan = track.plans[unit.mode()];
   if (plan.steps++ % plan.every != 0) {
     return;
   }
@@ -99,15 +112,17 @@ void Survey::ask_percentiles(StepNeeds& step, const Unit& unit) {
     plan.sampled = (plan.sampled + 1) / 2;
     plan.every *= 2;
   }
+  plan.asked.push_back(unit.step());
   for (const double percent : percents) {
     step.computed(unit, percentile(percent));
   }
 }
 
+// The evaluator finds answers fastest in the order in which they were asked for: `gather` keeps it.
 void Survey::set_required_tensors(StepNeeds& step) {
   visit(
       step,
-      [&](const Unit& unit) {
+      [&](const Unit& unit, Tracks::value_type& tensor) {
         for (std::size_t i = 0; i < measures; ++i) {
           if (is_measured(unit, i)) {
             step.measure(unit, measured[i]);
@@ -119,14 +134,14 @@ void Survey::set_required_tensors(StepNeeds& step) {
           }
         }
         if (unit.record_bytes() > largest_scalar) {
-          ask_percentiles(step, unit);
+          ask_percentiles(step, unit, tensor.second);
         }
-        if (compares(unit, roles_.of(base_trial(), unit.tensor()))) {
+        if (compares(unit, tensor.second)) {
           step.value(unit);
         }
       },
-      [&](const Unit& unit) {
-        if (unit.has_value() && unit.record_bytes() <= largest_scalar) {
+      [&](const Unit& unit, Tracks::value_type&) {
+        if (may_be_scalar(unit)) {
           step.measure(unit, measured[static_cast<std::size_t>(Measure::mean)]);
         }
       });
@@ -135,20 +150,19 @@ void Survey::set_required_tensors(StepNeeds& step) {
   }
 }
 
-TensorHistory& Survey::history_of(std::string_view tensor) {
-  const auto known = histories_.tensors.find(tensor);
-  if (known != histories_.tensors.end()) {
-    return known->second;
+TensorHistory& Survey::history_of(Tracks::value_type& tensor) {
+  if (tensor.second.history == nullptr) {
+    tensor.second.history = &histories_.tensors[tensor.first];
+    tensor.second.history->role = tensor.second.role;
   }
-  TensorHistory& history = histories_.tensors[std::string(tensor)];
-  history.role = roles_.of(base_trial(), tensor);
-  return history;
+  return *tensor.second.history;
 }
 
 Series& Survey::series_of(TensorHistory& history, Mode mode) {
   const auto [at, is_new] = history.modes.try_emplace(mode);
   if (is_new) {
-    at->second.curves.fill(ThinCurve(options_.columns));
+    at->second.curves.fill(ThinCurve(0));
+    at->second.curves[static_cast<std::size_t>(drawn_of(history.role))] = ThinCurve(options_.columns);
     at->second.update_ratio = ThinCurve(options_.columns);
   }
   return at->second;
@@ -158,86 +172,101 @@ void Survey::invoke_at_step(StepView& step) {
   bool any = false;
   visit(
       step,
-      [&](const Unit& unit) {
+      [&](const Unit& unit, Tracks::value_type& tensor) {
         any = true;
-        gather(step, unit);
+        gather(step, unit, tensor);
       },
-      [&](const Unit& unit) {
-        const auto number = step.measure(unit, measured[static_cast<std::size_t>(Measure::mean)]);
-        if (number && unit.has_value() && unit.record_bytes() <= largest_scalar) {
-          auto& curves = history_of(unit.tensor()).workers;
-          curves.try_emplace({std::string(unit.worker()), unit.mode()}, options_.columns)
-              .first->second.add(unit.step(), unit.mode_step(), *number);
+      [&](const Unit& unit, Tracks::value_type& tensor) {
+        if (!may_be_scalar(unit)) {
+          return;
+        }
+        if (const auto number = step.measure(unit, measured[static_cast<std::size_t>(Measure::mean)])) {
+          gather_worker(unit, tensor, *number);
         }
       });
   gather_time(step);
-  histories_.left_out = too_large_.size();
+  histories_.left_out = too_large_;
   if (any) {
     step.evaluated();
   }
 }
 
-void Survey::gather(StepView& step, const Unit& unit) {
-  TensorHistory& history = history_of(unit.tensor());
+void Survey::gather(StepView& step, const Unit& unit, Tracks::value_type& tensor) {
+  Track& track = tensor.second;
+  TensorHistory& history = history_of(tensor);
   Series& series = series_of(history, unit.mode());
+  std::array<std::optional<double>, measures> numbers;
   bool any = false;
   bool finite = true;
   for (std::size_t i = 0; i < measures; ++i) {
-    const std::optional<double> number =
-        is_measured(unit, i) ? step.measure(unit, measured[i]) : std::optional<double>();
-    if (number) {
-      series.curves[i].add(unit.step(), unit.mode_step(), *number);
-      finite = finite && std::isfinite(*number);
+    numbers[i] = is_measured(unit, i) ? step.measure(unit, measured[i]) : std::nullopt;
+    if (numbers[i]) {
+      series.curves[i].add(unit.step(), unit.mode_step(), *numbers[i]);
+      finite = finite && std::isfinite(*numbers[i]);
       any = true;
     } else {
       series.curves[i].skip();
     }
   }
-  const auto count = [&](std::size_t which) { return step.computed(unit, counted[which]); };
-  if (const std::optional<double> elements = count(0)) {
-    history.elements = std::max(history.elements.value_or(0), static_cast<std::uint64_t>(*elements));
-    const auto nan = static_cast<std::uint64_t>(count(1).value_or(0));
-    const auto inf = static_cast<std::uint64_t>(count(2).value_or(0));
-    history.nan += nan;
-    history.inf += inf;
-    finite = nan + inf == 0;  // a sum of squares may be infinite without
-  }
-  if (!any) {
-    return;
-  }
-  if (!finite && !history.first_not_finite) {
-    history.first_not_finite = unit.step();
-  }
-  history.first_step = history.steps == 0 ? unit.step() : history.first_step;
-  history.last_step = unit.step();
-  ++history.steps;
-  if (unit.has_value() && unit.record_bytes() <= largest_scalar) {
-    if (const auto number = step.measure(unit, measured[static_cast<std::size_t>(Measure::mean)])) {
-      history.workers.try_emplace({std::string(unit.worker()), unit.mode()}, options_.columns)
-          .first->second.add(unit.step(), unit.mode_step(), *number);
+  const auto number_of = [&](Measure measure) { return numbers[static_cast<std::size_t>(measure)]; };
+  if (unit.has_value()) {
+    const std::optional<double> elements = step.computed(unit, counted[0]);
+    const auto nan = static_cast<std::uint64_t>(step.computed(unit, counted[1]).value_or(0));
+    const auto inf = static_cast<std::uint64_t>(step.computed(unit, counted[2]).value_or(0));
+    if (elements) {
+      history.elements = std::max(history.elements.value_or(0), static_cast<std::uint64_t>(*elements));
+      history.nan += nan;
+      history.inf += inf;
+      finite = nan + inf == 0;  // a sum of squares may be infinite without
     }
   }
-  gather_fan(step, unit, series.fan);
-  if (compared_.contains(unit.tensor())) {
-    gather_update(step, unit, series);
+  if (any) {
+    if (!finite && !history.first_not_finite) {
+      history.first_not_finite = unit.step();
+    }
+    history.first_step = history.steps == 0 ? unit.step() : history.first_step;
+    history.last_step = unit.step();
+    ++history.steps;
+    if (number_of(Measure::mean) && may_be_scalar(unit)) {
+      gather_worker(unit, tensor, *number_of(Measure::mean));
+    }
+  }
+  gather_fan(step, unit, track, series.fan, number_of(Measure::min).value_or(std::nan("")),
+             number_of(Measure::max).value_or(std::nan("")));
+  if (track.compared.value_or(false)) {
+    gather_update(step, unit, track, series, finite);
   }
 }
 
-void Survey::gather_fan(const StepView& step, const Unit& unit, Fan& fan) {
+void Survey::gather_worker(const Unit& unit, Tracks::value_type& tensor, double number) {
+  if (tensor.second.role == Role::loss || tensor.second.role == Role::other) {  // the roles that a page compares
+    history_of(tensor)
+        .workers.try_emplace({std::string(unit.worker()), unit.mode()}, options_.columns)
+        .first->second.add(unit.step(), unit.mode_step(), number);
+  }
+}
+
+void Survey::gather_fan(const StepView& step, const Unit& unit, Track& track, Fan& fan, double least, double greatest) {
+  std::deque<GlobalStep>& asked = track.plans[unit.mode()].asked;
+  while (!asked.empty() && asked.front() < unit.step()) {  // of a step that was skipped
+    asked.pop_front();
+  }
+  if (asked.empty() || asked.front() != unit.step()) {
+    return;
+  }
+  asked.pop_front();
   FanSample sample = {.step = unit.step()};
   bool any = false;
-  const auto put = [&](std::size_t at, const std::optional<double>& number) {
-    sample.numbers[at] = number.value_or(std::nan(""));
-    any = any || number;
-  };
   for (std::size_t i = 0; i < percents.size(); ++i) {
-    put(i + 1, step.computed(unit, percentile(percents[i])));
+    const std::optional<double> number = step.computed(unit, percentile(percents[i]));
+    sample.numbers[i + 1] = number.value_or(std::nan(""));
+    any = any || number;
   }
   if (!any) {
     return;
   }
-  put(0, step.measure(unit, measured[static_cast<std::size_t>(Measure::min)]));
-  put(fan_names.size() - 1, step.measure(unit, measured[static_cast<std::size_t>(Measure::max)]));
+  sample.numbers.front() = least;
+  sample.numbers.back() = greatest;
   fan.samples.push_back(sample);
   if (fan.samples.size() > most_samples) {
     std::size_t kept = 0;
@@ -249,20 +278,19 @@ void Survey::gather_fan(const StepView& step, const Unit& unit, Fan& fan) {
   }
 }
 
-void Survey::gather_update(const StepView& step, const Unit& unit, Series& series) {
+void Survey::gather_update(const StepView& step, const Unit& unit, Track& track, Series& series, bool finite) {
   const TensorValue* const value = step.value(unit);
   if (value == nullptr) {
     series.update_ratio.skip();
     return;
   }
-  TensorValue& before = before_[{std::string(unit.tensor()), unit.mode()}];
+  TensorValue& before = track.before[unit.mode()];
   if (!before.bytes().empty() && before.shape() == value->shape()) {
-    Comparer comparer;
-    comparer.add(value->view(), before.view());
-    const Difference difference = comparer.result();
+    comparer_.clear();
+    comparer_.add(value->view(), before.view());
+    const Difference difference = comparer_.result();
     // Of numbers that are not finite a difference says nothing: NaN equals NaN.
-    const bool finite = step.computed(unit, counted[1]) == 0.0 && step.computed(unit, counted[2]) == 0.0 &&
-                        std::isfinite(difference.max_abs.value_or(0));
+    finite = finite && std::isfinite(difference.max_abs.value_or(0));
     if (!finite || difference.rel_l2) {
       series.update_ratio.add(unit.step(), unit.mode_step(), finite ? *difference.rel_l2 : std::nan(""));
     }

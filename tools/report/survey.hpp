@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <smd/difference.hpp>
 #include <smd/rule.hpp>
 #include <smd/tensor_view.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +37,8 @@ class Survey final : public Rule {
   void invoke_at_step(StepView& step) override;
 
   [[nodiscard]] const Histories& histories() const noexcept { return histories_; }
+  /// The same, at the end: nothing is gathered after that.
+  [[nodiscard]] Histories take_histories() noexcept { return std::move(histories_); }
 
  private:
   // How far a tensor's steps in one mode were planned, which is ahead of their evaluation.
@@ -42,32 +46,42 @@ class Survey final : public Rule {
     std::size_t steps = 0;
     std::size_t every = 1;  // of them, percentiles are asked for
     std::size_t sampled = 0;
+    std::deque<GlobalStep> asked = {};  // at these, and not gathered yet
   };
-  using Key = std::pair<std::string, Mode>;
+  // A tensor, whose names are not looked up again at each step.
+  struct Track {
+    Role role = Role::other;
+    bool excluded = false;
+    std::optional<bool> compared = {};  // with the step before; none: not decided
+    TensorHistory* history = nullptr;   // null: nothing was gathered
+    std::map<Mode, Plan> plans = {};
+    std::map<Mode, TensorValue> before = {};  // if it is compared
+  };
+  using Tracks = std::map<std::string, Track, std::less<>>;
 
   // Calls `take` for the first worker's unit of each tensor, and `more` for those of further workers.
   template <class Take, class More>
   void visit(const StepTensors& step, Take&& take, More&& more);
-  [[nodiscard]] bool excluded(std::string_view tensor);
-  [[nodiscard]] bool compares(const Unit& unit, Role role);
-  void ask_percentiles(StepNeeds& step, const Unit& unit);
-  void gather(StepView& step, const Unit& unit);
-  void gather_fan(const StepView& step, const Unit& unit, Fan& fan);
-  void gather_update(const StepView& step, const Unit& unit, Series& series);
+  // `at`: where it is if this step has the same tensors as others; moves on.
+  [[nodiscard]] Tracks::value_type& track_of(std::string_view tensor, Tracks::iterator& at);
+  [[nodiscard]] bool compares(const Unit& unit, Track& track);
+  void ask_percentiles(StepNeeds& step, const Unit& unit, Track& track);
+  void gather(StepView& step, const Unit& unit, Tracks::value_type& tensor);
+  void gather_fan(const StepView& step, const Unit& unit, Track& track, Fan& fan, double least, double greatest);
+  void gather_update(const StepView& step, const Unit& unit, Track& track, Series& series, bool finite);
+  void gather_worker(const Unit& unit, Tracks::value_type& tensor, double number);
   void gather_time(const StepView& step);
-  [[nodiscard]] TensorHistory& history_of(std::string_view tensor);
+  [[nodiscard]] TensorHistory& history_of(Tracks::value_type& tensor);
   [[nodiscard]] Series& series_of(TensorHistory& history, Mode mode);
 
   SurveyOptions options_;
   SelectionId selection_ = {};
   Roles roles_;
   Histories histories_;
-  std::map<Key, Plan> plans_;
-  std::map<std::string, bool, std::less<>> excluded_;
-  std::set<std::string, std::less<>> too_large_;
-  std::map<std::string, std::uint64_t, std::less<>> compared_;  // tensors and the bytes of a value
+  Tracks tracks_;
+  Comparer comparer_;
+  std::size_t too_large_ = 0;  // to be compared
   std::uint64_t compared_bytes_ = 0;
-  std::map<Key, TensorValue> before_;  // of tensors that are compared
 };
 
 }  // namespace smd::tool::report

@@ -76,12 +76,16 @@ void count(CurveFacts& facts, const ChartPoint& point) {
 }  // namespace
 
 void ThinCurve::add(GlobalStep step, ModeStep counted, double number) {
-  if (!points_.empty() && step.value <= points_.back().step) {
+  if (!empty() && step.value <= last_) {
     return;  // a step that came late, behind ones that were drawn
   }
-  gaps_.add(counted.value);
-  points_.push_back({step.value, number, facts_.counts.points});
+  last_ = step.value;
   count(facts_, {static_cast<double>(step.value), number});
+  if (columns_ == 0) {
+    return;
+  }
+  gaps_.add(counted.value);
+  points_.push_back({step.value, number, facts_.counts.points - 1});
   if (points_.size() >= kept_in_column * columns_) {
     points_ = thinned(points_, columns_);
   }

@@ -27,7 +27,7 @@ struct CurveFacts {
 /// width doubles as the curve grows, so that what is kept does not depend on how long the job will run.
 class ThinCurve {
  public:
-  /// At most 10 points are kept for each of so many columns.
+  /// At most 10 points are kept for each of so many columns; 0: only the facts.
   explicit ThinCurve(std::size_t columns = 256) noexcept : columns_(columns) {}
 
   /// @param counted The step in the numbers that tell whether one is missing: those of its mode.
@@ -35,7 +35,7 @@ class ThinCurve {
   /// Where a number should be there is none: the curve has a gap.
   void skip() noexcept { gaps_.skip(); }
 
-  [[nodiscard]] bool empty() const noexcept { return points_.empty(); }
+  [[nodiscard]] bool empty() const noexcept { return facts_.counts.points == 0; }
   [[nodiscard]] const CurveFacts& facts() const noexcept { return facts_; }
   /// The curve thinned to so many columns, no more than it has.
   [[nodiscard]] ChartCurve chart_curve(std::string name, std::size_t columns) const;
@@ -49,6 +49,7 @@ class ThinCurve {
   [[nodiscard]] static std::vector<Kept> thinned(const std::vector<Kept>& points, std::size_t columns);
 
   std::size_t columns_;
+  std::int64_t last_ = 0;
   std::vector<Kept> points_;
   CurveFacts facts_;
   GapFinder gaps_;

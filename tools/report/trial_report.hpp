@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "draw/chart.hpp"
+#include "finding_tally.hpp"
 #include "histories.hpp"
 
 namespace smd::tool::report {
@@ -50,6 +51,7 @@ struct TrialReport {
   std::shared_ptr<const Histories> histories = {};
   std::map<std::string, HeatMap> buckets = {};  ///< Saved ones, by tensor.
   std::vector<RuleResult> results = {};         ///< Of the rules that were asked for, or that had something to look at.
+  std::vector<FindingTally> tallies = {};       ///< All findings of each of these results, which list the first.
   std::vector<RuleResult> passed_over = {};     ///< Of the built-in rules, those that had nothing to look at.
   std::vector<TensorPair> pairs = {};           ///< Losses of training and validation that names tell.
   std::string unread = {};                      ///< Why the trial could not be read; empty: it was.

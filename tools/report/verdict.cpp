@@ -67,7 +67,7 @@ void add_triggered(std::vector<std::string>& items, const TrialReport& trial, st
     const Finding& first = result.findings.front();
     const std::string when = first.step ? fmt::format("from step {}: ", first.step->value) : std::string();
     items.push_back(fmt::format("<a href=\"#{}\">{}</a> {}{}", rule_anchor(number, i), name_html(result.name), when,
-                                name_html(first.message)));
+                                name_html(short_numbers(first.message))));
   }
 }
 

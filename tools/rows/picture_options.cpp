@@ -2,10 +2,12 @@
 #include "rows/picture_options.hpp"
 
 #include "draw/svg.hpp"
+#include "rows/row_writer.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
+#include <vector>
 
 namespace smd::tool {
 
@@ -27,6 +29,15 @@ constexpr std::array<OptionSpec, 2> picture_table = {{
 }};
 
 }  // namespace
+
+std::span<const std::string_view> row_and_picture_format_names() noexcept {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all(row_format_names().begin(), row_format_names().end());
+    all.push_back(svg_format);
+    return all;
+  }();
+  return names;
+}
 
 std::span<const OptionSpec> PictureOptions::table() noexcept { return picture_table; }
 

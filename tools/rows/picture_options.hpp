@@ -17,6 +17,9 @@ namespace smd::tool {
 /// The format that is a picture.
 inline constexpr std::string_view svg_format = "svg";
 
+/// The formats of rows, and svg.
+[[nodiscard]] std::span<const std::string_view> row_and_picture_format_names() noexcept;
+
 /// What manual pages say of all pictures.
 inline constexpr std::string_view picture_prose =
     "An SVG picture opens in any browser and prints; it follows the reader's light or dark, and holds no script and "

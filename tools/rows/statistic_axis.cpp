@@ -17,7 +17,7 @@ struct StatisticWords {
   std::string_view words;
 };
 
-constexpr std::array<StatisticWords, 20> statistic_words = {{{"min", "least element"},
+constexpr std::array<StatisticWords, 23> statistic_words = {{{"min", "least element"},
                                                              {"max", "greatest element"},
                                                              {"median", "median of the elements"},
                                                              {"mean", "mean of the elements"},
@@ -36,7 +36,10 @@ constexpr std::array<StatisticWords, 20> statistic_words = {{{"min", "least elem
                                                              {"neginf", "number of -inf"},
                                                              {"zero", "number of zeros"},
                                                              {"negative", "number of negative elements"},
-                                                             {"zero_fraction", "share of zeros, of 1"}}};
+                                                             {"zero_fraction", "share of zeros, of 1"},
+                                                             {"max_abs", "largest |a - b|"},
+                                                             {"l2_diff", "l2 norm of a - b"},
+                                                             {"rel_l2", "l2 norm of a - b / l2 norm of b"}}};
 
 std::optional<double> percentile_of(std::string_view name) {
   if (name == "min" || name == "max" || name == "median") {

@@ -92,10 +92,11 @@ Outcome<std::optional<IndexFile>> find_naming(storage::Storage& trial, const std
   const auto index_file = [&](const layout::StepPart& part, bool readable) {
     return IndexFile{listing.path(part), part.step, *listing.workers[part.worker], readable};
   };
-  for (const auto& [row, tables] : found->loaded.rows) {
+  for (const layout::LoadedSteps::Row& one : found->loaded.rows) {
+    const layout::StepRow& row = one.row;  // the debugger's layout has no sequences
     const std::string named = row.event_file == layout::no_id
                                   ? debugger->event_path(listing, row.file)
-                                  : std::string(found->loaded.tables[tables].paths[row.event_file]);
+                                  : std::string(found->loaded.tables[one.tables].paths[row.event_file]);
     if (std::filesystem::path(named).lexically_normal() == event_name && listing.path(row.file) != except) {
       return std::optional(index_file(row.file, true));
     }

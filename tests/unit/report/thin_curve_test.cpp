@@ -106,3 +106,16 @@ TEST_CASE("a step that comes late is not drawn backwards") {
   curve.add(GlobalStep(3), ModeStep(3), 2);
   CHECK(curve.facts().counts.points == 1);
 }
+
+TEST_CASE("without columns only the facts are known") {
+  ThinCurve curve(0);
+  CHECK(curve.empty());
+  for (std::int64_t step = 0; step < 10; ++step) {
+    curve.add(GlobalStep(step), ModeStep(step), step == 4 ? -1 : 2);
+  }
+  curve.add(GlobalStep(3), ModeStep(3), 7);  // late
+  CHECK(!curve.empty());
+  CHECK(curve.facts().counts.points == 10);
+  CHECK(curve.facts().least->x == 4);
+  CHECK(curve.facts().greatest->y == 2);
+}

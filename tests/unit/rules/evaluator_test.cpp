@@ -36,6 +36,33 @@ std::vector<std::string> texts(const RuleResult& result) {
   return all;
 }
 
+TEST_CASE("of many findings a result keeps the first, and all are told") {
+  RuleTrial trial(collections);
+  fill(trial, 200);
+  const Trial opened = trial.open();
+  Evaluator all(opened, {.keep_going = true});
+  add_many(all);
+  all.run();
+  std::vector<std::size_t> told(all.results().size());
+  Evaluator few(opened, {.keep_going = true, .most_findings = 3, .on_finding = [&](std::size_t rule, const Finding&) {
+                           ++told[rule];
+                         }});
+  add_many(few);
+  few.run();
+  REQUIRE(all.results()[0].findings.size() == 200);
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    const RuleResult& whole = all.results()[i];
+    const RuleResult& kept = few.results()[i];
+    INFO(whole.rule);
+    CHECK(told[i] == whole.findings.size());
+    CHECK(kept.status == whole.status);
+    CHECK(kept.message == whole.message);
+    std::vector<std::string> first = texts(whole);
+    first.resize(std::min<std::size_t>(first.size(), 3));
+    CHECK(texts(kept) == first);
+  }
+}
+
 TEST_CASE("many rules read each record once, and evaluate as each does alone") {
   RuleTrial trial(collections);
   fill(trial, 40);

@@ -35,6 +35,10 @@ struct EvaluationOptions {
   /// What a rule throws leaves the evaluator, which can then only be asked for results. False: it ends that rule, as
   /// its failure.
   bool rethrow = false;
+  /// How many findings of a rule its result keeps, at least one: the first. `on_finding` gets all.
+  std::size_t most_findings = SIZE_MAX;
+  /// How much memory values may take that rules look back at; what has no room is read again.
+  std::uint64_t most_kept_bytes = std::uint64_t{256} << 20;
   unsigned jobs = 0;                 ///< Threads; 0: one per CPU.
   std::function<double()> now = {};  ///< Seconds since 1970; default: the system's clock.
   /// Each finding as it is made, with the number of its rule: by step, then rule. In the calling thread.

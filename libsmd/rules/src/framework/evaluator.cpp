@@ -62,7 +62,7 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   std::vector<RuleResult> results;                // copies, as of the last call
   bool changed = true;                            // since then
   ReductionSets sets;
-  KeptValues kept;
+  KeptValues kept{options.most_kept_bytes};
   Window window{sets, kept};
   ReadCounters counters;
   std::size_t window_steps = 1;
@@ -154,6 +154,10 @@ void Evaluator::Impl::report_new() {
     for (const New& one : news) {
       options.on_finding(one.rule, *one.finding);
     }
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].keep_findings(options.most_findings);
+    reported[i] = runs[i].result().findings.size();
   }
 }
 

@@ -284,6 +284,13 @@ void RuleRun::add_finding(Finding finding) {
   result_.findings.push_back(std::move(finding));
 }
 
+void RuleRun::keep_findings(std::size_t most) {
+  most = std::max<std::size_t>(most, 1);
+  if (result_.findings.size() > most) {
+    result_.findings.resize(most);
+  }
+}
+
 /// None comes before any name.
 void RuleRun::sort_from(std::size_t first) {
   std::stable_sort(result_.findings.begin() + static_cast<std::ptrdiff_t>(first), result_.findings.end(),

@@ -57,6 +57,8 @@ class RuleRun {
   [[nodiscard]] const std::deque<StepContext>& plans() const noexcept { return plans_; }
   [[nodiscard]] std::size_t number() const noexcept { return number_; }
   [[nodiscard]] const RuleResult& result() const noexcept { return result_; }
+  /// Forgets all but the first findings.
+  void keep_findings(std::size_t most);
   [[nodiscard]] const EvaluationOptions& options() const noexcept { return *options_; }
   [[nodiscard]] const EvaluatedTrial& base() const noexcept { return *base_; }
   [[nodiscard]] const std::vector<const EvaluatedTrial*>& others() const noexcept { return others_; }

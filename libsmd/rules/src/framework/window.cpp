@@ -17,7 +17,7 @@ namespace smd::detail::rules {
 
 namespace {
 
-constexpr std::uint64_t kept_limit = std::uint64_t{256} << 20;
+constexpr std::uint64_t kept_overhead = 256;  // of an entry, beside its elements
 /// Values whose elements are repeated from a few that are stored may take so much: their records tell nothing of it.
 constexpr std::uint64_t repeated_limit = std::uint64_t{256} << 20;
 /// What one thread reads in one go: enough to be worth handing over, little enough to keep all threads busy.
@@ -46,11 +46,11 @@ void KeptValues::put(const Key& key, Kept kept) {
   if (places_.contains(key)) {
     return;
   }
-  bytes_ += kept.value.bytes().size();
+  bytes_ += kept.value.bytes().size() + kept_overhead;
   entries_.push_front({key, std::move(kept)});
   places_.emplace(key, entries_.begin());
-  while (bytes_ > kept_limit && entries_.size() > 1) {
-    bytes_ -= entries_.back().kept.value.bytes().size();
+  while (bytes_ > most_bytes_ && entries_.size() > 1) {
+    bytes_ -= entries_.back().kept.value.bytes().size() + kept_overhead;
     places_.erase(entries_.back().key);
     entries_.pop_back();
   }

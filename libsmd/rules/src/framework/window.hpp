@@ -51,6 +51,8 @@ class KeptValues {
     bool usable = false;
   };
 
+  explicit KeptValues(std::uint64_t most_bytes = std::uint64_t{256} << 20) noexcept : most_bytes_(most_bytes) {}
+
   [[nodiscard]] const Kept* find(const Key& key);
   void put(const Key& key, Kept kept);
 
@@ -59,6 +61,7 @@ class KeptValues {
     Key key;
     Kept kept;
   };
+  std::uint64_t most_bytes_;
   std::list<Entry> entries_;  // the latest used first
   std::map<Key, std::list<Entry>::iterator> places_;
   std::uint64_t bytes_ = 0;

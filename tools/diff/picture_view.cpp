@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// -f svg: how far the trials lie apart, over A's steps.
+#include "row.hpp"
+#include "rows/curves.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace smd::tool::diff {
+
+namespace {
+
+class PictureView : public DiffView {
+ public:
+  PictureView(OutputFile& out, const DiffCommandOptions& options, std::span<const std::string> operands)
+      : out_(out), options_(options) {
+    curves_.set_trial(operands.size() > 1 ? fmt::format("a: {}, b: {}", operands.front(), operands.back())
+                                          : operands.front());
+  }
+
+  void row(const DiffRow& row) override {
+    if (!row.step) {  // B's alone
+      return;
+    }
+    const Difference none;
+    const Difference& of = row.statistics ? *row.statistics : none;
+    // Of equal bytes no norms are taken.
+    const bool zero = row.state == State::equal && of.l2_diff == 0.0;
+    const std::array<std::optional<double>, 3> numbers = {of.max_abs, of.l2_diff, zero ? of.l2_diff : of.rel_l2};
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const Curves::Point point = {.tensor = options_.by.tensor ? row.tensor : "",
+                                   .worker = options_.by.worker ? row.worker : "",
+                                   .reduction = i,
+                                   .step = row.step->value,
+                                   .mode_step = row.step->value};
+      if (numbers[i]) {
+        curves_.add(point, *numbers[i]);
+      } else {
+        curves_.skip(point);
+      }
+    }
+  }
+
+  void finish() override {
+    const std::array<std::string, 3> names = {"max_abs", "l2_diff", "rel_l2"};
+    write_charts(out_, curves_.take_charts(names, options_.picture.scale), options_.picture,
+                 "choose tensors with -n or -e");
+  }
+
+ private:
+  OutputFile& out_;
+  const DiffCommandOptions& options_;
+  Curves curves_;
+};
+
+}  // namespace
+
+std::unique_ptr<DiffView> make_picture_view(OutputFile& out, const DiffCommandOptions& options,
+                                            std::span<const std::string> operands) {
+  return std::make_unique<PictureView>(out, options, operands);
+}
+
+}  // namespace smd::tool::diff
