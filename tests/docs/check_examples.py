@@ -33,6 +33,7 @@ def main():
             try:
                 for name in ("run", "other-run", "good", "bad", "runs/a", "runs/b"):
                     shutil.copytree(root / "tests/fixtures/good-pytorch-digits", os.path.join(work, name))
+                shutil.copytree(root / "tests/fixtures/checkpoints/rule_blowup", os.path.join(work, "checkpoints"))
                 for name in ("job.json", "rules.json"):
                     pathlib.Path(work, name).write_text(
                         '[{"RuleConfigurationName": "a", "RuleParameters": {"rule_to_invoke": "VanishingGradient"}}]',

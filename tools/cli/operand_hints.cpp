@@ -37,6 +37,24 @@ fs::path trimmed(const std::string& path) {
   return result.has_filename() || !result.has_parent_path() ? result : result.parent_path();
 }
 
+bool is_event_file(std::string_view name) {
+  return name.find("tfevents") != name.npos && !name.ends_with(".profile-empty");
+}
+
+// Whether there is an event file in it or below: it is no part of a trial above, but holds several runs.
+bool holds_runs(const fs::path& folder) {
+  std::size_t entries = most_entries;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(folder, error);
+  for (; !error && entry != fs::recursive_directory_iterator() && entries > 0; entry.increment(error), --entries) {
+    std::error_code unknown;
+    if (is_event_file(entry->path().filename().string()) && entry->is_regular_file(unknown)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Whether it holds a file whose name tells a checkpoint or, with `logs`, an event file of a log directory. Looks at
 // `entries` more names at most.
 bool holds_files_of_trial(const fs::path& folder, bool logs, std::size_t& entries) {
@@ -44,8 +62,7 @@ bool holds_files_of_trial(const fs::path& folder, bool logs, std::size_t& entrie
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator() && entries > 0; entry.increment(error), --entries) {
     const std::string name = entry->path().filename().string();
-    const bool ours = name.ends_with(".safetensors") ||
-                      (logs && name.find("tfevents") != std::string::npos && !name.ends_with(".profile-empty"));
+    const bool ours = name.ends_with(".safetensors") || (logs && is_event_file(name));
     std::error_code unknown;
     if (ours && entry->is_regular_file(unknown)) {
       return true;
@@ -102,7 +119,7 @@ std::optional<fs::path> trial_around(const fs::path& path) {
   std::error_code error;
   const fs::path around = folder_around(path);
   if (fs::exists(path, error)) {
-    return is_trial_of_files(around, true, entries) ? std::optional(around) : std::nullopt;
+    return !holds_runs(path) && is_trial_of_files(around, true, entries) ? std::optional(around) : std::nullopt;
   }
   // A tensor's name after the folder of files; a name alone is rather that of another folder.
   return path.has_parent_path() && holds_files_of_trial(around, true, entries) ? std::optional(around) : std::nullopt;

@@ -153,7 +153,11 @@ class Catalog::Merger {
     std::vector<std::uint32_t> lists;
     lists.reserve(tables.name_lists.size());
     for (layout::NameList& list : tables.name_lists) {
-      lists.push_back(adopted ? intern(std::move(list)) : merge_list(list, names));
+      if (adopted) {
+        lists.push_back(intern(std::move(list)));
+      } else {
+        lists.push_back(merge_list(list, names));
+      }
     }
     std::vector<std::uint32_t> shapes;
     shapes.reserve(tables.shape_lists.size());
