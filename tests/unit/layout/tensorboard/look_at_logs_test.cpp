@@ -119,8 +119,8 @@ class Logs {
     CHECK(std::is_sorted(rows.begin(), rows.end(),
                          [&](const auto& a, const auto& b) { return found.listing->before(a.file, b.file); }));
     std::uint64_t last_row = last_row_;
-    const Tables& tables = found.loaded.tables.front();
     for (const StepRow& row : rows) {
+      const Tables& tables = found.loaded.tables.front();
       const Payload payload = tables.payloads.at(row.payload).of_row(row.index);
       CHECK(row.file.id > last_row_);
       last_row = std::max(last_row, row.file.id);
