@@ -50,9 +50,7 @@ class Bench:
         self.results = []
         self.skipped = []
         self.installed = os.path.join(self.work, 'installed')
-        for component in ('library', 'tools'):
-            subprocess.run(['cmake', '--install', self.build, '--component', component, '--prefix', self.installed],
-                           stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(['cmake', '--install', self.build, '--prefix', self.installed], stdout=subprocess.DEVNULL, check=True)
 
     # --- programs and trials -----------------------------------------------------------------------------------
 
