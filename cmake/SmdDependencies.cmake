@@ -10,6 +10,7 @@ pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED)
 # Headers only: libsmd selects the instruction set itself, so that no further library is loaded at start.
 find_path(HWY_INCLUDE_DIR hwy/highway.h REQUIRED)
+find_package(Boost REQUIRED)  # headers: Sort
 if(SMD_WITH_S3)
   find_package(Boost REQUIRED COMPONENTS filesystem)
   find_package(CURL 7.85 REQUIRED)

@@ -61,11 +61,11 @@ std::string join(std::span<const std::string_view> words) {
 [[noreturn]] void refuse_unknown(const CommandDefinition& definition, std::string_view argument) {
   if (!argument.starts_with("--")) {
     const std::string_view name = argument.substr(0, 2);
-    throw UsageError("unknown option " + tool::quoted(name) + option_hint(definition, name));
+    throw UsageError("unknown option " + single_quoted(name) + option_hint(definition, name));
   }
   const std::string_view name = argument.substr(0, argument.find('='));
   if (const std::string hint = option_hint(definition, name); !hint.empty()) {
-    throw UsageError("unknown option " + tool::quoted(name) + hint);
+    throw UsageError("unknown option " + single_quoted(name) + hint);
   }
   std::vector<std::string> candidates;
   for (const OptionSpec* spec : definition.options()) {
@@ -73,7 +73,7 @@ std::string join(std::span<const std::string_view> words) {
       candidates.push_back("--" + std::string(spec->name));
     }
   }
-  throw UsageError("unknown option " + tool::quoted(name) + did_you_mean(nearest_names(name, candidates, 1)));
+  throw UsageError("unknown option " + single_quoted(name) + did_you_mean(nearest_names(name, candidates, 1)));
 }
 
 /// Whether any of the arguments could be this option.
@@ -100,7 +100,7 @@ void check_choice(const OptionSpec& spec, std::string_view value, const CommandD
     return;
   }
   if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
-    throw UsageError("--" + std::string(spec.name) + ": " + tool::quoted(value) + " is not one of " + join(choices));
+    throw UsageError("--" + std::string(spec.name) + ": " + single_quoted(value) + " is not one of " + join(choices));
   }
 }
 
@@ -126,7 +126,7 @@ void check_operands(const CommandDefinition& definition, const std::vector<std::
     throw UsageError("missing operand " + std::string(definition.operands[operands.size()].metavar));
   }
   if (!unlimited && operands.size() > definition.operands.size()) {
-    throw UsageError("unexpected operand " + tool::quoted(operands[definition.operands.size()]));
+    throw UsageError("unexpected operand " + single_quoted(operands[definition.operands.size()]));
   }
 }
 
@@ -163,7 +163,7 @@ CommandLine CommandLine::parse(const CommandDefinition& definition, const std::v
     app.parse(std::move(reversed));
   } catch (const CLI::ArgumentMismatch&) {
     // The only way to get here: the line ended where a value was due.
-    throw UsageError("option " + tool::quoted(arguments.back()) + " needs a value");
+    throw UsageError("option " + single_quoted(arguments.back()) + " needs a value");
   } catch (const CLI::Error&) {
     throw UsageError("the command line cannot be understood");
   }
@@ -243,10 +243,10 @@ std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
   if (text.empty() || rest != end || error == std::errc::invalid_argument) {
-    throw InvalidValue(tool::quoted(text) + " is not a whole number");
+    throw InvalidValue(single_quoted(text) + " is not a whole number");
   }
   if (error != std::errc() || number < least || number > most) {
-    throw InvalidValue(tool::quoted(text) + " is not between " + std::to_string(least) + " and " +
+    throw InvalidValue(single_quoted(text) + " is not between " + std::to_string(least) + " and " +
                        std::to_string(most));
   }
   return number;

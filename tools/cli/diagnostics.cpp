@@ -102,7 +102,7 @@ Diagnostics::Diagnostics(std::string_view tool) : tool_(tool), level_(level_from
   if (path != nullptr && *path != '\0') {
     log_ = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
     if (log_ < 0) {
-      warning("SMDEBUG_LOG_PATH: cannot write " + tool::quoted(path) + ": " + std::generic_category().message(errno));
+      warning("SMDEBUG_LOG_PATH: cannot write " + single_quoted(path) + ": " + std::generic_category().message(errno));
     }
   }
 }

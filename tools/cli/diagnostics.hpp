@@ -102,11 +102,11 @@ class Diagnostics {
  private:
   friend class HeldMessages;
   struct Keeper {};
-  /// One that keeps what it is told, for a thread whose turn to speak has not come.
+  /// Holds messages back, for a thread whose turn to print has not come.
   Diagnostics(const Diagnostics& speaker, Keeper);
-  /// Says what a keeper was told, as if it had been told here.
+  /// Prints what a keeper held back, as if it had been reported here.
   void take(Diagnostics&& keeper);
-  /// The one that keeps what this thread says here; else this.
+  /// The keeper of this thread's messages; else this.
   [[nodiscard]] Diagnostics& receiver() noexcept;
   [[nodiscard]] const Diagnostics& receiver() const noexcept;
 

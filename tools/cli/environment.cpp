@@ -138,7 +138,7 @@ void check_environment(std::string_view command, Diagnostics& messages) {
       continue;
     }
     if (const std::string_view form = wanted(variable.form, value); !form.empty()) {
-      messages.warning(name + ": " + tool::quoted(value) + " is not " + std::string(form) + "; " +
+      messages.warning(name + ": " + single_quoted(value) + " is not " + std::string(form) + "; " +
                        std::string(variable.fallback) + ", the default, is used");
     }
   }

@@ -62,8 +62,8 @@ std::string glob_for_regex(std::string_view text) {
   if (!regex) {
     return {};
   }
-  return tool::quoted(text) + " is a regular expression, not a glob: try " +
-         tool::quoted(regex->empty() ? "." : *regex);
+  return single_quoted(text) + " is a regular expression, not a glob: try " +
+         single_quoted(regex->empty() ? "." : *regex);
 }
 
 }  // namespace smd::tool

@@ -19,14 +19,14 @@ constexpr std::size_t block_size = std::size_t{64} << 10;
 std::optional<LineFile> LineFile::open(const std::string& path, std::string_view what, Diagnostics& messages) {
   std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown)) {
-    messages.fail("ReadError", tool::quoted(path) + " is a folder: --merge takes " + std::string(what),
+    messages.fail("ReadError", single_quoted(path) + " is a folder: --merge takes " + std::string(what),
                   ExitStatus::unreadable);
     return std::nullopt;
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     messages.fail(errno == ENOENT ? "NotFound" : "ReadError",
-                  tool::quoted(path) + ": " + std::generic_category().message(errno), ExitStatus::unreadable);
+                  single_quoted(path) + ": " + std::generic_category().message(errno), ExitStatus::unreadable);
     return std::nullopt;
   }
   return LineFile(std::move(file));

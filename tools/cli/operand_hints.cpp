@@ -21,6 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Not find_trials(): a hint looks at a bounded number of names, so that an error comes at once in any folder.
 constexpr std::size_t most_entries = 10'000;  // that are looked at to find trials below a folder
 constexpr std::size_t shown_trials = 3;
 
@@ -206,13 +207,13 @@ std::string archive_hint(const std::string& path) {
 // A tensor's name after the trial's, in one operand.
 std::string tensor_hint(const fs::path& path, const fs::path& trial) {
   const std::string name = path.lexically_relative(trial).string();
-  std::string text = "is not there, but " + tool::quoted(trial.string()) + " is a trial";
+  std::string text = "is not there, but " + single_quoted(trial.string()) + " is a trial";
   try {
     const Trial opened = Trial::open(trial.string());
     if (opened.has_tensor(name)) {
-      return text + ": name the trial alone, and the tensor with -n " + tool::quoted(name);
+      return text + ": name the trial alone, and the tensor with -n " + single_quoted(name);
     }
-    return text + ", which has no tensor " + tool::quoted(name) +
+    return text + ", which has no tensor " + single_quoted(name) +
            did_you_mean(nearest_names(name, opened.tensor_names()));
   } catch (const Error&) {
     return text;  // opening it reports what is wrong
@@ -255,7 +256,7 @@ std::string instead_of_trial(const std::string& operand) {
   if (const std::optional<fs::path> trial = trial_around(path)) {
     return status.type() == fs::file_type::not_found
                ? tensor_hint(path, *trial)
-               : "lies in the trial " + tool::quoted(trial->string()) + ": name that";
+               : "lies in the trial " + single_quoted(trial->string()) + ": name that";
   }
   return folder ? below_hint(path) : std::string();
 }

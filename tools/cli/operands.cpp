@@ -51,7 +51,7 @@ std::vector<std::string> nearest_folders(std::string path) {
 void fail_to_open(const Error& error, const std::string& path, Diagnostics& messages, std::string_view hint) {
   const bool no_trial = error.tag() == "NotFound" || error.tag() == "MissingCollectionFiles";
   if (const std::string instead = no_trial ? instead_of_trial(path) : std::string(); !instead.empty()) {
-    messages.fail(error.tag(), tool::quoted(path) + " " + instead, ExitStatus::unreadable);
+    messages.fail(error.tag(), single_quoted(path) + " " + instead, ExitStatus::unreadable);
     return;
   }
   std::error_code unknown;

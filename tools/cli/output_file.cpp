@@ -121,12 +121,12 @@ OutputFile OutputFile::file(const std::string& path) {
   struct stat existing = {};
   const bool exists = stat(out.path_.c_str(), &existing) == 0;
   if (exists && S_ISDIR(existing.st_mode)) {
-    fail(tool::quoted(path), EISDIR);
+    fail(single_quoted(path), EISDIR);
   }
   if (exists && !S_ISREG(existing.st_mode)) {  // a device or a pipe cannot be replaced, only written to
     out.descriptor_ = open(out.path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (out.descriptor_ < 0) {
-      fail(tool::quoted(path), errno);
+      fail(single_quoted(path), errno);
     }
     return out;
   }
@@ -136,13 +136,13 @@ OutputFile OutputFile::file(const std::string& path) {
   const SignalsBlocked blocked;
   out.descriptor_ = mkostemp(temporary.data(), O_CLOEXEC);
   if (out.descriptor_ < 0) {
-    fail(tool::quoted(path), errno);
+    fail(single_quoted(path), errno);
   }
   out.temporary_ = temporary;
   remove_on_signal(temporary);
   if (exists) {
     out.mode_ = existing.st_mode & 07777U;
-    keep_owner(out.descriptor_, existing, tool::quoted(path));
+    keep_owner(out.descriptor_, existing, single_quoted(path));
   } else {
     const mode_t mask = umask(0);
     umask(mask);
@@ -211,7 +211,7 @@ void OutputFile::write_out(const char* bytes, std::size_t size) {
       pollfd ready = {descriptor_, POLLOUT, 0};
       poll(&ready, 1, -1);
     } else if (errno != EINTR) {
-      fail(kind_ == Kind::standard ? std::string("standard output") : tool::quoted(path_), errno);
+      fail(kind_ == Kind::standard ? std::string("standard output") : single_quoted(path_), errno);
     }
   }
 }
@@ -223,14 +223,14 @@ void OutputFile::close() {
   }
   // Now: writing would have taken set-user-ID and set-group-ID away.
   if (!temporary_.empty() && fchmod(descriptor_, mode_) != 0) {
-    fail(tool::quoted(path_), errno);
+    fail(single_quoted(path_), errno);
   }
   // Some file systems report a full disk only now.
   if (::close(std::exchange(descriptor_, -1)) != 0) {
     const int error = errno;
     unlink(temporary_.c_str());
     forget_on_signal(temporary_);
-    fail(tool::quoted(path_), error);
+    fail(single_quoted(path_), error);
   }
   if (temporary_.empty()) {
     return;
@@ -240,7 +240,7 @@ void OutputFile::close() {
     const int error = errno;
     unlink(temporary_.c_str());
     forget_on_signal(temporary_);
-    fail(tool::quoted(path_), error);
+    fail(single_quoted(path_), error);
   }
   forget_on_signal(temporary_);
   temporary_.clear();

@@ -97,7 +97,7 @@ Shard Shard::parse(const std::string& text) {
     return shard_from_environment(count);
   }
   if (!count) {
-    throw InvalidValue(tool::quoted(text) + " is neither I/N nor auto nor auto/N");
+    throw InvalidValue(single_quoted(text) + " is neither I/N nor auto nor auto/N");
   }
   return {static_cast<std::uint64_t>(parse_integer(first, 1, *count)), static_cast<std::uint64_t>(*count)};
 }

@@ -79,12 +79,12 @@ std::size_t display_width(std::string_view text) noexcept {
   return width;
 }
 
-std::string quoted(std::string_view name) { return "'" + text::excerpt(name) + "'"; }
+std::string single_quoted(std::string_view name) { return "'" + text::excerpt(name) + "'"; }
 
 std::string quoted_list(std::span<const std::string> names, std::size_t most) {
   std::string text;
   for (std::size_t i = 0; i < names.size() && i < most; ++i) {
-    text += (i == 0 ? "" : ", ") + quoted(names[i]);
+    text += (i == 0 ? "" : ", ") + single_quoted(names[i]);
   }
   if (names.size() > most) {
     text += " and " + std::to_string(names.size() - most) + " more";
@@ -110,7 +110,7 @@ std::string did_you_mean(std::span<const std::string> names) {
     if (i > 0) {
       text += i + 1 == names.size() ? " or " : ", ";
     }
-    text += quoted(names[i]);
+    text += single_quoted(names[i]);
   }
   return text + "?";
 }

@@ -35,7 +35,7 @@ void append_printable(std::string& out, std::string_view text, bool ascii = fals
 [[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
 
 /// `'name'`, for messages: of a long text its beginning and its length. Not escaped; that happens where it is printed.
-[[nodiscard]] std::string quoted(std::string_view name);
+[[nodiscard]] std::string single_quoted(std::string_view name);
 /// `'a', 'b', 'c'`, at most `most` of them, then ` and N more`.
 [[nodiscard]] std::string quoted_list(std::span<const std::string> names, std::size_t most = 8);
 

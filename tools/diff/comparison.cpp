@@ -239,7 +239,7 @@ class Comparison {
     const TensorEntry& of = problem.of_b ? *entry.b : *entry.a;
     const AboutTrial about(side.name);
     messages_.report_record(problem.problem, side.trial.path(),
-                            fmt::format("{} at step {}", quoted(of.tensor), of.step.value));
+                            fmt::format("{} at step {}", single_quoted(of.tensor), of.step.value));
   }
 
   void finish_compared(const PairedEntry& entry) {
@@ -375,7 +375,7 @@ class Comparison {
     if (unlike_ > 0) {
       messages_.warning(fmt::format("{} in one trial {} not compared: the other saved statistics or a shape of {}",
                                     counted(unlike_, "value"), unlike_ == 1 ? "was" : "were",
-                                    quoted(unlike_name_) + (unlike_ == 1 ? "" : " and others")));
+                                    single_quoted(unlike_name_) + (unlike_ == 1 ? "" : " and others")));
     }
     if (statistics_ > 0) {
       messages_.note(fmt::format("{} saved as statistics without values: the statistics were compared",

@@ -42,7 +42,7 @@ double parse_tolerance(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc() || rest != end || !std::isfinite(number) || number < 0) {
-    throw InvalidValue(tool::quoted(text) + " is not a finite number from 0 on");
+    throw InvalidValue(single_quoted(text) + " is not a finite number from 0 on");
   }
   return number;
 }

@@ -20,18 +20,18 @@ using Kind = FollowEvent::Kind;
 void note_not_seen(const Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
   for (const std::string& name : options.names) {
     if (!trial.has_tensor(name)) {
-      messages.note(trial.name() + ": " + tool::quoted(name) + " was not saved so far" +
+      messages.note(trial.name() + ": " + single_quoted(name) + " was not saved so far" +
                     did_you_mean(nearest_names(name, trial.tensor_names())));
     }
   }
   for (const std::string& regex : options.regexes) {
     if (trial.tensor_names({.regex = {regex}}).empty()) {
-      messages.note(trial.name() + ": no tensor like " + tool::quoted(regex) + " was saved so far");
+      messages.note(trial.name() + ": no tensor like " + single_quoted(regex) + " was saved so far");
     }
   }
   for (const std::string& name : options.collections) {
     if (!trial.collection(name)) {
-      messages.note(trial.name() + ": there is no collection " + tool::quoted(name) + " so far");
+      messages.note(trial.name() + ": there is no collection " + single_quoted(name) + " so far");
     }
   }
 }

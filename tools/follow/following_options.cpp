@@ -54,10 +54,10 @@ std::chrono::nanoseconds parse_duration(std::string_view text) {
   const std::string_view unit(end, static_cast<std::size_t>(last - end));
   const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
   if (error != std::errc{} || factor == 0 || !(number >= 0)) {
-    throw InvalidValue(tool::quoted(text) + " is not a duration: 30, 1.5s, 5m or 2h");
+    throw InvalidValue(single_quoted(text) + " is not a duration: 30, 1.5s, 5m or 2h");
   }
   if (!(number * factor <= most)) {
-    throw InvalidValue(tool::quoted(text) + " is longer than 100000000s");
+    throw InvalidValue(single_quoted(text) + " is longer than 100000000s");
   }
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(number * factor));
 }

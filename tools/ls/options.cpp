@@ -50,7 +50,7 @@ void check_key(const std::string& key) {
     return;
   }
   const std::vector<std::string> nearest = nearest_names(key, keys);
-  throw UsageError("--get: " + quoted(key) + " is no key of the summary" +
+  throw UsageError("--get: " + single_quoted(key) + " is no key of the summary" +
                    (nearest.empty() ? "; keys: " + quoted_list(keys, keys.size()) : did_you_mean(nearest)));
 }
 

@@ -235,7 +235,7 @@ void read_types(const Trial& trial, std::vector<TensorFacts>& facts, Diagnostics
     std::optional<Problem> problem;
     const std::optional<Head> head = head_of(trial, *row.value, row.summary.tensor, problem);
     if (problem) {
-      messages.report_record(*problem, trial.path(), quoted(row.summary.tensor), Level::warning);
+      messages.report_record(*problem, trial.path(), single_quoted(row.summary.tensor), Level::warning);
     }
     if (!head) {
       continue;

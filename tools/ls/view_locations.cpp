@@ -90,7 +90,7 @@ void say_other_values(const Trial& trial, Diagnostics& messages) {
     return;
   }
   for (const OtherValue& value : trial.other_values()) {
-    messages.info(value.kind + (value.name.empty() ? "" : " " + quoted(value.name)) + " at step " +
+    messages.info(value.kind + (value.name.empty() ? "" : " " + single_quoted(value.name)) + " at step " +
                   std::to_string(value.step) + " by " + value.worker + ": " + value.file + ", offset " +
                   std::to_string(value.offset) + ", length " + std::to_string(value.length));
   }

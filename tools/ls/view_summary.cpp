@@ -137,7 +137,7 @@ void say_details(const Trial& trial, Diagnostics& messages) {
     return;
   }
   for (const auto& [tensor, count] : trial.superseded()) {
-    messages.info(quoted(tensor) + ": " + counted(count, "value") + " superseded");
+    messages.info(single_quoted(tensor) + ": " + counted(count, "value") + " superseded");
   }
   for (const auto& [name, value] : trial.hyperparameters().values) {
     std::string text = "hyperparameter ";

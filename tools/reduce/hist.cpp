@@ -261,7 +261,7 @@ struct HistView::Impl {
                        report(*problem, entry.tensor, entry.step, session.trial, messages);
                      } else if (!saved) {
                        messages.fail("Damaged",
-                                     quoted(entry.tensor) + " step " + std::to_string(entry.step.value) +
+                                     single_quoted(entry.tensor) + " step " + std::to_string(entry.step.value) +
                                          ": the buckets of its saved histogram do not ascend",
                                      ExitStatus::damaged);
                      } else {
@@ -327,12 +327,12 @@ struct HistView::Impl {
     const Histogram& of = group.histogram;
     const std::uint64_t outside = of.below() + of.above();
     if (group.estimated && group.estimated->outside != 0) {
-      messages.note((options.by.tensor ? quoted(tensor) : "pooled values") +
+      messages.note((options.by.tensor ? single_quoted(tensor) : "pooled values") +
                     (options.by.step ? " step " + std::to_string(step) : std::string()) + ": " +
                     number_text(group.estimated->outside, 6) + " elements of saved histograms are in no bin");
     }
     if (of.nan() + outside != 0) {
-      messages.note("" + (options.by.tensor ? quoted(tensor) : "pooled values") +
+      messages.note("" + (options.by.tensor ? single_quoted(tensor) : "pooled values") +
                     (options.by.step ? " step " + std::to_string(step) : std::string()) + ": " +
                     std::to_string(of.nan()) + " NaN and " + std::to_string(outside) +
                     " elements outside the bounds are in no bin");

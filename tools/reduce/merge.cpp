@@ -43,7 +43,7 @@ class Merger {
       }
     }
     if (file->failed()) {
-      messages_.fail("ReadError", tool::quoted(path) + ": reading failed", ExitStatus::unreadable);
+      messages_.fail("ReadError", single_quoted(path) + ": reading failed", ExitStatus::unreadable);
     }
   }
 
@@ -166,7 +166,7 @@ class Merger {
         numbers += (i == 0 ? "" : ", ") + std::to_string(missing[i]);
       }
       messages_.warning(
-          tool::quoted(trial.name) + ": no row of part" + (missing.size() > 1 ? "s " : " ") + numbers +
+          single_quoted(trial.name) + ": no row of part" + (missing.size() > 1 ? "s " : " ") + numbers +
           (missing.size() > most_named ? " and " + std::to_string(missing.size() - most_named) + " more" : "") +
           " of " + std::to_string(trial.parts.count()) + ": statistics are of the others");
       if (options_.strict) {

@@ -26,7 +26,7 @@ std::string unknown(const std::string& name) {
     all.push_back("abs_" + std::string(known));
   }
   all.insert(all.end(), further.begin(), further.end());
-  return "-r: there is no reduction " + tool::quoted(name) + did_you_mean(nearest_names(name, all));
+  return "-r: there is no reduction " + single_quoted(name) + did_you_mean(nearest_names(name, all));
 }
 
 // The order of the help: plain, then abs_, then what only the job knows.

@@ -105,18 +105,18 @@ StepRange range_to_open(const ReduceCommandOptions& options) {
 
 void report_no_number(std::string_view tensor, GlobalStep step, std::string_view reduction, Diagnostics& messages) {
   messages.fail("Damaged",
-                quoted(tensor) + " step " + std::to_string(step.value) + ": saved " + std::string(reduction) +
+                single_quoted(tensor) + " step " + std::to_string(step.value) + ": saved " + std::string(reduction) +
                     " is not one number",
                 ExitStatus::damaged);
 }
 
 void report_slice(std::string_view tensor, std::string_view why, Diagnostics& messages) {
-  messages.fail("Usage", "--slice: " + quoted(tensor) + ": " + std::string(why), ExitStatus::usage);
+  messages.fail("Usage", "--slice: " + single_quoted(tensor) + ": " + std::string(why), ExitStatus::usage);
 }
 
 void report(const Problem& problem, std::string_view tensor, GlobalStep step, const Trial& trial,
             Diagnostics& messages) {
-  messages.report_record(problem, trial.path(), quoted(tensor) + " at step " + std::to_string(step.value));
+  messages.report_record(problem, trial.path(), single_quoted(tensor) + " at step " + std::to_string(step.value));
 }
 
 }  // namespace smd::tool::reduce

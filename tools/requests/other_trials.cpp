@@ -28,8 +28,8 @@ void OtherTrials::allow(std::string_view place) {
 Trial* OtherTrials::open(const std::string& path, std::string& why) {
   const std::lock_guard lock(mutex_);
   if (is_remote_path(path) && !buckets_.contains(bucket_of(path))) {
-    why = "the other trial " + quoted(path) + " lies in a bucket that the command line does not name; --other " + path +
-          " allows it";
+    why = "the other trial " + single_quoted(path) + " lies in a bucket that the command line does not name; --other " +
+          path + " allows it";
     if (refused_.insert(path).second) {
       messages_.fail("Usage", why, ExitStatus::usage);
     }

@@ -122,13 +122,13 @@ void set_parameters(std::vector<RuleRequest>& requests, const std::vector<Parame
       }
     }
     if (parameter.rule.empty() && !requests.empty()) {
-      throw UsageError("--param: " + quoted(parameter.name + "=" + parameter.value) +
+      throw UsageError("--param: " + single_quoted(parameter.name + "=" + parameter.value) +
                        " does not say of which rule: give -p " + names.front() + "." + parameter.name + "=" +
                        parameter.value);
     }
     if (!requests.empty()) {
       const std::vector<std::string> nearest = nearest_names(parameter.rule, names, 1);
-      throw UsageError("--param: " + quoted(parameter.rule) + " is none of the rules asked for" +
+      throw UsageError("--param: " + single_quoted(parameter.rule) + " is none of the rules asked for" +
                        (nearest.empty() ? ", which are " + quoted_list(names) : did_you_mean(nearest)));
     }
   }
@@ -146,9 +146,10 @@ void check_other(const RuleConfiguration& configuration) {
     return;
   }
   if (const std::string_view refused = refuse_remote_path(other->second); !refused.empty()) {
-    throw ConfigurationError(ConfigurationErrorKind::bad_value,
-                             std::string(other_parameter) + ": " + quoted(other->second) + " " + std::string(refused),
-                             std::string(other_parameter));
+    throw ConfigurationError(
+        ConfigurationErrorKind::bad_value,
+        std::string(other_parameter) + ": " + single_quoted(other->second) + " " + std::string(refused),
+        std::string(other_parameter));
   }
 }
 

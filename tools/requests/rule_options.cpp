@@ -48,7 +48,7 @@ constexpr std::array<OptionSpec, 3> rule_options = {{
 ParameterOption parameter_from(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw InvalidValue(quoted(text) + " is not K=V, such as threshold=1e-6");
+    throw InvalidValue(single_quoted(text) + " is not K=V, such as threshold=1e-6");
   }
   ParameterOption option = {{}, text.substr(0, equals), text.substr(equals + 1)};
   // Names of configurations may have dots, names of parameters have none.
@@ -56,7 +56,7 @@ ParameterOption parameter_from(const std::string& text) {
     option.rule = option.name.substr(0, dot);
     option.name.erase(0, dot + 1);
     if (option.rule.empty() || option.name.empty()) {
-      throw InvalidValue(quoted(text) + " is not RULE.K=V, such as Overfit.patience=3");
+      throw InvalidValue(single_quoted(text) + " is not RULE.K=V, such as Overfit.patience=3");
     }
   }
   return option;

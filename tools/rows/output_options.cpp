@@ -100,7 +100,7 @@ std::vector<std::string> chosen_columns(const CommandLine& line) {
   std::vector<std::string> columns = line.values("columns");
   for (auto column = columns.begin(); column != columns.end(); ++column) {
     if (std::find(columns.begin(), column, *column) != column) {  // an object of JSON has each key once
-      throw UsageError("--columns: " + tool::quoted(*column) + " is given twice");
+      throw UsageError("--columns: " + single_quoted(*column) + " is given twice");
     }
   }
   return columns;
@@ -112,10 +112,10 @@ std::vector<SortKey> sort_keys(const CommandLine& line) {
     const bool descending = text.starts_with('-');
     SortKey key = {text.substr(descending ? 1 : 0), descending};
     if (key.column.empty()) {
-      throw UsageError("--sort: the name of a column is missing in " + tool::quoted(text));
+      throw UsageError("--sort: the name of a column is missing in " + single_quoted(text));
     }
     if (std::any_of(keys.begin(), keys.end(), [&](const SortKey& other) { return other.column == key.column; })) {
-      throw UsageError("--sort: " + tool::quoted(key.column) + " is given twice");
+      throw UsageError("--sort: " + single_quoted(key.column) + " is given twice");
     }
     keys.push_back(std::move(key));
   }

@@ -57,7 +57,7 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
   }
   const MakeRowFormat make = find_row_format(options.format, chosen_.size());
   if (make == nullptr) {
-    throw UsageError("--format: " + tool::quoted(options.format) + " does not hold rows");
+    throw UsageError("--format: " + single_quoted(options.format) + " does not hold rows");
   }
   TableShape shape;
   for (const std::optional<std::size_t> index : chosen_) {
@@ -132,7 +132,7 @@ std::optional<std::size_t> RowWriter::find_column(std::string_view option, const
   const auto column = std::find_if(columns_.begin(), columns_.end(),
                                    [&](const Column& c) { return c.name == name && (to_sort || !c.sort_only); });
   if (column == columns_.end()) {
-    throw UsageError(std::string(option) + ": " + tool::quoted(name) + " is not one of " +
+    throw UsageError(std::string(option) + ": " + single_quoted(name) + " is not one of " +
                      known_names(columns_, to_sort));
   }
   return static_cast<std::size_t>(column - columns_.begin());
@@ -170,7 +170,7 @@ void RowWriter::sort(std::span<const Cell> cells) {
   for (const std::optional<std::size_t> index : sort_by_) {
     const Cell cell = index ? cells[*index] : Cell(trial_);
     if (const auto* json = std::get_if<JsonCell>(&cell.value()); json != nullptr && json->write != nullptr) {
-      throw UsageError("--sort: " + tool::quoted(columns_[*index].name) +
+      throw UsageError("--sort: " + single_quoted(columns_[*index].name) +
                        " is an array in a row of JSON: sort by a column of single values");
     }
     values.emplace_back(cell);

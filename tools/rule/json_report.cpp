@@ -20,7 +20,7 @@ std::vector<std::size_t> chosen_keys(const std::vector<std::string>& columns) {
       for (const RecordKey& k : keys) {
         known += (known.empty() ? "" : ", ") + std::string(k.name);
       }
-      throw UsageError("--columns: " + quoted(name) + " is not one of " + known);
+      throw UsageError("--columns: " + single_quoted(name) + " is not one of " + known);
     }
     chosen.push_back(static_cast<std::size_t>(key - keys.begin()));
   }

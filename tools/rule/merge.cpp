@@ -30,7 +30,7 @@ class Survey {
   void read(const std::string& path) {
     std::optional<LineFile> file = LineFile::open(path, what_lines, messages_);
     if (file && !file->can_seek()) {
-      messages_.fail("ReadError", quoted(path) + " is a pipe: --merge reads twice, and takes files",
+      messages_.fail("ReadError", single_quoted(path) + " is a pipe: --merge reads twice, and takes files",
                      ExitStatus::unreadable);
       return;
     }
@@ -62,7 +62,7 @@ class Survey {
       }
     }
     if (file->failed()) {
-      messages_.fail("ReadError", tool::quoted(path) + ": reading failed", ExitStatus::unreadable);
+      messages_.fail("ReadError", single_quoted(path) + ": reading failed", ExitStatus::unreadable);
     }
     if (foreign) {
       messages_.fail(

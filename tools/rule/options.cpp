@@ -135,7 +135,7 @@ constexpr std::array<OptionSpec, 3> step_options = {{
 ReportSpec report_from(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals + 1 == text.size()) {
-    throw InvalidValue(quoted(text) + " is not FORMAT=FILE, such as junit=smd.xml");
+    throw InvalidValue(single_quoted(text) + " is not FORMAT=FILE, such as junit=smd.xml");
   }
   if (text.substr(equals + 1) == "-") {
     throw InvalidValue("standard output is for --format; give a file");
@@ -147,7 +147,7 @@ ReportSpec report_from(const std::string& text) {
     for (const std::string_view format : formats) {
       known += (known.empty() ? "" : ", ") + std::string(format);
     }
-    throw InvalidValue(quoted(spec.format) + " is not one of " + known);
+    throw InvalidValue(single_quoted(spec.format) + " is not one of " + known);
   }
   return spec;
 }
@@ -155,7 +155,7 @@ ReportSpec report_from(const std::string& text) {
 std::chrono::nanoseconds trigger_timeout_from(const std::string& text) {
   const std::chrono::nanoseconds timeout = parse_duration(text);
   if (timeout.count() == 0) {
-    throw InvalidValue(quoted(text) + " leaves the command no time");
+    throw InvalidValue(single_quoted(text) + " leaves the command no time");
   }
   return timeout;
 }
@@ -233,7 +233,7 @@ void check(const RuleCommandOptions& options, const CommandLine& line) {
   const bool about_rules = options.task == Task::list || options.task == Task::describe;
   if (about_rules && !options.operands.empty()) {
     throw UsageError(std::string(options.task == Task::list ? "--list" : "--describe") +
-                     " is about rules: it takes no TRIAL, and there is " + quoted(options.operands.front()));
+                     " is about rules: it takes no TRIAL, and there is " + single_quoted(options.operands.front()));
   }
   if (about_rules && (!options.asked.empty())) {
     throw UsageError(options.task == Task::list ? "--list lists all rules: it takes no -r and no -C"
@@ -251,7 +251,7 @@ void check(const RuleCommandOptions& options, const CommandLine& line) {
   }
   if (options.task == Task::hook_config && !options.operands.empty()) {
     throw UsageError("--hook-config is about rules: it takes no TRIAL, and there is " +
-                     quoted(options.operands.front()));
+                     single_quoted(options.operands.front()));
   }
   if (options.operands.empty() && options.task != Task::check_config && options.task != Task::hook_config) {
     throw UsageError("TRIAL is missing");

@@ -24,7 +24,7 @@ std::vector<std::size_t> sort_columns(const std::vector<SortKey>& sort) {
       for (const RecordKey& k : keys) {
         known += (known.empty() ? "" : ", ") + std::string(k.name);
       }
-      throw UsageError("--sort: " + quoted(key.column) + " is not one of " + known);
+      throw UsageError("--sort: " + single_quoted(key.column) + " is not one of " + known);
     }
     columns.push_back(static_cast<std::size_t>(found - keys.begin()));
   }

@@ -97,7 +97,7 @@ double parse_time(std::string_view text) {
                                          std::chrono::day(day)};
   scanner.refuse_unless(date.ok() && hour < 24 && minute < 60 && second <= 60);
   if (!scanner.done()) {
-    throw InvalidValue(quoted(text) + " is no time: give seconds since 1970, or a time as 2024-05-01T12:00:00Z");
+    throw InvalidValue(single_quoted(text) + " is no time: give seconds since 1970, or a time as 2024-05-01T12:00:00Z");
   }
   const auto days = std::chrono::sys_days(date).time_since_epoch();
   return static_cast<double>(days.count()) * 86400 + hour * 3600 + minute * 60 + second + fraction - offset;

@@ -112,7 +112,7 @@ class Builder {
     case text::JsonFault::too_deep:
       throw InvalidValue("nested deeper than an array of " + std::to_string(limits::dimensions) + " dimensions can be");
     case text::JsonFault::number:
-      throw InvalidValue(tool::quoted(error.number) + " is beyond what a float64 can hold");
+      throw InvalidValue(single_quoted(error.number) + " is beyond what a float64 can hold");
     case text::JsonFault::cut_off:
       throw InvalidValue("invalid JSON: it ends too soon");
     case text::JsonFault::malformed:

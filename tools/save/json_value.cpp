@@ -46,7 +46,7 @@ std::string text_of(const json& value) {
 }
 
 [[noreturn]] void refuse(const json& value, const std::string& why) {
-  throw InvalidValue(tool::quoted(text_of(value)) + why);
+  throw InvalidValue(single_quoted(text_of(value)) + why);
 }
 
 [[noreturn]] void refuse_size(const json& value, Dtype dtype) {
@@ -220,7 +220,7 @@ Dtype parse_dtype(const std::string& name) {
     }
     names.emplace_back(to_string(dtype));
   }
-  throw InvalidValue("dtype " + tool::quoted(name) + " is not known" + did_you_mean(nearest_names(name, names, 1)));
+  throw InvalidValue("dtype " + single_quoted(name) + " is not known" + did_you_mean(nearest_names(name, names, 1)));
 }
 
 Array array_from_json(const json& value, std::optional<Dtype> dtype, const std::optional<Shape>& shape) {

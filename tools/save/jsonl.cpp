@@ -132,7 +132,7 @@ void check_keys(const json& object) {
                                                  "worker", "dtype",  "shape", "collections", "trial"};
   for (const auto& item : object.items()) {
     if (std::find(known.begin(), known.end(), item.key()) == known.end()) {
-      throw InvalidValue("the key " + tool::quoted(item.key()) + " is not known" +
+      throw InvalidValue("the key " + single_quoted(item.key()) + " is not known" +
                          did_you_mean(nearest_names(item.key(), known, 1)));
     }
   }
@@ -163,7 +163,7 @@ Line parse_line(const std::string& line, const SaveOptions& options) {
   if (const auto mode = text(object, "mode")) {
     const std::optional<Mode> known = parse_mode(*mode);
     if (!known) {
-      throw InvalidValue("mode " + tool::quoted(*mode) + " is not one of train, eval, predict, global");
+      throw InvalidValue("mode " + single_quoted(*mode) + " is not one of train, eval, predict, global");
     }
     parsed.place.mode = *known;
   }

@@ -214,7 +214,7 @@ Header parse_header(std::string_view header, const std::string& where) {
   }
   const std::optional<Dtype> dtype = sized ? dtype_of(type[1], size) : std::nullopt;
   if (!dtype || size > (std::size_t{1} << 30)) {
-    refuse_type(where, tool::quoted(type.substr(0, 40)));
+    refuse_type(where, single_quoted(type.substr(0, 40)));
   }
   parsed.dtype = *dtype;
   parsed.shape = parse_shape(header_value(header, "shape", where), where);
@@ -267,7 +267,7 @@ TensorValue parse_npy(std::string_view file, const std::string& where, const Own
   const std::optional<std::uint64_t> count = element_count(shape);
   if (!count || (item == 0 ? !elements.empty() : elements.size() / item != *count || elements.size() % item != 0)) {
     refuse(where, "its shape " + to_string(shape) + " and its " + std::to_string(elements.size()) + " bytes of " +
-                      tool::quoted(type) + " do not fit each other");
+                      single_quoted(type) + " do not fit each other");
   }
   Array array{dtype, shape, {}};
   if (type[0] == '>') {

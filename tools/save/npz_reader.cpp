@@ -115,8 +115,8 @@ class ZipReader {
         throw ReadError({ProblemKind::damaged,
                          where_,
                          {},
-                         "member " + tool::quoted(member.name) + " reaches into " +
-                             (last ? "the directory" : tool::quoted(by_place[i + 1]->name)) +
+                         "member " + single_quoted(member.name) + " reaches into " +
+                             (last ? "the directory" : single_quoted(by_place[i + 1]->name)) +
                              ": a damaged archive, or one made to do harm"});
       }
     }

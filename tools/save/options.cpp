@@ -111,7 +111,7 @@ std::span<const std::string_view> saved_reductions() {
 Mode parse_mode_option(const std::string& text) {
   const std::optional<Mode> mode = parse_mode(text);
   if (!mode) {
-    throw InvalidValue(tool::quoted(text) + " is not one of train, eval, predict, global");
+    throw InvalidValue(single_quoted(text) + " is not one of train, eval, predict, global");
   }
   return *mode;
 }
@@ -125,7 +125,7 @@ Assignment Assignment::parse(const std::string& operand) {
     equals = operand.rfind('=');
   }
   if (equals == std::string::npos) {
-    throw UsageError(tool::quoted(operand) + " is not of the form NAME=VALUE");
+    throw UsageError(single_quoted(operand) + " is not of the form NAME=VALUE");
   }
   assignment.name = operand.substr(0, equals);
   const std::string value = operand.substr(equals + 1);
@@ -137,7 +137,7 @@ Assignment Assignment::parse(const std::string& operand) {
     assignment.kind = Kind::file;
     assignment.file = value.substr(1);
     if (assignment.file.empty()) {
-      throw UsageError(tool::quoted(operand) + ": no file is named after the '@'");
+      throw UsageError(single_quoted(operand) + ": no file is named after the '@'");
     }
     return assignment;
   }
@@ -146,10 +146,10 @@ Assignment Assignment::parse(const std::string& operand) {
   first += value.starts_with('+') && value.size() > 1 && value[1] != '-' ? 1 : 0;
   const auto [rest, error] = std::from_chars(first, end, assignment.number);
   if (error == std::errc::result_out_of_range && rest == end) {
-    throw UsageError(tool::quoted(value) + " is beyond what a float64 can hold");
+    throw UsageError(single_quoted(value) + " is beyond what a float64 can hold");
   }
   if (value.empty() || error != std::errc{} || rest != end) {
-    throw UsageError(tool::quoted(value) + " is neither a number, nor @FILE.npy, nor @FILE.npz, nor '-'");
+    throw UsageError(single_quoted(value) + " is neither a number, nor @FILE.npy, nor @FILE.npz, nor '-'");
   }
   return assignment;
 }
@@ -248,12 +248,12 @@ HookConfig SaveOptions::hook_config(Diagnostics& messages) const {
     }
     if (!hook.tensorboard_dir.empty()) {
       messages.note(file + ": TensorBoard's files go to 'tensorboard' in TRIAL, not to " +
-                    tool::quoted(hook.tensorboard_dir) + ": TRIAL says where to save");
+                    single_quoted(hook.tensorboard_dir) + ": TRIAL says where to save");
       hook.export_tensorboard = true;
       hook.tensorboard_dir.clear();
     }
     if (hook.out_dir.starts_with("s3://") && hook.out_dir != trial) {
-      messages.note(file + ": S3OutputPath " + tool::quoted(hook.out_dir) + " is not used: TRIAL says where to save");
+      messages.note(file + ": S3OutputPath " + single_quoted(hook.out_dir) + " is not used: TRIAL says where to save");
     }
   } else {
     hook.save_config = SaveConfigMode{.save_interval = 1};

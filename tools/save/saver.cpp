@@ -86,7 +86,7 @@ void Saver::save(const Place& place, const std::string& tensor, const TensorValu
     if (place.mode != Mode::global && !place.mode_step) {
       refused_at_ = std::string(mode_text(place.mode)) + " step " + std::to_string(mode_step);
     }
-    messages_.info(tool::quoted(tensor) + " is not saved at step " + std::to_string(place.step) +
+    messages_.info(single_quoted(tensor) + " is not saved at step " + std::to_string(place.step) +
                    ": the configuration says so");
   }
 }

@@ -15,7 +15,7 @@ By By::from(const CommandLine& line) {
     } else if (name == "worker") {
       by.worker = true;
     } else if (!name.empty()) {
-      throw UsageError("--by: " + tool::quoted(name) + " is none of tensor, step, worker");
+      throw UsageError("--by: " + single_quoted(name) + " is none of tensor, step, worker");
     }
   }
   return by;

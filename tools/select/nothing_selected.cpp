@@ -66,14 +66,14 @@ class Explanation {
     for (const std::string& regex : options_.regexes) {
       if (trial_.tensor_names({.regex = {regex}}).empty()) {
         const std::string glob = glob_for_regex(regex);
-        text += "; no tensor matches " + tool::quoted(regex) +
+        text += "; no tensor matches " + single_quoted(regex) +
                 (glob.empty() ? did_you_mean(nearest_to_pattern(regex, names_))
-                              : ", which" + glob.substr(tool::quoted(regex).size()));
+                              : ", which" + glob.substr(single_quoted(regex).size()));
       }
     }
     for (const std::string& name : query.collections) {
       if (trial_.tensor_names({.collections = {name}}).empty()) {
-        text += "; no tensor of collection " + tool::quoted(name) + " was saved";
+        text += "; no tensor of collection " + single_quoted(name) + " was saved";
       }
     }
     query.exclude.clear();
@@ -124,16 +124,16 @@ class Explanation {
       return true;
     });
     const bool one = tensors_.size() == 1;
-    const std::string subject = one ? tool::quoted(tensors_.front()) : counted(tensors_.size(), "tensor") + " match";
+    const std::string subject = one ? single_quoted(tensors_.front()) : counted(tensors_.size(), "tensor") + " match";
     const std::string were = one ? " was" : ", but were";
     if (steps.empty()) {
       const std::vector<std::string> names(workers.begin(), workers.end());
-      return {"InvalidWorker", subject + were + " not saved by " + tool::quoted(options_.worker.value_or("")) +
+      return {"InvalidWorker", subject + were + " not saved by " + single_quoted(options_.worker.value_or("")) +
                                    "; by " + quoted_list(names)};
     }
     if (!at_steps_asked.empty() && !at_steps_asked.contains(*options_.worker)) {
       const std::vector<std::string> names(at_steps_asked.begin(), at_steps_asked.end());
-      return {"InvalidWorker", subject + were + " not saved by " + quoted(*options_.worker) +
+      return {"InvalidWorker", subject + were + " not saved by " + single_quoted(*options_.worker) +
                                    " at the steps asked for; by " + quoted_list(names)};
     }
     if (!complete && !options_.incomplete) {

@@ -181,19 +181,20 @@ class StepSelector {
                      subject() + "no step" + where + " is complete; --incomplete shows those there are",
                      ExitStatus::no);
     } else if (!tensor_.empty() && options_.worker) {
-      messages_.fail("InvalidWorker",
-                     tool::quoted(*options_.worker) + " did not save " + tool::quoted(tensor_) + " at any step" + where,
-                     ExitStatus::no);
+      messages_.fail(
+          "InvalidWorker",
+          single_quoted(*options_.worker) + " did not save " + single_quoted(tensor_) + " at any step" + where,
+          ExitStatus::no);
     } else if (!tensor_.empty()) {
       messages_.fail("TensorUnavailableForStep",
-                     tool::quoted(tensor_) + not_saved_in(trial_, mode, source_(true)) + as_far_as_read(trial_),
+                     single_quoted(tensor_) + not_saved_in(trial_, mode, source_(true)) + as_far_as_read(trial_),
                      ExitStatus::no);
     } else {
       messages_.fail("StepUnavailable", "no step" + where + " can be read", ExitStatus::no);
     }
   }
 
-  [[nodiscard]] std::string subject() const { return tensor_.empty() ? std::string() : tool::quoted(tensor_) + ": "; }
+  [[nodiscard]] std::string subject() const { return tensor_.empty() ? std::string() : single_quoted(tensor_) + ": "; }
 
   void tell_missing(Mode mode, const StepTerm& term) {
     trial_.load_range(StepRange());
@@ -233,14 +234,14 @@ class StepSelector {
       const GlobalStep step = trial_wide.steps[static_cast<std::size_t>(at - trial_wide.numbers.begin())];
       if (const std::vector<std::string> workers = workers_that_saved(step); !workers.empty()) {
         messages_.fail("InvalidWorker",
-                       quoted(tensor_) + " at " + name + ": not saved by " + quoted(*options_.worker) + "; by " +
-                           quoted_list(workers),
+                       single_quoted(tensor_) + " at " + name + ": not saved by " + single_quoted(*options_.worker) +
+                           "; by " + quoted_list(workers),
                        ExitStatus::no);
         return;
       }
     }
     const std::string text =
-        of_tensor ? tool::quoted(tensor_) + " was not saved at " + name : subject() + name + " was not saved";
+        of_tensor ? single_quoted(tensor_) + " was not saved at " + name : subject() + name + " was not saved";
     messages_.fail(of_tensor ? "TensorUnavailableForStep" : "StepUnavailable",
                    text + as_far_as_read(trial_) + nearest_steps(all.numbers, term.number) + others, ExitStatus::no);
   }

@@ -25,7 +25,7 @@ std::string glob_for_name(const Trial& trial, std::string_view name) {
   } catch (const Error&) {  // brackets that only a name has
     return {};
   }
-  return "; names are exact: -e " + tool::quoted(pattern) + " selects " + counted(found, "tensor");
+  return "; names are exact: -e " + single_quoted(pattern) + " selects " + counted(found, "tensor");
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ std::string undefined_collection(std::string_view name, const std::map<std::stri
     names.push_back(key);
   }
   const std::vector<std::string> nearest = nearest_names(name, names);
-  return "collection " + tool::quoted(name) + " is not defined" +
+  return "collection " + single_quoted(name) + " is not defined" +
          (names.empty()     ? "; there are none"
           : nearest.empty() ? "; there are " + quoted_list(names)
                             : did_you_mean(nearest));
@@ -107,7 +107,7 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
     if (hint.empty()) {
       hint = did_you_mean(error.nearest);
     }
-    messages.fail("TensorUnavailable", tool::quoted(name) + " was not saved" + as_far_as_read(trial) + hint,
+    messages.fail("TensorUnavailable", single_quoted(name) + " was not saved" + as_far_as_read(trial) + hint,
                   ExitStatus::no);
     return false;
   }
@@ -136,7 +136,7 @@ bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnosti
     return true;
   }
   messages.fail("InvalidWorker",
-                "there is no worker " + tool::quoted(*options.worker) + "; workers: " + quoted_list(workers),
+                "there is no worker " + single_quoted(*options.worker) + "; workers: " + quoted_list(workers),
                 ExitStatus::no);
   return false;
 }
@@ -166,7 +166,7 @@ std::string without_modes(const Trial& trial, Mode asked) {
     names = trial.tensor_names();
   }
   return "steps have no modes here, names tell what a value belongs to" +
-         (names.empty() ? std::string() : (of_side ? ", such as " : "; there is ") + tool::quoted(names.front())) +
+         (names.empty() ? std::string() : (of_side ? ", such as " : "; there is ") + single_quoted(names.front())) +
          "; -n and -e select by name";
 }
 

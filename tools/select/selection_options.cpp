@@ -85,7 +85,7 @@ constexpr std::array<OptionSpec, 8> selection_table = {{
 Mode mode_from(const std::string& text) {
   const std::optional<Mode> mode = parse_mode(text);
   if (!mode) {
-    throw InvalidValue(tool::quoted(text) + " is not one of train, eval, predict, global");
+    throw InvalidValue(single_quoted(text) + " is not one of train, eval, predict, global");
   }
   return *mode;
 }

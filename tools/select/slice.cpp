@@ -36,7 +36,7 @@ std::int64_t parse_number(std::string_view text) {
   const char* const begin = text.data() + (plus ? 1 : 0);
   const auto [end, error] = std::from_chars(begin, text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw InvalidValue(tool::quoted(text) + " is not an index: use integers, START:STOP:STEP, or ... between commas");
+    throw InvalidValue(single_quoted(text) + " is not an index: use integers, START:STOP:STEP, or ... between commas");
   }
   return number;
 }
@@ -58,7 +58,7 @@ SliceTerm parse_term(std::string_view text) {
     return term;
   }
   if (parts.size() > 3) {
-    throw InvalidValue(tool::quoted(text) + " has more than START:STOP:STEP");
+    throw InvalidValue(single_quoted(text) + " has more than START:STOP:STEP");
   }
   term.start = parse_bound(parts[0]);
   term.stop = parse_bound(parts[1]);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t largest_step = std::numeric_limits<std::int64_t>::max();
 
 [[noreturn]] void refuse(std::string_view text) {
-  throw InvalidValue(tool::quoted(text) + " is not a step: N, A:B, A:B:S, first, last or all");
+  throw InvalidValue(single_quoted(text) + " is not a step: N, A:B, A:B:S, first, last or all");
 }
 
 std::int64_t number_in(std::string_view part, std::string_view whole) {
@@ -45,11 +45,11 @@ bool is_empty(const StepTerm& term) {
 [[noreturn]] void refuse_empty(const StepTerm& term) {
   std::string hint;
   if (term.stride == 1 && term.start && *term.start != *term.stop) {
-    hint = "; did you mean " + tool::quoted(std::to_string(*term.stop) + ":" + std::to_string(*term.start)) + "?";
+    hint = "; did you mean " + single_quoted(std::to_string(*term.stop) + ":" + std::to_string(*term.start)) + "?";
   } else if (term.stride == 1 && term.start) {
-    hint = "; did you mean " + tool::quoted(std::to_string(*term.start)) + "?";
+    hint = "; did you mean " + single_quoted(std::to_string(*term.start)) + "?";
   }
-  throw InvalidValue(tool::quoted(term.text) + " is empty: a range ends before its second number" + hint);
+  throw InvalidValue(single_quoted(term.text) + " is empty: a range ends before its second number" + hint);
 }
 
 // Python's range with ends that may be open; no member lies beyond `first` and `last`.
@@ -181,7 +181,7 @@ StepTerm StepSpec::parse_term(std::string_view text) {
   if (second_colon != std::string_view::npos) {
     term.stride = bound_in(rest.substr(second_colon + 1), text).value_or(1);
     if (term.stride == 0) {
-      throw InvalidValue("the stride of " + tool::quoted(text) + " is 0");
+      throw InvalidValue("the stride of " + single_quoted(text) + " is 0");
     }
   }
   if (is_empty(term)) {

@@ -22,10 +22,10 @@ void check_operands(const TensorOptions& options) {
     return;
   }
   if (!is_trial_folder(options.trial)) {
-    throw UsageError(quoted(*trial) + " is a trial: it comes first, then names of tensors: smd-tensor " + *trial + " " +
-                     options.trial);
+    throw UsageError(single_quoted(*trial) + " is a trial: it comes first, then names of tensors: smd-tensor " +
+                     *trial + " " + options.trial);
   }
-  throw UsageError(quoted(*trial) +
+  throw UsageError(single_quoted(*trial) +
                    " is a trial, too: smd-tensor shows one; smd-reduce takes several, and for values " +
                    "call smd-tensor for each");
 }

@@ -13,17 +13,17 @@ void NpzWriter::add(std::string_view key, Dtype dtype, std::span<const std::int6
                     const std::vector<std::span<const std::byte>>& parts) {
   const NpyType type = stacked_npy_type(dtype, parts);
   if (const std::string why = too_much_padding(type, dtype, shape, parts); !why.empty()) {
-    messages_.fail("Usage", "-f npz: " + quoted(key) + ": " + why, ExitStatus::usage);
+    messages_.fail("Usage", "-f npz: " + single_quoted(key) + ": " + why, ExitStatus::usage);
     return;
   }
   const std::optional<std::string> member = names_.add(key);
   if (!member) {
-    messages_.fail("Usage", "-f npz: two arrays would have the key " + quoted(key) + "; choose fewer",
+    messages_.fail("Usage", "-f npz: two arrays would have the key " + single_quoted(key) + "; choose fewer",
                    ExitStatus::usage);
     return;
   }
   if (*member != key && ++encoded_ == 1) {
-    first_encoded_ = quoted(*member) + " stands for " + quoted(key);
+    first_encoded_ = single_quoted(*member) + " stands for " + single_quoted(key);
   }
   const std::string name = *member + ".npy";
   if (name.size() > ZipWriter::name_bytes) {
@@ -48,7 +48,7 @@ void NpzWriter::add(std::string_view key, Dtype dtype, std::span<const std::int6
     utf8 = write_npy_elements(dtype, type, part, count) && utf8;
   }
   if (!utf8) {
-    messages_.warning(quoted(key) + ": not all text is UTF-8; U+FFFD stands for other bytes");
+    messages_.warning(single_quoted(key) + ": not all text is UTF-8; U+FFFD stands for other bytes");
   }
   zip_.begin(name, static_cast<std::uint32_t>(crc), size);
   const ByteWriter write = [&](std::span<const std::byte> bytes) { zip_.write(bytes); };

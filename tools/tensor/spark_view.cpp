@@ -34,7 +34,7 @@ class SparkView : public ValueView {
       const auto& [name, what] = *others_.begin();
       const bool svg = context_.options.svg();
       std::string text = svg ? "-f svg" : "--spark";
-      text += " draws scalars, and " + quoted(name) + " is " + what + ": pick an element with --slice, or see ";
+      text += " draws scalars, and " + single_quoted(name) + " is " + what + ": pick an element with --slice, or see ";
       throw UsageError(text += svg ? "--hist, --heatmap and smd-reduce -f svg" : "smd-reduce --spark");
     }
     if (context_.options.svg()) {

@@ -106,13 +106,13 @@ void report_without_values(const Trial& trial, const TensorOptions& options, con
   });
   if (options.selection.worker && !workers.contains(*options.selection.worker)) {
     const std::vector<std::string> names(workers.begin(), workers.end());
-    messages.fail(
-        "InvalidWorker",
-        quoted(*options.selection.worker) + " did not save " + quoted(name) + "; there are " + quoted_list(names),
-        ExitStatus::no);
+    messages.fail("InvalidWorker",
+                  single_quoted(*options.selection.worker) + " did not save " + single_quoted(name) + "; there are " +
+                      quoted_list(names),
+                  ExitStatus::no);
     return;
   }
-  std::string text = quoted(name) + ": no value was saved";
+  std::string text = single_quoted(name) + ": no value was saved";
   const bool shape = saved.erase("shape") != 0;
   if (!saved.empty()) {
     std::string list;
@@ -145,7 +145,7 @@ void report_outside(const Trial& trial, const TensorOptions& options, const std:
   if (!numbers.empty()) {
     const auto [least, greatest] = std::minmax_element(numbers.begin(), numbers.end());
     messages.fail("TensorUnavailableForStep",
-                  quoted(name) + " was not saved in that range; it was at " + std::to_string(numbers.size()) +
+                  single_quoted(name) + " was not saved in that range; it was at " + std::to_string(numbers.size()) +
                       (numbers.size() == 1 ? " step, " : " steps, ") + std::to_string(*least) + " to " +
                       std::to_string(*greatest),
                   ExitStatus::no);
@@ -214,12 +214,12 @@ void report_missing_at(const Trial& trial, const TensorOptions& options, const s
     }
     return true;
   });
-  const std::string place = quoted(name) + " at step " + std::to_string(step.step.value);
+  const std::string place = single_quoted(name) + " at step " + std::to_string(step.step.value);
   const std::optional<std::string>& worker = options.selection.worker;
   if (workers.empty()) {
     messages.fail("TensorUnavailableForStep", place + ": not saved", ExitStatus::no);
   } else if (worker && std::find(workers.begin(), workers.end(), *worker) == workers.end()) {
-    messages.fail("InvalidWorker", place + ": not saved by " + quoted(*worker) + "; by " + quoted_list(workers),
+    messages.fail("InvalidWorker", place + ": not saved by " + single_quoted(*worker) + "; by " + quoted_list(workers),
                   ExitStatus::no);
   } else {
     messages.fail("TensorUnavailableForStep",

@@ -67,7 +67,7 @@ std::unique_ptr<ValueView> make_view(ViewContext context) {
       return row.make(context);
     }
   }
-  throw UsageError("unknown format " + quoted(context.options.output.format));
+  throw UsageError("unknown format " + single_quoted(context.options.output.format));
 }
 
 std::string value_heading(const ValueKey& key, bool ascii) {
@@ -87,7 +87,7 @@ std::string heading(const ValueKey& key, const TensorValue& value, bool ascii) {
 }
 
 std::string value_name(const ValueKey& key) {
-  return quoted(key.tensor) + " at step " + std::to_string(key.step.value);
+  return single_quoted(key.tensor) + " at step " + std::to_string(key.step.value);
 }
 
 void warn_unless_utf8(const Elements& elements, const ValueKey& key, Diagnostics& messages) {
@@ -99,7 +99,7 @@ void warn_unless_utf8(const Elements& elements, const ValueKey& key, Diagnostics
 void OneValue::announce(const ValueKey& key) {
   if (!first_.empty()) {
     throw UsageError(std::string(view_) + " shows one value only, and there are " + first_ + " and " + value_name(key) +
-                     " of " + quoted(key.worker) + ": " + std::string(instead_));
+                     " of " + single_quoted(key.worker) + ": " + std::string(instead_));
   }
   first_ = value_name(key);
 }

@@ -197,7 +197,7 @@ class ValueReader {
   }
 
   void say_misfit(const ValueKey& key, std::string_view why) {
-    messages_.fail("Usage", "--slice: " + quoted(key.tensor) + ": " + std::string(why), ExitStatus::usage);
+    messages_.fail("Usage", "--slice: " + single_quoted(key.tensor) + ": " + std::string(why), ExitStatus::usage);
   }
 
   void read_batch() {

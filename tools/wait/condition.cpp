@@ -28,13 +28,13 @@ std::vector<Condition> tensor_conditions(const WaitCommandOptions& options, Mode
         {.kind = Kind::tensor, .mode = mode, .number = step, .tensors = std::move(query), .text = text + where});
   };
   for (const std::string& name : options.selection.names) {
-    add({.names = {name}}, "tensor " + tool::quoted(name));
+    add({.names = {name}}, "tensor " + single_quoted(name));
   }
   for (const std::string& regex : options.selection.regexes) {
-    add({.regex = {regex}}, "a tensor like " + tool::quoted(regex));
+    add({.regex = {regex}}, "a tensor like " + single_quoted(regex));
   }
   for (const std::string& collection : options.selection.collections) {
-    add({.collections = {collection}}, "a tensor of collection " + tool::quoted(collection));
+    add({.collections = {collection}}, "a tensor of collection " + single_quoted(collection));
   }
   return result;
 }

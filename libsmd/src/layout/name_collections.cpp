@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/name_collections.hpp"
 
-#include "base/sort_runs.hpp"
 #include "text/pattern.hpp"
 #include "text/words.hpp"
+
+#include <boost/sort/spinsort/spinsort.hpp>
 
 #include <algorithm>
 #include <array>
@@ -115,7 +116,7 @@ class Sorter {
     for (auto& [name, tensors] : added_) {
       Collection& collection = collections[std::string(name)];
       collection.name = name;
-      sort_runs(tensors, std::less<>());
+      boost::sort::spinsort(tensors.begin(), tensors.end(), std::less<>());
       std::vector<std::string> all;
       all.reserve(collection.tensor_names.size() + tensors.size());
       std::merge(std::make_move_iterator(collection.tensor_names.begin()),

@@ -16,7 +16,7 @@ class SharedLists {
   /// Adds to `lists`, which must outlive this and be empty.
   explicit SharedLists(std::vector<List>& lists) : lists_(lists) {}
 
-  /// Returns the position of an equal list, which is added if there is none. `hash` is that of the list.
+  /// Returns the position of an equal list; adds the list first if none is equal. `hash` is that of the list.
   template <class Given>
   std::uint32_t id_of(Given&& list, std::uint64_t hash) {
     const auto [first, end] = ids_.equal_range(hash);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/catalog.hpp"
 
-#include "base/sort_runs.hpp"
+#include <boost/sort/spinsort/spinsort.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -341,7 +341,8 @@ Catalog::Added Catalog::add(LoadedSteps&& loaded) {
   if (tensors_->size() != tensors_before) {
     auto sorted = std::make_shared<std::vector<std::uint32_t>>(tensors_->size());
     std::iota(sorted->begin(), sorted->end(), 0u);
-    sort_runs(*sorted, [&](std::uint32_t a, std::uint32_t b) { return (*tensors_)[a] < (*tensors_)[b]; });
+    boost::sort::spinsort(sorted->begin(), sorted->end(),
+                          [&](std::uint32_t a, std::uint32_t b) { return (*tensors_)[a] < (*tensors_)[b]; });
     auto rank = std::make_shared<std::vector<std::uint32_t>>(tensors_->size());
     for (std::uint32_t place = 0; place < sorted->size(); ++place) {
       (*rank)[(*sorted)[place]] = place;

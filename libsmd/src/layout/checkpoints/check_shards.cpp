@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/check_shards.hpp"
 
-#include "base/sort_runs.hpp"
 #include "text/escape.hpp"
+
+#include <boost/sort/spinsort/spinsort.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -45,7 +46,7 @@ std::optional<std::vector<std::string_view>> names_in(const std::string& file,
   for (const wire::SafetensorsEntry& entry : header->header.entries) {
     names.push_back(entry.name);
   }
-  sort_runs(names, std::less<>());
+  boost::sort::spinsort(names.begin(), names.end(), std::less<>());
   return names;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/shard_index.hpp"
 
-#include "base/sort_runs.hpp"
 #include "text/escape.hpp"
 #include "text/json_scanner.hpp"
+
+#include <boost/sort/spinsort/spinsort.hpp>
 
 #include <optional>
 #include <unordered_map>
@@ -97,7 +98,8 @@ Outcome<ShardIndex> parse_shard_index(std::string text) {
   if (!found) {
     return damaged("the index has no weight_map");
   }
-  sort_runs(index.tensors, [](const auto& a, const auto& b) { return a.name < b.name; });
+  boost::sort::spinsort(index.tensors.begin(), index.tensors.end(),
+                        [](const auto& a, const auto& b) { return a.name < b.name; });
   for (std::size_t i = 1; i < index.tensors.size(); ++i) {
     if (index.tensors[i].name == index.tensors[i - 1].name) {
       index.problems.add(damaged("tensor '" + printable(index.tensors[i].name) + "' stands in the index twice"));
