@@ -70,8 +70,8 @@ class WeightUpdateRatio final : public Rule {
       return all.empty() ? std::nullopt : std::optional(all.back());
     }
     const std::int64_t now = unit.mode_step().value;
-    const auto first = std::find_if(all.begin(), all.end(), [&](const Unit& past) {
-      return past.mode_step().value >= now - std::min(*num_steps_, now);
+    const auto first = std::partition_point(all.begin(), all.end(), [&](const Unit& past) {
+      return past.mode_step().value < now - std::min(*num_steps_, now);
     });
     return first == all.end() ? std::nullopt : std::optional(*first);
   }

@@ -132,7 +132,9 @@ const std::vector<Unit>& EvaluatedTrial::series(std::uint32_t tensor, std::uint3
   const std::lock_guard lock(mutex_);
   const auto [it, made] = series_.try_emplace({tensor, worker, mode});
   if (made) {
-    for (const SavedRow row : snapshot_.series(tensor, worker, mode)) {
+    const auto rows = snapshot_.series(tensor, worker, mode);
+    it->second.reserve(rows.size());
+    for (const SavedRow row : rows) {
       it->second.push_back(Unit(*this, row, tensor));
     }
   }
