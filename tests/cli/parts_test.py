@@ -81,7 +81,7 @@ class Parts(unittest.TestCase):
 
     def test_merged_parts_are_the_whole_in_every_format(self):
         self.assertGreater(len(trials()), 8)
-        for more, count in itertools.product(((), ('-k',)), (1, 3, len(trials()) + 2)):
+        for more, count in (((), 1), ((), 3), (('-k',), 3), ((), len(trials()) + 2)):
             files, statuses = self.parts(count, *RULES, *more)
             self.assertIn(3, statuses)  # one path is not a trial; elsewhere a rule triggers
             self.assertEqual(1 in statuses, count > 1)
@@ -261,7 +261,7 @@ class SideBySide(unittest.TestCase):
 
     def compare(self, *command):
         alone = run(*command, '-j', '1')
-        for jobs in ('2', '3', '16'):
+        for jobs in ('2', '16'):
             with self.subTest(command=command[0], jobs=jobs):
                 several = run(*command, '-j', jobs)
                 self.assertEqual(several.returncode, alone.returncode)

@@ -25,6 +25,7 @@ REQUESTS = ("list-type", "GET .*/collections/.*json", "GET .*/index/.*json", "GE
 
 class Stopped(Case):
     def start(self, *command, **environment):
+        self.server.log()  # requests that another one had under way when it was ended
         process = self.start_command(*command, **environment)
         self.addCleanup(self.end, process)
         return process

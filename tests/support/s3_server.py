@@ -212,6 +212,8 @@ class Handler(socketserver.BaseRequestHandler):
     def read_body(self, reader, request, fault):
         """Returns False if a fault ends the request inside the body, after half of it."""
         length = int(request.headers.get("content-length", "0"))
+        if "expect" in request.headers:  # botocore waits a second for this before it sends a body
+            self.request.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         act = fault.act if fault else None
         if act in ("reset-upload", "hang-upload"):
             request.body = reader.read(length // 2)

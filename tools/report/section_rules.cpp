@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 namespace smd::tool::report {
 
@@ -175,9 +177,11 @@ std::string rules_section(const PageContext& page) {
       out += fmt::format("<h3>{}</h3>\n", name_html(trial.name));
     }
     std::string lines;
+    std::set<std::string_view> told;  // A damaged file stops many rules for one reason, which is told once.
     for (const std::size_t rule : order) {
       const RuleResult& result = trial.results[rule];
-      const bool in_full = !result.findings.empty() || gravity(result.status) <= gravity(RuleStatus::error);
+      const bool in_full = !result.findings.empty() || result.status == RuleStatus::issues_found ||
+                           (result.status == RuleStatus::error && told.insert(result.message).second);
       (in_full ? out : lines) += (in_full ? result_html : line_html)(page, trial, rule, rule_anchor(i, rule));
     }
     out += lines.empty() ? lines : fmt::format("<ul class=\"lines\">\n{}</ul>\n", lines);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <smd/hook.hpp>
 #include <smd/tensor_view.hpp>
 #include <string>
 #include <string_view>
@@ -35,9 +36,18 @@ using Owner = std::shared_ptr<const void>;
 /// element type that cannot be saved, damaged for anything else.
 [[nodiscard]] TensorValue parse_npy(std::string_view file, const std::string& where, const Owner& owner = nullptr);
 
-/// How many bytes a `.npy` file has, as the header in its beginning says; nothing while that is too short to tell. So
-/// what is read or inflated of it is bounded before it is there. @throws ReadError as `parse_npy`.
-[[nodiscard]] std::optional<std::uint64_t> npy_bytes(std::string_view beginning, const std::string& where);
+/// What the header of a `.npy` file says.
+struct NpyHeader {
+  Dtype dtype = Dtype::float64;
+  Shape shape;
+  std::uint64_t header_bytes = 0;
+  std::uint64_t file_bytes = 0;  ///< Of the whole file.
+  bool as_saved = false;         ///< Its elements stand in it as in event files.
+};
+
+/// The header in the beginning of a `.npy` file; nothing while that is too short to tell. So what is read or inflated
+/// of the file is bounded before it is there. @throws ReadError as `parse_npy`.
+[[nodiscard]] std::optional<NpyHeader> npy_header(std::string_view beginning, const std::string& where);
 
 /// The arrays of a `.npz` file's bytes, by key, in the order in which they stand there. @throws ReadError as
 /// `parse_npy`.
@@ -54,5 +64,16 @@ struct FileContent {
 /// neither, or longer than its header says, no more than it takes to see that: it may be endless. @throws ReadError.
 [[nodiscard]] FileContent read_file(const std::string& path);
 [[nodiscard]] FileContent read_standard_input();
+
+/// A tensor whose elements are read when they are wanted.
+struct StoredArray {
+  Dtype dtype = Dtype::float64;
+  Shape shape;
+  ReadElements read;  ///< Keeps the file open. What is gone of it by then is a problem.
+};
+
+/// The array of a large `.npy` file, if its elements can be saved as they stand there; nothing for every other file,
+/// which `read_file` reads. @throws ReadError.
+[[nodiscard]] std::optional<StoredArray> stored_array(const std::string& path);
 
 }  // namespace smd::tool::save

@@ -22,6 +22,9 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <optional>
+#include <utility>
+#include <variant>
 
 namespace smd::tool::save {
 
@@ -115,7 +118,7 @@ class LibraryWarnings {
 
 struct Named {
   std::string tensor;
-  TensorValue value;
+  std::variant<TensorValue, StoredArray> value;
 };
 
 void read_assignment(const Assignment& assignment, std::vector<Named>& arrays) {
@@ -134,6 +137,10 @@ void read_assignment(const Assignment& assignment, std::vector<Named>& arrays) {
     }
     case Assignment::Kind::file:
       break;
+  }
+  if (std::optional<StoredArray> stored = stored_array(assignment.file)) {
+    arrays.push_back({assignment.name, std::move(*stored)});
+    return;
   }
   const FileContent content = read_file(assignment.file);
   if (!content.text.starts_with("PK")) {
@@ -227,7 +234,8 @@ ExitStatus SaveCommand::save(Diagnostics& messages) {
     try {
       const Place place{options_.step.value_or(0), options_.mode, options_.mode_step, {}};
       for (const Named& named : arrays) {
-        saver.save(place, named.tensor, named.value, options_.collections);
+        std::visit([&](const auto& value) { saver.save(place, named.tensor, value, options_.collections); },
+                   named.value);
       }
       if (options_.jsonl) {
         lines_not_saved = save_lines(options_, saver, interruption, messages);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 namespace smd::tool::save {
 
@@ -238,18 +239,21 @@ TensorValue Array::value() && {
   return {dtype, std::move(shape), {kept, kept->data()}, kept->size()};
 }
 
-std::optional<std::uint64_t> npy_bytes(std::string_view beginning, const std::string& where) {
+std::optional<NpyHeader> npy_header(std::string_view beginning, const std::string& where) {
   const std::optional<std::size_t> header_bytes = npy_header_bytes(beginning, where);
   if (!header_bytes || beginning.size() < *header_bytes) {
     return std::nullopt;
   }
-  const Header header = parse_header(beginning.substr(0, *header_bytes), where);
+  Header header = parse_header(beginning.substr(0, *header_bytes), where);
   const std::optional<std::uint64_t> count = element_count(header.shape);
   constexpr std::uint64_t most = std::uint64_t{1} << 62;
   if (!count || (header.item != 0 && *count > most / header.item)) {
     refuse(where, "its shape " + to_string(header.shape) + " is too large");
   }
-  return *header_bytes + *count * header.item;
+  const bool as_saved =
+      header.dtype != Dtype::string && header.type[0] != '>' && (!header.fortran_order || header.shape.size() <= 1);
+  return NpyHeader{header.dtype, std::move(header.shape), *header_bytes, *header_bytes + *count * header.item,
+                   as_saved};
 }
 
 TensorValue parse_npy(std::string_view file, const std::string& where, const Owner& owner) {

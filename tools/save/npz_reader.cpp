@@ -221,7 +221,9 @@ class ZipReader {
       status = inflate(&stream, Z_NO_FLUSH);
       whole.append(block, 0, block.size() - stream.avail_out);
       if (!wanted) {
-        wanted = npy_bytes(whole, place);
+        if (const auto header = npy_header(whole, place)) {
+          wanted = header->file_bytes;
+        }
         if (wanted && *wanted != member.size) {
           throw ReadError({ProblemKind::damaged,
                            place,

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -27,6 +29,50 @@ namespace {
                                                                : ProblemKind::io;
   throw ReadError({kind, where, {}, "cannot be read: " + std::generic_category().message(error)});
 }
+
+/// An open file.
+class File {
+ public:
+  explicit File(const std::string& path) : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0) {
+      fail(path, errno);
+    }
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() { close(descriptor_); }
+
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+  /// Returns how much of `into` the bytes from `offset` on fill: less only at the end of the file.
+  [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::span<char> into) const {
+    std::size_t size = 0;
+    while (size < into.size()) {
+      const ssize_t got = pread(descriptor_, into.data() + size, into.size() - size, static_cast<off_t>(offset + size));
+      if (got < 0 && errno == EINTR) {
+        continue;
+      }
+      if (got < 0) {
+        fail(path_, errno);
+      }
+      if (got == 0) {
+        break;
+      }
+      size += static_cast<std::size_t>(got);
+    }
+    return size;
+  }
+
+ private:
+  std::string path_;
+  int descriptor_;
+};
+
+/// Smaller files are read at once.
+constexpr off_t worth_leaving = off_t{1} << 20;
+constexpr std::size_t most_usual_header = std::size_t{64} << 10;  // NumPy's own are shorter
+constexpr std::string_view archive = "PK";
 
 constexpr std::size_t first_block = std::size_t{1} << 18;
 
@@ -56,15 +102,14 @@ std::shared_ptr<char[]> unfilled(std::size_t size) {
 /// How much of a file to read whose beginning this is: a byte beyond its end shows that it is too long. Nothing while
 /// that cannot be told.
 std::optional<std::uint64_t> bytes_to_read(std::string_view beginning, const std::string& where) {
-  constexpr std::string_view archive = "PK";
   if (beginning.empty() || archive.starts_with(beginning)) {
     return std::nullopt;
   }
   if (beginning.starts_with(archive)) {
     return std::numeric_limits<std::uint64_t>::max();
   }
-  const std::optional<std::uint64_t> bytes = npy_bytes(beginning, where);
-  return bytes ? std::optional(*bytes + 1) : std::nullopt;
+  const std::optional<NpyHeader> header = npy_header(beginning, where);
+  return header ? std::optional(header->file_bytes + 1) : std::nullopt;
 }
 
 FileContent read_all(int descriptor, const std::string& where) {
@@ -105,21 +150,35 @@ FileContent read_all(int descriptor, const std::string& where) {
 
 }  // namespace
 
-FileContent read_file(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) {
-    fail(path, errno);
-  }
-  try {
-    FileContent content = read_all(descriptor, path);
-    close(descriptor);
-    return content;
-  } catch (...) {
-    close(descriptor);
-    throw;
-  }
-}
+FileContent read_file(const std::string& path) { return read_all(File(path).descriptor(), path); }
 
 FileContent read_standard_input() { return read_all(STDIN_FILENO, "standard input"); }
+
+std::optional<StoredArray> stored_array(const std::string& path) {
+  // Before it is opened: what writes into a pipe would see its reader go.
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < worth_leaving) {
+    return std::nullopt;
+  }
+  const auto file = std::make_shared<const File>(path);
+  std::string beginning(most_usual_header, '\0');
+  beginning.resize(file->read_at(0, beginning));
+  if (beginning.starts_with(archive)) {
+    return std::nullopt;
+  }
+  std::optional<NpyHeader> header = npy_header(beginning, path);
+  if (!header || !header->as_saved || header->file_bytes != static_cast<std::uint64_t>(status.st_size)) {
+    return std::nullopt;
+  }
+  return StoredArray{header->dtype, std::move(header->shape),
+                     [file, start = header->header_bytes](std::uint64_t offset, std::span<std::byte> into) {
+                       const std::span<char> text(reinterpret_cast<char*>(into.data()), into.size());
+                       const std::size_t got = file->read_at(start + offset, text);
+                       if (got < into.size()) {
+                         throw ReadError({ProblemKind::damaged, file->path(), start + offset + got,
+                                          "became shorter while it was read"});
+                       }
+                     }};
+}
 
 }  // namespace smd::tool::save

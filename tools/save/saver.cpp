@@ -72,23 +72,36 @@ std::int64_t Saver::mode_step_of(const Place& place) {
   return at->second;
 }
 
-void Saver::save(const Place& place, const std::string& tensor, const TensorValue& value,
-                 const std::vector<std::string>& collections) {
+Hook& Saver::hook_at(const Place& place) {
   Hook& hook = hook_of(place.worker);
   const std::int64_t mode_step = mode_step_of(place);
   if (hook.step() != GlobalStep(place.step) || hook.mode() != place.mode || hook.mode_step() != ModeStep(mode_step)) {
     hook.set_step(GlobalStep(place.step), place.mode, ModeStep(mode_step));
   }
-  if (hook.save_tensor(tensor, value, collections)) {
+  return hook;
+}
+
+void Saver::save(const Place& place, const std::string& tensor, const TensorValue& value,
+                 const std::vector<std::string>& collections) {
+  count(place, tensor, hook_at(place).save_tensor(tensor, value, collections));
+}
+
+void Saver::save(const Place& place, const std::string& tensor, const StoredArray& value,
+                 const std::vector<std::string>& collections) {
+  count(place, tensor, hook_at(place).save_tensor(tensor, value.dtype, value.shape, value.read, collections));
+}
+
+void Saver::count(const Place& place, const std::string& tensor, bool saved) {
+  if (saved) {
     warn_of_end();
     ++saved_;
-  } else {
-    if (place.mode != Mode::global && !place.mode_step) {
-      refused_at_ = std::string(mode_text(place.mode)) + " step " + std::to_string(mode_step);
-    }
-    messages_.info(single_quoted(tensor) + " is not saved at step " + std::to_string(place.step) +
-                   ": the configuration says so");
+    return;
   }
+  if (place.mode != Mode::global && !place.mode_step) {
+    refused_at_ = std::string(mode_text(place.mode)) + " step " + std::to_string(mode_step_of(place));
+  }
+  messages_.info(single_quoted(tensor) + " is not saved at step " + std::to_string(place.step) +
+                 ": the configuration says so");
 }
 
 void Saver::warn_of_end() {

@@ -31,6 +31,8 @@ class Saver {
   /// @throws Error.
   void save(const Place& place, const std::string& tensor, const TensorValue& value,
             const std::vector<std::string>& collections);
+  void save(const Place& place, const std::string& tensor, const StoredArray& value,
+            const std::vector<std::string>& collections);
   /// Writes what is left. @return false, after a message, if another process saved one of the steps in the meantime.
   /// @throws WriteError.
   bool close();
@@ -44,6 +46,9 @@ class Saver {
 
  private:
   Hook& hook_of(const std::string& worker);
+  /// That hook, at the step of the place.
+  Hook& hook_at(const Place& place);
+  void count(const Place& place, const std::string& tensor, bool saved);
   /// Warns if a hook saves nothing, and says why.
   void warn_of_silence(const std::string& worker, const Hook& hook);
   /// At the first tensor that is saved: warns if the job is marked as over.

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <optional>
+#include <smd/limits.hpp>
 #include <string_view>
 #include <utility>
 
@@ -158,6 +160,16 @@ bool Hook::save_tensor(std::string_view name, const TensorView& value, const std
 
 bool Hook::save_tensor(std::string_view name, const TensorValue& value, const std::vector<std::string>& collections) {
   return impl_->save_planned(name, value.view(), &value, collections);
+}
+
+bool Hook::save_tensor(std::string_view name, Dtype dtype, const Shape& shape, ReadElements read,
+                       const std::vector<std::string>& collections) {
+  const std::optional<std::uint64_t> count = element_count(shape);
+  if (dtype == Dtype::string || !count || *count > limits::record_bytes) {
+    throw InvalidArgument("'" + detail::printable(name) + "': " + std::string(to_string(dtype)) + " " +
+                          to_string(shape) + " cannot be read piece by piece: strings, or larger than 2 GiB");
+  }
+  return impl_->save_planned(name, {dtype, shape, *count * item_size(dtype)}, std::move(read), collections);
 }
 
 void Hook::save_scalar(std::string_view name, double value) {

@@ -4,6 +4,7 @@
 #include <smd/limits.hpp>
 #include <smd/trial.hpp>
 
+#include "base/crc32c.hpp"
 #include "layout/debugger/trial_paths.hpp"
 #include "tensorboard.hpp"
 #include "text/escape.hpp"
@@ -62,8 +63,25 @@ bool fits(const TensorView& value) {
 }
 
 /// An upper bound of a record's bytes that are not elements.
-std::size_t bytes_around(std::string_view name, const TensorView& value) {
-  return 1024 + (value.shape().size() + 2) * (name.size() + 64);
+std::size_t bytes_around(std::string_view name, std::size_t dimensions) {
+  return 1024 + (dimensions + 2) * (name.size() + 64);
+}
+
+wire::TensorExtent extent_of(const TensorView& value) { return {value.dtype(), value.shape(), value.bytes().size()}; }
+
+/// The most bytes that are read at once.
+constexpr std::uint64_t elements_read_at_once = std::uint64_t{1} << 20;
+
+/// Returns what `read` throws as a problem: it must not leave the queue's thread.
+Status read_into(const ReadElements& read, std::uint64_t at, std::span<std::byte> into) {
+  try {
+    read(at, into);
+    return detail::ok();
+  } catch (const ReadError& error) {
+    return Problem(error.problem);
+  } catch (const std::exception& error) {
+    return Problem{ProblemKind::io, {}, {}, error.what()};
+  }
 }
 
 std::string checked_worker_part(const HookConfig& config) {
@@ -122,22 +140,26 @@ struct ReducedTensor {
 
 }  // namespace
 
-void detail::hook::check_value(std::string_view name, const TensorView& value) {
+void detail::hook::check_extent(std::string_view name, const wire::TensorExtent& value) {
   hook::check_name(name);
-  if (value.shape().size() > limits::dimensions) {
+  if (value.shape.size() > limits::dimensions) {
     throw InvalidArgument("'" + detail::printable(name) + "' has more than 64 dimensions");
   }
-  if (!wire::is_in_event_files(value.dtype())) {
+  if (!wire::is_in_event_files(value.dtype)) {
     throw InvalidArgument("'" + detail::printable(name) + "': event files have no elements of type " +
-                          std::string(to_string(value.dtype())));
+                          std::string(to_string(value.dtype)));
   }
+  if (value.bytes + bytes_around(name, value.shape.size()) > limits::record_bytes) {
+    throw InvalidArgument("'" + detail::printable(name) + "' is too large: a record holds 2 GiB at most");
+  }
+}
+
+void detail::hook::check_value(std::string_view name, const TensorView& value) {
+  check_extent(name, extent_of(value));
   if (!fits(value)) {
     throw InvalidArgument("'" + detail::printable(name) + "': " + std::to_string(value.bytes().size()) +
                           " bytes do not make " + std::string(to_string(value.dtype())) + " " +
                           to_string(Shape(value.shape().begin(), value.shape().end())));
-  }
-  if (value.bytes().size() + bytes_around(name, value) > limits::record_bytes) {
-    throw InvalidArgument("'" + detail::printable(name) + "' is too large: a record holds 2 GiB at most");
   }
 }
 
@@ -198,66 +220,139 @@ void Hook::Impl::begin_file() {
   file = std::move(begun);
 }
 
-bool Hook::Impl::save_planned(std::string_view name, const TensorView& value, const TensorValue* owned,
-                              const std::vector<std::string>& also) {
+const hook::SavingPlan* Hook::Impl::plan_of_offered(std::string_view name, const std::vector<std::string>& also) {
   throw_failure();
   if (!config.enabled) {
-    return false;
+    return nullptr;
   }
   offered = ever_offered = true;
   const hook::SavingPlan& plan = collections.plan(name, also);
-  if (plan.nothing()) {
+  return plan.nothing() ? nullptr : &plan;
+}
+
+bool Hook::Impl::save_planned(std::string_view name, const TensorView& value, const TensorValue* owned,
+                              const std::vector<std::string>& also) {
+  const hook::SavingPlan* const plan = plan_of_offered(name, also);
+  if (plan == nullptr) {
     return false;
   }
   hook::check_value(name, value);  // before any part of it is saved
   if (!writes()) {
     return true;
   }
-  if (plan.shape) {
+  if (plan->shape) {
     save_shape(name, Shape(value.shape().begin(), value.shape().end()), {});
   }
-  if (!plan.reductions.empty()) {
-    save_reductions(name, value, plan.reductions);
+  if (!plan->reductions.empty()) {
+    save_reductions(name, value, plan->reductions);
   }
-  if (plan.raw) {
+  if (plan->raw) {
     save(name, value, owned);
   }
-  export_value(name, value, plan);
+  export_value(name, value, *plan);
   return true;
+}
+
+bool Hook::Impl::save_planned(std::string_view name, const wire::TensorExtent& value, ReadElements read,
+                              const std::vector<std::string>& also) {
+  const hook::SavingPlan* const plan = plan_of_offered(name, also);
+  if (plan == nullptr) {
+    return false;
+  }
+  hook::check_extent(name, value);
+  if (!writes()) {
+    return true;
+  }
+  const Shape shape(value.shape.begin(), value.shape.end());
+  if (!plan->reductions.empty() || tensorboard) {  // these look at all elements at once
+    const auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(value.bytes));
+    read(0, *bytes);
+    const TensorValue all(value.dtype, shape, {bytes, bytes->data()}, bytes->size());
+    return save_planned(name, all.view(), &all, also);
+  }
+  if (plan->shape) {
+    save_shape(name, shape, {});
+  }
+  if (plan->raw) {
+    save_later(name, value, 0, [read = std::move(read), bytes = value.bytes](const auto& take) {
+      std::vector<std::byte> block(static_cast<std::size_t>(std::min(bytes, elements_read_at_once)));
+      for (std::uint64_t at = 0; at < bytes; at += block.size()) {
+        const auto piece =
+            std::span(block).first(static_cast<std::size_t>(std::min<std::uint64_t>(bytes - at, block.size())));
+        if (Status got = read_into(read, at, piece); !got) {
+          return got;
+        }
+        if (Status taken = take(piece); !taken) {
+          return taken;
+        }
+      }
+      return detail::ok();
+    });
+  }
+  return true;
+}
+
+wire::EventHeader Hook::Impl::event_header(std::string_view name) const {
+  return {.tag = name,
+          .wall_time = clock.wall_seconds(),
+          .step = step,
+          .mode_step = mode_steps.at(static_cast<std::size_t>(mode)),
+          .mode = static_cast<std::int64_t>(mode)};
 }
 
 void Hook::Impl::save(std::string_view name, const TensorView& value, const TensorValue* owned) {
   hook::check_value(name, value);
-  begin_file();
-  const wire::EventHeader header = {.tag = name,
-                                    .wall_time = clock.wall_seconds(),
-                                    .step = step,
-                                    .mode_step = mode_steps.at(static_cast<std::size_t>(mode)),
-                                    .mode = static_cast<std::int64_t>(mode)};
-  // The queue's thread computes checksums: the caller does not wait for a pass over the elements.
-  const auto protection = config.checksum ? wire::Protection::checksum : wire::Protection::unprotected;
-  const bool keep = owned != nullptr && value.bytes().size() >= worth_keeping && value.dtype() != Dtype::string;
-  std::string record = queue.take_buffer(bytes_around(name, value) + (keep ? 0 : value.bytes().size()));
-  record.append(wire::header_bytes, '\0');
-  if (keep) {
-    std::string back;
-    wire::append_event_around(record, back, header, value);
-    const std::size_t bytes = record.size() + value.bytes().size() + back.size() + name.size();
-    queue.push(bytes, [this, protection, to = file, tensor = std::string(name), front = std::move(record),
-                       kept = *owned, back = std::move(back)]() mutable {
-      wire::frame_around(front, kept.bytes(), back, protection);
-      Status added = to->add_record(std::move(tensor), {front, chars_of(kept.bytes()), back});
-      queue.give_back(std::move(front));
-      return added;
-    });
+  if (owned != nullptr && value.bytes().size() >= worth_keeping && value.dtype() != Dtype::string) {
+    save_later(name, extent_of(value), value.bytes().size(),
+               [kept = *owned](const auto& take) { return take(kept.bytes()); });
     return;
   }
-  wire::append_event(record, header, value);
+  begin_file();
+  std::string record = queue.take_buffer(bytes_around(name, value.shape().size()) + value.bytes().size());
+  record.append(wire::header_bytes, '\0');
+  wire::append_event(record, event_header(name), value);
   const std::size_t bytes = record.size() + wire::footer_bytes + name.size();
-  queue.push(bytes, [this, protection, to = file, tensor = std::string(name), record = std::move(record)]() mutable {
-    wire::frame_in_place(record, 0, protection);
-    Status added = to->add_record(std::move(tensor), {record});
+  queue.push(bytes, [this, to = file, tensor = std::string(name), record = std::move(record)]() mutable {
+    wire::frame_in_place(record, 0, protection());
+    Status added = to->add_record(std::move(tensor), [&](const auto& write) { return write(record); });
     queue.give_back(std::move(record));
+    return added;
+  });
+}
+
+void Hook::Impl::save_later(std::string_view name, const wire::TensorExtent& value, std::uint64_t kept_bytes,
+                            hook::GiveElements elements) {
+  begin_file();
+  std::string front = queue.take_buffer(bytes_around(name, value.shape.size()));
+  std::string back;
+  front.append(wire::header_bytes, '\0');
+  wire::append_event_around(front, back, event_header(name), value);
+  wire::store_header(front, front.size() - wire::header_bytes + value.bytes + back.size());
+  const std::size_t bytes = front.size() + static_cast<std::size_t>(kept_bytes) + back.size() + name.size();
+  queue.push(bytes, [this, to = file, tensor = std::string(name), front = std::move(front), back = std::move(back),
+                     elements = std::move(elements)]() mutable {
+    const bool checked = protection() == wire::Protection::checksum;
+    std::uint32_t crc = 0;
+    const auto add_to_crc = [&](std::string_view piece) {
+      crc = checked ? detail::crc32c(std::as_bytes(std::span(piece)), crc) : crc;
+    };
+    Status added = to->add_record(std::move(tensor), [&](const auto& write) -> Status {
+      add_to_crc(std::string_view(front).substr(wire::header_bytes));
+      if (Status written = write(front); !written) {
+        return written;
+      }
+      Status given = elements([&](std::span<const std::byte> piece) {
+        add_to_crc(chars_of(piece));
+        return write(chars_of(piece));
+      });
+      if (!given) {
+        return given;
+      }
+      add_to_crc(back);
+      wire::append_footer(back, crc, protection());
+      return write(back);
+    });
+    queue.give_back(std::move(front));
     return added;
   });
 }

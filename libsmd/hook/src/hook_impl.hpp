@@ -8,19 +8,28 @@
 #include "publisher.hpp"
 #include "saving_plan.hpp"
 #include "step_writer.hpp"
+#include "wire/encode.hpp"
+#include "wire/framing.hpp"
 #include "write_queue.hpp"
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace smd {
 
 namespace detail::hook {
+/// Gives the elements of a tensor, as their bytes, by calling its argument for one piece after the other.
+using GiveElements = std::function<Status(const std::function<Status(std::span<const std::byte> piece)>& take)>;
+
 /// @throws InvalidArgument for a name or value that cannot be saved.
 void check_value(std::string_view name, const TensorView& value);
+/// The same but for the elements of strings.
+void check_extent(std::string_view name, const wire::TensorExtent& value);
 /// @throws InvalidArgument for a configuration that no hook can have.
 void check_config(const HookConfig& config);
 }  // namespace detail::hook
@@ -38,8 +47,20 @@ struct __attribute__((visibility("hidden"))) Hook::Impl {
   void begin_file();
   /// `owned` is the same value if its elements may be shared instead of copied; else null.
   void save(std::string_view name, const TensorView& value, const TensorValue* owned = nullptr);
+  /// The elements are given later, in the queue's thread, which computes checksums: the caller does not wait for a pass
+  /// over them. `kept_bytes` of them are in memory until then.
+  void save_later(std::string_view name, const detail::wire::TensorExtent& value, std::uint64_t kept_bytes,
+                  detail::hook::GiveElements elements);
   bool save_planned(std::string_view name, const TensorView& value, const TensorValue* owned,
                     const std::vector<std::string>& also);
+  bool save_planned(std::string_view name, const detail::wire::TensorExtent& value, ReadElements read,
+                    const std::vector<std::string>& also);
+  /// What the configuration wants of a tensor that is offered now; null: nothing.
+  const detail::hook::SavingPlan* plan_of_offered(std::string_view name, const std::vector<std::string>& also);
+  [[nodiscard]] detail::wire::Protection protection() const noexcept {
+    return config.checksum ? detail::wire::Protection::checksum : detail::wire::Protection::unprotected;
+  }
+  [[nodiscard]] detail::wire::EventHeader event_header(std::string_view name) const;
   void save_reductions(std::string_view name, const TensorView& value, const std::vector<std::string>& reductions);
   void save_shape(std::string_view name, const Shape& shape, std::string_view original_name);
   void export_value(std::string_view name, const TensorView& value, const detail::hook::SavingPlan& plan);

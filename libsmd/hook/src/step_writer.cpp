@@ -230,7 +230,7 @@ Status StepWriter::join(storage::Storage& trial, IndexContent there) {
   return ok();
 }
 
-Status StepWriter::add_record(std::string tensor, std::initializer_list<std::string_view> pieces) {
+Status StepWriter::add_record(std::string tensor, const WriteRecord& write_record) {
   if (!events_) {
     events_.emplace(output_, event_name_);
     if (Status opened = events_->open(); !opened) {
@@ -239,10 +239,8 @@ Status StepWriter::add_record(std::string tensor, std::initializer_list<std::str
   }
   content_.event_file = event_name_;
   const std::uint64_t start = events_->size();
-  for (const std::string_view piece : pieces) {
-    if (Status written = events_->write(piece); !written) {
-      return written;
-    }
+  if (Status written = write_record([this](std::string_view piece) { return events_->write(piece); }); !written) {
+    return written;
   }
   content_.records.push_back({std::move(tensor), start, events_->size() - start});
   return ok();

@@ -8,7 +8,7 @@
 #include "storage/storage.hpp"
 
 #include <cstdint>
-#include <initializer_list>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +24,9 @@ struct StepOfWorker {
   std::string worker_part;  ///< As in file names.
 };
 
+/// Writes a record, framed, by calling its argument for one piece after the other.
+using WriteRecord = std::function<Status(const std::function<Status(std::string_view piece)>& write)>;
+
 /// The event file and the index file of one step and worker, while they are written: the first record makes the event
 /// file; once all is given, both are put in place, the event file first. Nothing stands under their names before.
 class StepWriter {
@@ -34,8 +37,7 @@ class StepWriter {
   /// and must not be joined, or is of another mode or mode step. An index file that is damaged is a problem too.
   Status check_existing();
 
-  /// A whole record, framed, in pieces that follow each other.
-  Status add_record(std::string tensor, std::initializer_list<std::string_view> pieces);
+  Status add_record(std::string tensor, const WriteRecord& write_record);
   void add_shape(ShapeEntry entry) { content_.shapes.push_back(std::move(entry)); }
 
   /// All is given. What takes time is done here, before other processes are kept out.

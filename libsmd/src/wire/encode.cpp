@@ -46,22 +46,22 @@ std::string shape(std::string_view tag, std::span<const std::int64_t> dims) {
 
 /// Appends the whole message up to the elements and returns what follows them. With `room`, reserves memory in `out`
 /// for all of it at once, including a record's footer.
-std::string append_front(std::string& out, const EventHeader& header, const TensorView& value,
+std::string append_front(std::string& out, const EventHeader& header, const TensorExtent& value,
                          std::span<const std::string_view> texts, bool room) {
-  const bool is_string = value.dtype() == Dtype::string;
+  const bool is_string = value.dtype == Dtype::string;
   std::string front;
   if (!is_string) {
     append_key(front, tensor_field::dtype, varint);
-    append_varint(front, static_cast<std::uint64_t>(value.dtype()));
+    append_varint(front, static_cast<std::uint64_t>(value.dtype));
   }
-  append_text(front, tensor_field::shape, shape(header.tag, value.shape()));
+  append_text(front, tensor_field::shape, shape(header.tag, value.shape));
   std::size_t tensor_bytes = front.size();
   if (is_string) {
     for (const std::string_view text : texts) {
       tensor_bytes += field_bytes(text.size());
     }
-  } else if (!value.bytes().empty()) {
-    tensor_bytes += field_bytes(value.bytes().size());
+  } else if (value.bytes > 0) {
+    tensor_bytes += field_bytes(value.bytes);
   }
   const std::string plugins = metadata(header);
   const std::size_t value_bytes = (header.tag.empty() ? 0 : field_bytes(header.tag.size())) +
@@ -83,8 +83,8 @@ std::string append_front(std::string& out, const EventHeader& header, const Tens
   }
   append_length(out, 8, tensor_bytes);
   out.append(front);
-  if (!is_string && !value.bytes().empty()) {
-    append_length(out, tensor_field::content, value.bytes().size());
+  if (!is_string && value.bytes > 0) {
+    append_length(out, tensor_field::content, value.bytes);
   }
   std::string back;
   if (!plugins.empty()) {
@@ -98,7 +98,7 @@ std::string append_front(std::string& out, const EventHeader& header, const Tens
 void append_event(std::string& out, const EventHeader& header, const TensorView& value) {
   // Elements are appended to `out` once and never copied before.
   const std::vector<std::string_view> texts = strings(value);
-  const std::string back = append_front(out, header, value, texts, true);
+  const std::string back = append_front(out, header, {value.dtype(), value.shape(), value.bytes().size()}, texts, true);
   if (value.dtype() == Dtype::string) {
     for (const std::string_view text : texts) {
       append_text(out, tensor_field::string_val, text);
@@ -109,7 +109,7 @@ void append_event(std::string& out, const EventHeader& header, const TensorView&
   out.append(back);
 }
 
-void append_event_around(std::string& front, std::string& back, const EventHeader& header, const TensorView& value) {
+void append_event_around(std::string& front, std::string& back, const EventHeader& header, const TensorExtent& value) {
   back.append(append_front(front, header, value, {}, false));
 }
 

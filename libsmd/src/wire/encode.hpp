@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <smd/tensor_view.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,12 +19,19 @@ struct EventHeader {
   std::optional<std::int64_t> mode;       ///< Plugin data; omitted if not set; the numbers of `smd::Mode`.
 };
 
+/// A tensor but for its elements.
+struct TensorExtent {
+  Dtype dtype = Dtype::float64;
+  std::span<const std::int64_t> shape;
+  std::uint64_t bytes = 0;  ///< Of its elements.
+};
+
 /// Appends an Event message with one tensor, byte for byte as the reference writes it: string tensors without a type,
 /// names of dimensions, plugin data.
 void append_event(std::string& out, const EventHeader& header, const TensorView& value);
 
-/// As above, but does not copy the elements: the message consists of what is appended to `front`, the value's bytes,
-/// and what is appended to `back`. Not for strings, whose elements are not contiguous.
-void append_event_around(std::string& front, std::string& back, const EventHeader& header, const TensorView& value);
+/// As above, but for the elements: the message consists of what is appended to `front`, the elements' bytes, and what
+/// is appended to `back`. Not for strings, whose elements are not contiguous.
+void append_event_around(std::string& front, std::string& back, const EventHeader& header, const TensorExtent& value);
 
 }  // namespace smd::detail::wire

@@ -126,13 +126,12 @@ void frame_in_place(std::string& out, std::size_t start, Protection protection) 
   append_footer(out, protection == Protection::checksum ? mask_crc(crc32c(payload)) : magic_footer);
 }
 
-void frame_around(std::string& front, std::span<const std::byte> middle, std::string& back, Protection protection) {
-  std::byte* const header = reinterpret_cast<std::byte*>(front.data());
-  const std::span<const std::byte> first(header + header_bytes, front.size() - header_bytes);
-  store_header(header, first.size() + middle.size() + back.size());
-  append_footer(back, protection == Protection::checksum
-                          ? mask_crc(crc32c(std::as_bytes(std::span(back)), crc32c(middle, crc32c(first))))
-                          : magic_footer);
+void store_header(std::string& record, std::uint64_t payload_bytes) {
+  store_header(reinterpret_cast<std::byte*>(record.data()), payload_bytes);
+}
+
+void append_footer(std::string& out, std::uint32_t payload_crc, Protection protection) {
+  append_footer(out, protection == Protection::checksum ? mask_crc(payload_crc) : magic_footer);
 }
 
 }  // namespace smd::detail::wire

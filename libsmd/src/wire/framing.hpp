@@ -56,8 +56,9 @@ void append_record(std::string& out, std::span<const std::byte> payload, Protect
 /// header, whose bytes are reserved, and appends the footer. Avoids copying the payload.
 void frame_in_place(std::string& out, std::size_t start, Protection protection);
 
-/// As above, for a payload in three separate pieces: `front`, from `header_bytes` on, `middle`, and `back`, which
-/// receives the footer.
-void frame_around(std::string& front, std::span<const std::byte> middle, std::string& back, Protection protection);
+/// The same for a payload that is written in pieces: the header, in the first `header_bytes` of `record`, and the
+/// footer for a payload with that plain CRC-32C.
+void store_header(std::string& record, std::uint64_t payload_bytes);
+void append_footer(std::string& out, std::uint32_t payload_crc, Protection protection);
 
 }  // namespace smd::detail::wire

@@ -9,11 +9,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <random>
 #include <set>
+#include <span>
+#include <stdexcept>
 
 namespace smd {
 namespace {
@@ -536,6 +539,78 @@ TEST_CASE("a value that owns its elements is kept until it is written, and no lo
   const TensorValue saved = Trial::open(folder / "run").tensor("x").value(GlobalStep(0));
   REQUIRE(saved.bytes().size() == 4 << 20);
   CHECK(std::memcmp(saved.bytes().data(), elements.get(), 4 << 20) == 0);
+}
+
+TEST_CASE("elements that are read while they are written come back") {
+  const TempDir folder;
+  const Shape shape = {3 << 20};  // of several blocks, the last one not full
+  std::vector<std::byte> bytes((6 << 20) + (3 << 19));
+  std::mt19937 random(7);  // NOLINT(cert-msc51-cpp): the same in every run
+  std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<std::byte>(random() % 256); });
+  bytes.resize(6 << 20);
+  std::uint64_t next = 0;
+  const ReadElements read = [&](std::uint64_t offset, std::span<std::byte> into) {
+    CHECK(offset == next);
+    next += into.size();
+    std::memcpy(into.data(), bytes.data() + offset, into.size());
+  };
+  for (const bool checksum : {false, true}) {
+    CAPTURE(checksum);
+    HookConfig config = every_step(folder);
+    config.out_dir = folder / (checksum ? "checked" : "unchecked");
+    config.checksum = checksum;
+    next = 0;
+    Hook hook(config);
+    CHECK(hook.save_tensor("x", Dtype::int16, shape, read));
+    hook.close();
+    CHECK(next == bytes.size());
+    CHECK(sound(config.out_dir));
+    CHECK(same(Trial::open(config.out_dir).tensor("x").value(GlobalStep(0)), Dtype::int16, shape, bytes));
+  }
+}
+
+TEST_CASE("elements that are read are reduced like others") {
+  const TempDir folder;
+  HookConfig config = every_step(folder);
+  config.reduction_config = ReductionConfig{.reductions = {"max"}};
+  Hook hook(config);
+  CHECK(hook.save_tensor("x", Dtype::uint8, {4}, [](std::uint64_t offset, std::span<std::byte> into) {
+    for (std::size_t i = 0; i < into.size(); ++i) {
+      into[i] = static_cast<std::byte>(10 + offset + i);  // 10, 11, 12, 13
+    }
+  }));
+  hook.close();
+  const TensorValue max = Trial::open(folder / "run").tensor("x").reduction_value(GlobalStep(0), "max");
+  REQUIRE(max.dtype() == Dtype::int64);
+  std::int64_t largest = 0;
+  std::memcpy(&largest, max.bytes().data(), sizeof largest);
+  CHECK(largest == 13);
+}
+
+TEST_CASE("elements that cannot be read are a failure to write") {
+  const TempDir folder;
+  Hook hook(every_step(folder));
+  CHECK(hook.save_tensor("x", Dtype::uint8, {4}, [](std::uint64_t offset, std::span<std::byte>) {
+    throw ReadError({ProblemKind::damaged, "x.npy", offset, "became shorter"});
+  }));
+  try {
+    hook.flush();
+    FAIL("nothing was thrown");
+  } catch (const WriteError& error) {
+    CHECK(error.problem.file == "x.npy");
+    CHECK(error.problem.text == "became shorter");
+  }
+  CHECK_THROWS_AS(hook.close(), WriteError);
+  CHECK(!std::filesystem::exists(folder / "run/index"));
+
+  Hook other({.out_dir = folder / "other", .save_config = SaveConfigMode{.save_interval = 1}});
+  CHECK_THROWS_AS(other.save_tensor("s", Dtype::string, {1}, [](std::uint64_t, std::span<std::byte>) {}),
+                  InvalidArgument);
+  CHECK_THROWS_AS(other.save_tensor("l", Dtype::uint8, {3LL << 30}, [](std::uint64_t, std::span<std::byte>) {}),
+                  InvalidArgument);
+  CHECK(other.save_tensor("y", Dtype::uint8, {1},
+                          [](std::uint64_t, std::span<std::byte>) { throw std::runtime_error("no more of it"); }));
+  CHECK_THROWS_AS(other.flush(), WriteError);
 }
 
 TEST_CASE("a value may be changed once the call returns") {

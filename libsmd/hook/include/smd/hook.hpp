@@ -8,6 +8,9 @@
 #include <smd/step.hpp>
 #include <smd/tensor_view.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -16,6 +19,10 @@
 #include <vector>
 
 namespace smd {
+
+/// Fills `into` with the bytes from `offset` on of the elements of a tensor, which stand elsewhere, such as in a file.
+/// Called with growing offsets, for each byte once, by one thread at a time. @throws ReadError if they cannot be read.
+using ReadElements = std::function<void(std::uint64_t offset, std::span<std::byte> into)>;
 
 /// Saves the tensors of a training job into a trial while it trains. The reference and `Trial` can read the trial.
 ///
@@ -99,6 +106,13 @@ class SMD_EXPORT Hook {
   /// The same for a value that owns its elements: large ones are shared, not copied, until they are written, and must
   /// not change until then.
   bool save_tensor(std::string_view name, const TensorValue& value, const std::vector<std::string>& collections = {});
+  /// The same for elements that `read` gives while they are written, so that a tensor of any size takes little memory.
+  /// `read` is called by a thread of the hook until the step is written: `flush` waits for that. What it throws then is
+  /// a failure to write. Where reductions or files for TensorBoard are wanted, this call reads all elements at once.
+  /// @throws as above; InvalidArgument for strings too.
+  bool save_tensor(std::string_view name, Dtype dtype, const Shape& shape, ReadElements read,
+                   const std::vector<std::string>& collections = {});
+
   /// Saves a number at this step, whatever the configuration says, as `scalar/NAME`, in the mode that is current.
   /// Float64, no dimensions. @throws as `save_tensor`.
   void save_scalar(std::string_view name, double value);
