@@ -110,7 +110,7 @@ def save(bench):
     if os.path.exists(to):
         os.remove(to)
     bench.ratio(f'smd-save of a .npy of {size >> 20} MiB : cp', saved, copied, 3)
-    bench.peak(f'smd-save of a .npy of {size >> 20} MiB: peak memory', saved, (size >> 20) + 16)
+    bench.peak(f'smd-save of a .npy of {size >> 20} MiB: peak memory', saved, 32)
 
 
 def following(bench):

@@ -14,7 +14,9 @@ constexpr std::string_view mark = "***";
 constexpr std::size_t least_secret = 4;  ///< Shorter ones occur in any text by chance.
 constexpr std::size_t signature_digits = 64;
 
-bool is_hex(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+bool is_hex_digit(char c) noexcept {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
 
 /// Returns the ways to write a secret: unchanged, and as in a URL, with upper-case or lower-case digits.
 std::vector<std::string> forms_of(std::string_view secret) {
@@ -53,7 +55,7 @@ std::string without_signatures(std::string text) {
   std::string clean;
   for (std::size_t at = 0; at < text.size();) {
     const auto begin = text.begin() + static_cast<std::ptrdiff_t>(at);
-    const auto digits = static_cast<std::size_t>(std::find_if_not(begin, text.end(), is_hex) - begin);
+    const auto digits = static_cast<std::size_t>(std::find_if_not(begin, text.end(), is_hex_digit) - begin);
     const std::size_t length = std::max<std::size_t>(digits, 1);
     clean.append(digits >= signature_digits ? mark : std::string_view(text).substr(at, length));
     at += length;

@@ -60,7 +60,7 @@ S3Upload::~S3Upload() {
       bucket_->client().say(RemoteDetail::warning, "the parts of '" + printable(name_) +
                                                        "' that were sent cannot be removed: " + dropped.problem().text);
     }
-  } catch (const std::bad_alloc&) {  // the parts remain: nothing more can be done
+  } catch (...) {  // the parts remain: nothing more can be done
   }
 }
 

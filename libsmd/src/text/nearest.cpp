@@ -14,7 +14,7 @@ namespace {
 /// Longer names are not typed by hand and not worth the quadratic time.
 constexpr std::size_t longest = 256;
 /// Number of character comparisons; beyond it only substrings are searched for. A hint is not worth minutes.
-constexpr std::size_t most_work = 200'000'000;
+constexpr std::size_t most_work = 50'000'000;
 
 std::string folded(std::string_view name) {
   std::string result(name);

@@ -67,9 +67,11 @@ void compare(const std::string& name, const std::string& answer, const smd::Redu
 }  // namespace
 
 TEST_CASE("reductions of embedded arrays are exact before rounding") {
+  std::size_t turn = 0;
   smd_test::with_each_instruction_set([&] {
     for (const Case& item : cases) {
       CAPTURE(item.elements);
+      ++turn;
       const std::vector<std::byte> bytes = bytes_of(item);
       const auto count = static_cast<std::int64_t>(bytes.size() / smd::item_size(item.dtype));
       const smd::TensorView view(item.dtype, {&count, 1}, bytes);
@@ -88,8 +90,10 @@ TEST_CASE("reductions of embedded arrays are exact before rounding") {
       const std::vector<smd::ReducedValue> together = smd::reduce(view, wanted, options);
       for (std::size_t i = 0; i < wanted.size(); ++i) {
         compare(names[i], answers[i], together[i]);
-        // Alone, a reduction may run other loops than together with others.
-        compare(names[i], answers[i], smd::reduce(view, std::span(&wanted[i], 1), options).front());
+        // Alone, a reduction may run other loops than together with others. By turns: there are many cases.
+        if ((turn + i) % 3 == 0) {
+          compare(names[i], answers[i], smd::reduce(view, std::span(&wanted[i], 1), options).front());
+        }
       }
     }
   });

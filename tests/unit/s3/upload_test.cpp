@@ -34,12 +34,21 @@ std::unique_ptr<RemoteWriter> open(const S3Server& server, const std::string& ur
 }
 
 std::string random_bytes(std::size_t size) {
+  constexpr std::size_t block_bytes = std::size_t{64} << 10;
   std::mt19937_64 random(size);
-  std::string bytes(size, '\0');
-  for (std::size_t i = 0; i + 8 <= size; i += 8) {
+  std::string block;
+  while (block.size() < block_bytes) {
     const std::uint64_t word = random();
-    bytes.replace(i, 8, reinterpret_cast<const char*>(&word), 8);
+    block.append(reinterpret_cast<const char*>(&word), sizeof word);
   }
+  std::string bytes;
+  bytes.reserve(size + block_bytes);
+  while (bytes.size() < size) {  // blocks differ in their beginning
+    const std::uint64_t at = bytes.size();
+    block.replace(0, sizeof at, reinterpret_cast<const char*>(&at), sizeof at);
+    bytes += block;
+  }
+  bytes.resize(size);
   return bytes;
 }
 
