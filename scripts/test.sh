@@ -30,7 +30,7 @@ cmake --build --preset asan --target unit_tests fuzz_replay smd_sample
 ctest --preset asan --label-regex unit --parallel "$((jobs + 1))"  # some wait for a server
 
 # The other unit tests run in one thread, or in threads of the library that these tests use more heavily.
-threaded='unit_base unit_storage unit_trial unit_hook unit_cli'
+threaded='unit_base unit_storage unit_trial unit_hook'
 step "unit tests: tsan, with $newest ($threaded)"
 cmake --preset tsan -DCMAKE_CXX_COMPILER="$newest" -DSMD_WERROR=ON
 # shellcheck disable=SC2086
@@ -40,7 +40,7 @@ ctest --preset tsan --tests-regex "^($(printf '%s' "$threaded" | tr ' ' '|'))\$"
 # Without the unit tests: they ran above. Joined sources take half the time of single ones.
 step 'everything else'
 cmake --preset ci -DSMD_SKIPPED_TESTS_FAIL=ON -DSMD_UNIT_TESTS_BY_REQUEST=ON -DCMAKE_UNITY_BUILD=ON \
-  -DCMAKE_UNITY_BUILD_BATCH_SIZE=12
+  -DCMAKE_UNITY_BUILD_BATCH_SIZE=30
 cmake --build --preset ci
 # Many of these wait, for a server or a scheduler.
 ctest --preset ci --label-exclude '^unit$' --parallel "$((2 * jobs))"

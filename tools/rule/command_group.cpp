@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <optional>
 #include <thread>
 
 namespace smd::tool::rule {
@@ -49,7 +48,7 @@ class Group {
   bool wait_for_leader(Clock::time_point end) {
     while (true) {
       reap(leader_);
-      if (status_) {
+      if (ended_) {
         return true;
       }
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
@@ -78,7 +77,7 @@ class Group {
   }
 
   /// Of the leader, which has ended.
-  [[nodiscard]] int status() const noexcept { return status_.value_or(0); }
+  [[nodiscard]] int status() const noexcept { return status_; }
 
  private:
   /// Takes what has ended, as waitpid names it. Whether there are others.
@@ -88,12 +87,13 @@ class Group {
       const pid_t ended = waitpid(which, &status, WNOHANG);
       if (ended == leader_) {
         status_ = status;
+        ended_ = true;
       }
       if (ended == 0) {
         return true;
       }
       if (ended < 0 && errno != EINTR) {
-        status_ = status_.value_or(0);
+        ended_ = true;
         return false;
       }
     }
@@ -101,7 +101,8 @@ class Group {
 
   pid_t leader_;
   int descriptor_;  // readable once the leader has ended; -1: none
-  std::optional<int> status_;
+  bool ended_ = false;
+  int status_ = 0;  // as waitpid tells it; 0 if somebody else has waited for it
 };
 
 }  // namespace
