@@ -143,10 +143,10 @@ void Examination::say(const RuleResult& result) {
 }
 
 TrialReport Examination::report(bool last) {
+  // Both of one type, without const: then they are moved from here on.
+  Histories histories = last ? survey_.take_histories() : Histories(survey_.histories());
   TrialReport report = {
-      .name = name_,
-      .facts = facts_of(trial_),
-      .histories = std::make_shared<const Histories>(last ? survey_.take_histories() : survey_.histories())};
+      .name = name_, .facts = facts_of(trial_), .histories = std::make_shared<const Histories>(std::move(histories))};
   report.buckets = saved_histograms(trial_, *report.histories, steps_);
   if (report.histories->last_write) {
     show_date(report.facts.written, Cell(*report.histories->last_write), 0);

@@ -10,7 +10,7 @@ namespace smd::tool::report {
 
 namespace {
 
-constexpr std::size_t kept_in_column = 10;
+constexpr std::size_t kept_in_column = 8;  // one more than a column keeps
 
 // What is kept of one column, as places in the points: none twice, in their order.
 class ColumnKeeper {

@@ -27,7 +27,7 @@ struct CurveFacts {
 /// width doubles as the curve grows, so that what is kept does not depend on how long the job will run.
 class ThinCurve {
  public:
-  /// At most 10 points are kept for each of so many columns; 0: only the facts.
+  /// At most 8 points are kept for each of so many columns; 0: only the facts.
   explicit ThinCurve(std::size_t columns = 256) noexcept : columns_(columns) {}
 
   /// @param counted The step in the numbers that tell whether one is missing: those of its mode.
