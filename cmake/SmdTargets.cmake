@@ -16,16 +16,17 @@ function(smd_add_tool name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 endfunction()
 
-# smd_add_unit_test(NAME SOURCES… LIBS…): adds one doctest executable and registers it with ctest. The target
-# unit_tests builds all of them; with SMD_UNIT_TESTS_BY_REQUEST nothing else does.
+# smd_add_unit_test(NAME SOURCES… [APART…] LIBS…): adds one doctest executable and registers it with ctest. Sources that
+# stand APART use names of others, so joined builds compile them alone. The target unit_tests builds all tests; with
+# SMD_UNIT_TESTS_BY_REQUEST nothing else does.
 option(SMD_UNIT_TESTS_BY_REQUEST "Leave the unit tests to the target unit_tests" OFF)
 mark_as_advanced(SMD_UNIT_TESTS_BY_REQUEST)
 add_custom_target(unit_tests)
 function(smd_add_unit_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;APART;LIBS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
-  # Every test may name its sample Sample.
-  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF EXCLUDE_FROM_ALL ${SMD_UNIT_TESTS_BY_REQUEST})
+  set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 10 EXCLUDE_FROM_ALL ${SMD_UNIT_TESTS_BY_REQUEST})
   target_link_libraries(${name} PRIVATE smd_options smd_test_main smd_test_support ${arg_LIBS})
   if(SMD_PRECOMPILE_TESTS)
     target_precompile_headers(${name} REUSE_FROM smd_test_headers)

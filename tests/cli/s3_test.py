@@ -6,6 +6,7 @@ Nothing leaves this machine."""
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -689,6 +690,25 @@ class Places(Case):
             self.assertEqual(done.returncode, 3, (proxy, done.stderr))
             self.assertIn(b"Network: ", done.stderr)
             self.assertNotIn(b"PROXYPASSWORD", done.stderr + done.stdout, proxy)
+
+
+class Progress(Case):
+    def test_of_trials(self):
+        """A line says how many of the trials are done once a second has passed, and is gone at the end."""
+        self.server.faults({"match": "list-type", "act": "delay", "seconds": 0.25, "times": -1})
+        trials = ["s3://recorded/mw2_one_writer_running"] * 6
+        command = ("smd-ls", "--summary", "--columns", "trial,steps", *trials)
+        for jobs in ("-j1", "-j2"):
+            with self.subTest(jobs):
+                quiet = self.run_command(*command, jobs)
+                shown = self.run_command(*command, jobs, "--progress")
+                self.assertEqual(shown.stdout, quiet.stdout)
+                self.assertNotIn(b"listing", quiet.stderr)
+                *lines, end = shown.stderr.split(b"\x1b[K")
+                self.assertEqual((lines[-1], end), (b"\r", b""), shown.stderr)
+                counts = [re.fullmatch(rb"\rlisting trials (\d) of 6 \((\d+)%\)", line) for line in lines[:-1]]
+                self.assertTrue(counts and all(counts), shown.stderr)
+                self.assertTrue(all(int(one[2]) == int(one[1]) * 100 // 6 for one in counts), shown.stderr)
 
 
 class CacheKilled(Case):

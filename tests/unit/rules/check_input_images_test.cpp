@@ -8,10 +8,7 @@
 namespace smd::test {
 namespace {
 
-const std::string rule = "CheckInputImages";
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
-using Steps = std::vector<std::int64_t>;
+const std::string check_input_images = "CheckInputImages";
 
 ParameterTexts with(ParameterTexts others) {
   others.emplace("regex", "input");
@@ -33,15 +30,16 @@ TEST_CASE("a mean on the threshold passes; images and pixels of all steps count"
   // two channels of two pixels: means 0.5 and -0.25, then of both steps 0.5 and (-0.5 - 1.75) / 4
   trial.step(step_of(0, value_of<float>("input", Dtype::float32, {0, 1, -0.5F, 0}, Shape{1, 2, 2})));
   trial.step(step_of(1, value_of<float>("input", Dtype::float32, {0, 1, -0.75F, -1}, Shape{1, 2, 2})));
-  CHECK(triggered_at(trial.run(rule, with({{"threshold_mean", "0.5"}}))) == Steps{1});
-  const RuleResult result = trial.run(rule, with({{"threshold_mean", "0.49"}, {"threshold_samples", "2"}}));
+  CHECK(triggered_at(trial.run(check_input_images, with({{"threshold_mean", "0.5"}}))) == Steps{1});
+  const RuleResult result =
+      trial.run(check_input_images, with({{"threshold_mean", "0.49"}, {"threshold_samples", "2"}}));
   REQUIRE(triggered_at(result) == Steps{1});
   CHECK(result.findings[0].value == -0.5625);
   CHECK(result.findings[0].message == "input: |channel_mean -0.5625| > threshold 0.49");
   CHECK(result.findings[0].details[0].second == "1");
   CHECK_FALSE(result.findings[0].worker.has_value());
   CHECK(result.steps_evaluated == 1);
-  CHECK(trial.run(rule, with({{"threshold_samples", "3"}})).status == RuleStatus::not_evaluated);
+  CHECK(trial.run(check_input_images, with({{"threshold_samples", "3"}})).status == RuleStatus::not_evaluated);
 }
 
 TEST_CASE("the channel's axis: first, last, from the end, none") {
@@ -49,7 +47,7 @@ TEST_CASE("the channel's axis: first, last, from the end, none") {
   // {{1, 2, 3}, {5, 6, 7}, …}: last axis 3 means 3, 4, 5; axis 1 means 2 and 6; all 4
   trial.step(step_of(0, value_of<std::int16_t>("input", Dtype::int16, {1, 2, 3, 5, 6, 7}, Shape{1, 2, 3})));
   const auto mean = [&](const std::string& channel) {
-    return trial.run(rule, with({{"channel", channel}})).findings.at(0).value;
+    return trial.run(check_input_images, with({{"channel", channel}})).findings.at(0).value;
   };
   CHECK(mean("1") == 6);
   CHECK(mean("2") == 5);
@@ -68,7 +66,7 @@ TEST_CASE("long runs and odd lengths are added up whole") {
   }
   trial.step(step_of(0, value_of<std::uint8_t>("input", Dtype::uint8, pixels, Shape{2, 3, 1003})));
   // three times 0 … 255 and 0 … 234: (3 * 32640 + 27495) / 1003
-  const RuleResult result = trial.run(rule, with({}));
+  const RuleResult result = trial.run(check_input_images, with({}));
   REQUIRE(result.findings.size() == 1);
   CHECK(result.findings[0].value == doctest::Approx((3 * 32640 + 27495) / 1003.0).epsilon(1e-14));
 }
@@ -79,7 +77,7 @@ TEST_CASE("a value with other channels is left out, and so are NaN channels; emp
   trial.step(step_of(1, value_of<float>("input", Dtype::float32, {9, 9, 9}, Shape{1, 3, 1})));
   trial.step(step_of(2, value_of<float>("input", Dtype::float32, {}, Shape{0, 2, 2})));
   trial.step(step_of(3, value_of<float>("other", Dtype::float32, {9}, Shape{1, 1, 1})));
-  const RuleResult result = trial.run(rule, with({}));
+  const RuleResult result = trial.run(check_input_images, with({}));
   REQUIRE(triggered_at(result) == Steps{0});
   CHECK(result.findings[0].value == 0.5);
   CHECK(result.steps_evaluated == 1);
@@ -97,23 +95,23 @@ TEST_CASE("workers are pooled, tensors and modes are not; a scalar is one image"
       trial.step(step);
     }
   }
-  const RuleResult two = trial.run(rule, with({{"threshold_samples", "2"}}));
+  const RuleResult two = trial.run(check_input_images, with({{"threshold_samples", "2"}}));
   REQUIRE(triggered_at(two) == Steps{0, 1});
   CHECK(two.findings[0].tensor == "input_a");
   CHECK(two.findings[0].value == 2);
-  CHECK(trial.run(rule, with({{"threshold_samples", "3"}})).status == RuleStatus::not_evaluated);
+  CHECK(trial.run(check_input_images, with({{"threshold_samples", "3"}})).status == RuleStatus::not_evaluated);
 }
 
 TEST_CASE("saved means will not do") {
   RuleTrial trial;
   trial.step(0, {{saved("mean", "input"), {9}}});
-  CHECK(trial.run(rule, with({})).status == RuleStatus::not_evaluated);
+  CHECK(trial.run(check_input_images, with({})).status == RuleStatus::not_evaluated);
 }
 
 TEST_CASE("parameters of CheckInputImages") {
-  CHECK(refused(rule, {{"channel", "0"}}) == "bad_value channel");
-  CHECK(refused(rule, {{"channel", "-1"}}).empty());
-  CHECK(refused(rule, {{"threshold_samples", "0"}}) == "bad_value threshold_samples");
+  CHECK(refused(check_input_images, {{"channel", "0"}}) == "bad_value channel");
+  CHECK(refused(check_input_images, {{"channel", "-1"}}).empty());
+  CHECK(refused(check_input_images, {{"threshold_samples", "0"}}) == "bad_value threshold_samples");
 }
 
 }  // namespace

@@ -8,34 +8,30 @@
 namespace smd::test {
 namespace {
 
-const std::string rule = "ClassImbalance";
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float inf = std::numeric_limits<float>::infinity();
-
-using Steps = std::vector<std::int64_t>;
+const std::string class_imbalance = "ClassImbalance";
 
 TEST_CASE("imbalance: exactly the threshold passes; samples are those of all steps of the mode") {
   RuleTrial trial;
   trial.step(0, {{"labels", {0, 0, 0, 1}}});
   trial.step(1, {{"labels", {0, 0, 0, 1}}});  // 6 of class 0, 2 of class 1
   trial.step(2, {{"labels", {0}}});           // 7 and 2
-  const RuleResult result = trial.run(rule, {{"samples", "8"}, {"threshold_imbalance", "3"}});
+  const RuleResult result = trial.run(class_imbalance, {{"samples", "8"}, {"threshold_imbalance", "3"}});
   REQUIRE(triggered_at(result) == Steps{2});
   CHECK(result.findings[0].check == "imbalance");
   CHECK(result.findings[0].value == 3.5);
   CHECK(result.findings[0].tensor == "labels");
   CHECK_FALSE(result.findings[0].worker.has_value());
   CHECK(result.steps_evaluated == 2);  // 8 labels from step 1 on
-  CHECK(trial.run(rule, {{"samples", "10"}}).status == RuleStatus::not_evaluated);
-  CHECK(trial.run(rule, {{"samples", "9"}}).steps_evaluated == 1);
+  CHECK(trial.run(class_imbalance, {{"samples", "10"}}).status == RuleStatus::not_evaluated);
+  CHECK(trial.run(class_imbalance, {{"samples", "9"}}).steps_evaluated == 1);
 }
 
 TEST_CASE("misprediction: the worst class, exactly the threshold passes") {
   RuleTrial trial;
   // class 0: 1 of 4 wrong; class 1: 1 of 2
   trial.step(0, {{"labels", {0, 0, 0, 0, 1, 1}}, {"predictions", {0, 0, 0, 1, 0, 1}}});
-  CHECK(trial.run(rule, {{"samples", "1"}, {"threshold_misprediction", "0.5"}}).findings.empty());
-  const RuleResult result = trial.run(rule, {{"samples", "1"}, {"threshold_misprediction", "0.49"}});
+  CHECK(trial.run(class_imbalance, {{"samples", "1"}, {"threshold_misprediction", "0.5"}}).findings.empty());
+  const RuleResult result = trial.run(class_imbalance, {{"samples", "1"}, {"threshold_misprediction", "0.49"}});
   REQUIRE(result.findings.size() == 1);
   CHECK(result.findings[0].check == "misprediction");
   CHECK(result.findings[0].tensor == "predictions");
@@ -46,12 +42,12 @@ TEST_CASE("values are rounded to classes; NaN and infinities are of none") {
   RuleTrial trial;
   // labels 0, 1, 1, -1 and two that do not count; predictions 0, 1, none (wrong), -1
   trial.step(0, {{"labels", {0.49F, 0.5F, 1.4F, -0.6F, nan, inf}}, {"predictions", {0, 0.5F, nan, -1, 7, 7}}});
-  const RuleResult result =
-      trial.run(rule, {{"samples", "4"}, {"threshold_misprediction", "0.4"}, {"threshold_imbalance", "1.5"}});
+  const RuleResult result = trial.run(
+      class_imbalance, {{"samples", "4"}, {"threshold_misprediction", "0.4"}, {"threshold_imbalance", "1.5"}});
   REQUIRE(result.findings.size() == 2);
   CHECK(result.findings[0].value == 2);  // labels: two of class 1, one of the others
   CHECK(result.findings[1].value == 0.5);
-  CHECK(trial.run(rule, {{"samples", "5"}}).status == RuleStatus::not_evaluated);
+  CHECK(trial.run(class_imbalance, {{"samples", "5"}}).status == RuleStatus::not_evaluated);
 }
 
 TEST_CASE("one-hot rows are labels, scores are predictions by arg max") {
@@ -63,7 +59,8 @@ TEST_CASE("one-hot rows are labels, scores are predictions by arg max") {
   step.values.push_back(value_of<float>("predictions", Dtype::float32, {0.1F, 0.9F, 5, 5, nan, -9}, Shape{3, 2}));
   trial.step(step);
   const RuleResult result = trial.run(
-      rule, {{"samples", "3"}, {"argmax", "True"}, {"threshold_misprediction", "0"}, {"threshold_imbalance", "1.9"}});
+      class_imbalance,
+      {{"samples", "3"}, {"argmax", "True"}, {"threshold_misprediction", "0"}, {"threshold_imbalance", "1.9"}});
   REQUIRE(result.findings.size() == 1);  // classes 1, 0, 1, all predicted
   CHECK(result.findings[0].check == "imbalance");
   CHECK(result.findings[0].value == 2);
@@ -79,7 +76,7 @@ TEST_CASE("rows that are not all one-hot are elements, and so is a single column
   step.values = {value_of<double>("labels", Dtype::float64, {1, 1, 1}, Shape{3, 1})};
   trial.step(step);
   // step 0: four ones and two zeros; step 1, which has its own counts: three ones
-  const RuleResult result = trial.run(rule, {{"samples", "3"}, {"threshold_imbalance", "0.5"}});
+  const RuleResult result = trial.run(class_imbalance, {{"samples", "3"}, {"threshold_imbalance", "0.5"}});
   REQUIRE(result.findings.size() == 2);
   CHECK(result.findings[0].value == 2);
   CHECK(result.findings[1].value == 1);
@@ -93,7 +90,7 @@ TEST_CASE("without as many predictions only the labels count") {
   trial.step(2, {{"predictions", {1, 0}}});
   trial.step(3, {{"labels", {}}});
   const RuleResult result =
-      trial.run(rule, {{"samples", "1"}, {"threshold_misprediction", "-1"}, {"threshold_imbalance", "0.5"}});
+      trial.run(class_imbalance, {{"samples", "1"}, {"threshold_misprediction", "-1"}, {"threshold_imbalance", "0.5"}});
   CHECK(triggered_at(result) == Steps{0, 1});
   CHECK(result.steps_evaluated == 2);
 }
@@ -108,7 +105,7 @@ TEST_CASE("tensors are paired by the order of their names, workers by themselves
         {"b/labels", {1}}, {"a/labels", {0}}, {"z/predictions", {second ? 0.0F : 1.0F}}, {"y/predictions", {0}}};
     trial.step(step);
   }
-  const RuleResult result = trial.run(rule, {{"samples", "4"}, {"threshold_misprediction", "0.4"}});
+  const RuleResult result = trial.run(class_imbalance, {{"samples", "4"}, {"threshold_misprediction", "0.4"}});
   REQUIRE(result.findings.size() == 1);  // a with y: right; b with z: wrong at worker_1
   CHECK(result.findings[0].value == 0.5);
   CHECK(result.findings[0].tensor == "y/predictions");
@@ -122,16 +119,17 @@ TEST_CASE("many classes, also large and negative ones") {
   }
   labels.push_back(-5000);
   trial.step(0, {{"labels", labels}, {"predictions", labels}});
-  const RuleResult result = trial.run(rule, {{"threshold_imbalance", "1.3"}, {"threshold_misprediction", "0"}});
+  const RuleResult result =
+      trial.run(class_imbalance, {{"threshold_imbalance", "1.3"}, {"threshold_misprediction", "0"}});
   REQUIRE(result.findings.size() == 1);
   CHECK(result.findings[0].value == doctest::Approx(4.0 / 3));
 }
 
 TEST_CASE("parameters of ClassImbalance") {
-  CHECK(refused(rule, {{"samples", "0"}}) == "bad_value samples");
-  CHECK(refused(rule, {{"argmax", "yes"}}) == "bad_value argmax");
-  CHECK(refused(rule, {{"labels_regex", "("}}) == "bad_value labels_regex");
-  CHECK(refused(rule, {{"labels_regex", "a{1,2}"}}).empty());  // one pattern, with its comma
+  CHECK(refused(class_imbalance, {{"samples", "0"}}) == "bad_value samples");
+  CHECK(refused(class_imbalance, {{"argmax", "yes"}}) == "bad_value argmax");
+  CHECK(refused(class_imbalance, {{"labels_regex", "("}}) == "bad_value labels_regex");
+  CHECK(refused(class_imbalance, {{"labels_regex", "a{1,2}"}}).empty());  // one pattern, with its comma
 }
 
 }  // namespace

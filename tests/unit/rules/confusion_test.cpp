@@ -8,18 +8,14 @@
 namespace smd::test {
 namespace {
 
-const std::string rule = "Confusion";
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float inf = std::numeric_limits<float>::infinity();
-
-using Steps = std::vector<std::int64_t>;
+const std::string confusion = "Confusion";
 
 TEST_CASE("diagonal and the rest, exactly at the thresholds and beyond") {
   RuleTrial trial;
   // predicted as 0: labels 0, 0, 0, 1; as 1: labels 1, 1
   trial.step(0, {{"labels", {0, 0, 0, 1, 1, 1}}, {"predictions", {0, 0, 0, 0, 1, 1}}});
-  CHECK(trial.run(rule, {{"min_diag", "0.75"}, {"max_off_diag", "0.25"}}).findings.empty());
-  const RuleResult result = trial.run(rule, {{"min_diag", "0.76"}, {"max_off_diag", "0.24"}});
+  CHECK(trial.run(confusion, {{"min_diag", "0.75"}, {"max_off_diag", "0.25"}}).findings.empty());
+  const RuleResult result = trial.run(confusion, {{"min_diag", "0.76"}, {"max_off_diag", "0.24"}});
   REQUIRE(result.findings.size() == 2);
   CHECK(result.findings[0].check == "diag");
   CHECK(result.findings[0].value == 0.75);
@@ -39,7 +35,7 @@ TEST_CASE("a perfect prediction of many classes passes, a class never right has 
   }
   trial.step(0, {{"labels", classes}, {"predictions", classes}});
   trial.step(1, {{"labels", {100, 3}}, {"predictions", {3, 100}}});
-  const RuleResult result = trial.run(rule);
+  const RuleResult result = trial.run(confusion);
   REQUIRE(triggered_at(result) == Steps{1, 1});
   CHECK(result.findings[0].value == 0);
   CHECK(result.findings[0].details[0].second == "3");  // the lowest of equals
@@ -52,24 +48,24 @@ TEST_CASE("a class that has labels and is never predicted has 0, one without lab
   RuleTrial trial;
   // predicted as 0: nine 0 and one 2, a share of 0.9; 1 has neither labels nor predictions; 2 is never predicted
   trial.step(0, {{"labels", {0, 0, 0, 0, 0, 0, 0, 0, 0, 2}}, {"predictions", {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}}});
-  const RuleResult result = trial.run(rule);
+  const RuleResult result = trial.run(confusion);
   REQUIRE(result.findings.size() == 1);
   CHECK(result.findings[0].check == "diag");
   CHECK(result.findings[0].value == 0);
   CHECK(result.findings[0].details ==
         std::vector<std::pair<std::string, std::string>>{{"label", "2"}, {"prediction", "2"}});
-  CHECK(trial.run(rule, {{"min_diag", "0"}}).findings.empty());
-  CHECK(trial.run(rule, {{"category_no", "2"}}).findings.empty());  // 2 is out of range
+  CHECK(trial.run(confusion, {{"min_diag", "0"}}).findings.empty());
+  CHECK(trial.run(confusion, {{"category_no", "2"}}).findings.empty());  // 2 is out of range
 }
 
 TEST_CASE("numbers that are no class, negative or not below category_no are left out") {
   RuleTrial trial;
   trial.step(0, {{"labels", {0, nan, 0, -1, 2, 0}}, {"predictions", {0, 0, inf, 0, 0, 2}}});
-  CHECK(trial.run(rule, {{"category_no", "2"}}).findings.empty());
-  CHECK(trial.run(rule, {{"category_no", "2"}}).steps_evaluated == 1);
-  CHECK(trial.run(rule, {{"category_no", "3"}}).findings.size() == 2);  // 2 as 0 and 0 as 2
+  CHECK(trial.run(confusion, {{"category_no", "2"}}).findings.empty());
+  CHECK(trial.run(confusion, {{"category_no", "2"}}).steps_evaluated == 1);
+  CHECK(trial.run(confusion, {{"category_no", "3"}}).findings.size() == 2);  // 2 as 0 and 0 as 2
   trial.step(1, {{"labels", {nan}}, {"predictions", {0}}});
-  CHECK(trial.run(rule, {{"category_no", "2"}}).steps_evaluated == 1);
+  CHECK(trial.run(confusion, {{"category_no", "2"}}).steps_evaluated == 1);
 }
 
 TEST_CASE("scores by arg max, probabilities by one half, one-hot labels") {
@@ -87,7 +83,7 @@ TEST_CASE("scores by arg max, probabilities by one half, one-hot labels") {
   step.values = {value_of<float>("labels", Dtype::float32, {0, 1}),
                  value_of<float>("predictions", Dtype::float32, {0, 1, 0})};  // neither as many nor rows
   trial.step(step);
-  const RuleResult result = trial.run(rule);
+  const RuleResult result = trial.run(confusion);
   CHECK(result.findings.empty());
   CHECK(result.steps_evaluated == 2);
   CHECK(result.steps_skipped == 1);
@@ -102,14 +98,13 @@ TEST_CASE("tensors by name, else by collection, else by a collection of that nam
   trial.step(3, {{"t_a", {1}}});
   trial.step(4, {{saved("mean", "t_a"), {1}}, {"g_a", {1}}});
   // 0: t_a; 1: labels; 2: l_a of the collection labels; 3 and 4: one of the two is missing
-  const RuleResult result = trial.run(rule, {{"labels_collection", "truth"}, {"predictions_collection", "guess"}});
+  const RuleResult result = trial.run(confusion, {{"labels_collection", "truth"}, {"predictions_collection", "guess"}});
   CHECK(triggered_at(result) == Steps{0, 0, 2, 2});
   CHECK(result.findings[0].tensor == "g_a");
   CHECK(result.steps_evaluated == 3);
-  CHECK(
-      trial.run(rule, {{"labels", "truth"}, {"predictions", "guess"}, {"labels_collection", "none"}}).steps_evaluated ==
-      2);  // 0 and 1, where labels is no more than a name that was not asked for
-  CHECK(trial.run(rule).status == RuleStatus::not_evaluated);
+  CHECK(trial.run(confusion, {{"labels", "truth"}, {"predictions", "guess"}, {"labels_collection", "none"}})
+            .steps_evaluated == 2);  // 0 and 1, where labels is no more than a name that was not asked for
+  CHECK(trial.run(confusion).status == RuleStatus::not_evaluated);
 }
 
 TEST_CASE("workers are pooled, each with its own predictions; modes are not told apart") {
@@ -122,18 +117,18 @@ TEST_CASE("workers are pooled, each with its own predictions; modes are not told
     step.tensors = {{"labels", {second ? 1.0F : 0.0F, 0, 1}}, {"predictions", {0, 0, 1}}};
     trial.step(step);
   }
-  const RuleResult result = trial.run(rule);  // predicted as 0: three 0, one 1
+  const RuleResult result = trial.run(confusion);  // predicted as 0: three 0, one 1
   REQUIRE(result.findings.size() == 2);
   CHECK(result.findings[0].value == 0.75);
   CHECK(result.findings[0].mode == Mode::eval);
 }
 
 TEST_CASE("parameters of Confusion") {
-  CHECK(refused(rule, {{"category_no", "1"}}) == "bad_value category_no");
-  CHECK(refused(rule, {{"category_no", "None"}}).empty());
-  CHECK(refused(rule, {{"min_diag", "1.1"}}) == "bad_value min_diag");
-  CHECK(refused(rule, {{"max_off_diag", "-0.1"}}) == "bad_value max_off_diag");
-  CHECK(refused(rule, {{"min_diag", "0"}, {"max_off_diag", "1"}}).empty());
+  CHECK(refused(confusion, {{"category_no", "1"}}) == "bad_value category_no");
+  CHECK(refused(confusion, {{"category_no", "None"}}).empty());
+  CHECK(refused(confusion, {{"min_diag", "1.1"}}) == "bad_value min_diag");
+  CHECK(refused(confusion, {{"max_off_diag", "-0.1"}}) == "bad_value max_off_diag");
+  CHECK(refused(confusion, {{"min_diag", "0"}, {"max_off_diag", "1"}}).empty());
 }
 
 }  // namespace

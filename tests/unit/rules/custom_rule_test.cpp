@@ -20,7 +20,6 @@ using custom_rules::CustomGradientRule;
 using custom_rules::LossAboveOtherRule;
 using custom_rules::VanishingGradientRule;
 
-using Steps = std::vector<std::int64_t>;
 using Texts = std::vector<std::string>;
 
 const RuleTrial::Collections collections = {{"gradients", {"^gradient"}}, {"losses", {"^loss"}}};

@@ -8,7 +8,7 @@
 namespace smd::test {
 namespace {
 
-const RuleTrial::Collections collections = {{"gradients", {"^gradient"}}, {"weights", {"^weight"}}};
+const RuleTrial::Collections weights_and_gradients = {{"gradients", {"^gradient"}}, {"weights", {"^weight"}}};
 
 /// Six steps of a gradient, a weight and an activation.
 void fill(RuleTrial& trial, std::int64_t steps = 6) {
@@ -37,7 +37,7 @@ std::vector<std::string> texts(const RuleResult& result) {
 }
 
 TEST_CASE("of many findings a result keeps the first, and all are told") {
-  RuleTrial trial(collections);
+  RuleTrial trial(weights_and_gradients);
   fill(trial, 200);
   const Trial opened = trial.open();
   Evaluator all(opened, {.keep_going = true});
@@ -64,7 +64,7 @@ TEST_CASE("of many findings a result keeps the first, and all are told") {
 }
 
 TEST_CASE("many rules read each record once, and evaluate as each does alone") {
-  RuleTrial trial(collections);
+  RuleTrial trial(weights_and_gradients);
   fill(trial, 40);
   const Trial opened = trial.open();
   std::uint64_t records = 0;
@@ -100,7 +100,7 @@ TEST_CASE("many rules read each record once, and evaluate as each does alone") {
 }
 
 TEST_CASE("a rule stops at the first step that triggered, or goes on") {
-  RuleTrial trial(collections);
+  RuleTrial trial(weights_and_gradients);
   fill(trial);
   const RuleResult first = trial.run("VanishingGradient", {}, EvaluationOptions{});
   CHECK(triggered_at(first) == std::vector<std::int64_t>{0});
@@ -116,7 +116,7 @@ TEST_CASE("a rule stops at the first step that triggered, or goes on") {
 }
 
 TEST_CASE("steps, modes, workers and bounds narrow") {
-  RuleTrial trial(collections, 2);
+  RuleTrial trial(weights_and_gradients, 2);
   for (std::int64_t step = 0; step < 4; ++step) {
     for (const char* const worker : {"worker_0", "worker_1"}) {
       BuiltStep built;
@@ -151,7 +151,7 @@ TEST_CASE("steps, modes, workers and bounds narrow") {
 }
 
 TEST_CASE("a negative step is before the first") {
-  RuleTrial trial(collections);
+  RuleTrial trial(weights_and_gradients);
   trial.step(-1, {{"gradient/a", {0}}}).step(0, {{"gradient/a", {0}}});
   CHECK(triggered_at(trial.run("VanishingGradient")) == std::vector<std::int64_t>{0});
   CHECK(triggered_at(trial.run("VanishingGradient", {}, {.start = GlobalStep(-1), .keep_going = true})) ==
@@ -159,7 +159,7 @@ TEST_CASE("a negative step is before the first") {
 }
 
 TEST_CASE("following: each complete step once, in order, as it comes") {
-  RuleTrial trial(collections);
+  RuleTrial trial(weights_and_gradients);
   trial.running();
   trial.step(0, {{"gradient/a", {0}}});
   Trial opened = trial.open();
@@ -218,7 +218,7 @@ TEST_CASE("following: a collection that comes or grows later counts from then on
 }
 
 TEST_CASE("a pattern that is too slow for a name is a mistake of its rule only") {
-  RuleTrial trial(collections);
+  RuleTrial trial(weights_and_gradients);
   fill(trial);
   trial.step(100, {{std::string(40, 'a') + "b", {0}}});
   const Trial opened = trial.open();
@@ -260,7 +260,7 @@ class Misbehaving final : public Rule {
 };
 
 TEST_CASE("an exception of a rule ends that rule only; a rule sees only what it asked for") {
-  RuleTrial trial(collections);
+  RuleTrial trial(weights_and_gradients);
   fill(trial);
   const Trial opened = trial.open();
   Evaluator evaluator(opened, {.keep_going = true});
@@ -278,7 +278,7 @@ TEST_CASE("an exception of a rule ends that rule only; a rule sees only what it 
 }
 
 TEST_CASE("what would be read, without reading it") {
-  RuleTrial trial(collections);
+  RuleTrial trial(weights_and_gradients);
   trial.step(0, {{"gradient/a", {0}}, {saved("abs_mean", "gradient/b"), {0}}});
   trial.step(1, {{"gradient/a", {0}}});
   const Trial opened = trial.open();
@@ -297,7 +297,7 @@ TEST_CASE("what would be read, without reading it") {
 }
 
 TEST_CASE("invoke_rule, as the reference's") {
-  RuleTrial trial(collections);
+  RuleTrial trial(weights_and_gradients);
   fill(trial);
   const Trial opened = trial.open();
   const auto rule = make_rule("VanishingGradient");

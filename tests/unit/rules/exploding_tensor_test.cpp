@@ -8,9 +8,6 @@
 namespace smd::test {
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float inf = std::numeric_limits<float>::infinity();
-
 TEST_CASE("counts NaN and infinities of raw values") {
   RuleTrial trial;
   trial.step(0, {{"a", {1, 2}}, {"empty", {}}});

@@ -8,16 +8,14 @@
 namespace smd::test {
 namespace {
 
-const std::string rule = "FeatureImportanceOverweight";
+const std::string feature_importance_overweight = "FeatureImportanceOverweight";
 const std::string weight = "feature_importance/weight/";
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float inf = std::numeric_limits<float>::infinity();
 
 TEST_CASE("a share on the threshold passes; all elements of all tensors count together") {
   RuleTrial trial;
   trial.step(0, {{weight + "f0", {0.125F}}, {weight + "f1", {0.5F, 0.25F}}, {weight + "f2", {0.125F}}});
-  CHECK(trial.run(rule, {{"nfeatures", "2"}, {"threshold", "0.75"}}).findings.empty());
-  const RuleResult result = trial.run(rule, {{"nfeatures", "2"}, {"threshold", "0.74"}});
+  CHECK(trial.run(feature_importance_overweight, {{"nfeatures", "2"}, {"threshold", "0.75"}}).findings.empty());
+  const RuleResult result = trial.run(feature_importance_overweight, {{"nfeatures", "2"}, {"threshold", "0.74"}});
   REQUIRE(result.findings.size() == 1);
   CHECK(result.findings[0].check == "share");
   CHECK(result.findings[0].value == 0.75);
@@ -28,10 +26,10 @@ TEST_CASE("a share on the threshold passes; all elements of all tensors count to
 TEST_CASE("no more features than nfeatures: exactly all of it") {
   RuleTrial trial;
   trial.step(0, {{weight + "f0", {0.1F}}, {weight + "f1", {0.7F}}, {weight + "f2", {0.2F}}});
-  const RuleResult result = trial.run(rule);
+  const RuleResult result = trial.run(feature_importance_overweight);
   REQUIRE(result.findings.size() == 1);
   CHECK(result.findings[0].value == 1);
-  CHECK(trial.run(rule, {{"threshold", "1"}}).findings.empty());
+  CHECK(trial.run(feature_importance_overweight, {{"threshold", "1"}}).findings.empty());
 }
 
 TEST_CASE("a total of 0, below, or NaN is skipped; an infinite one has no share") {
@@ -41,9 +39,9 @@ TEST_CASE("a total of 0, below, or NaN is skipped; an infinite one has no share"
   trial.step(2, {{weight + "f0", {nan, 1, 5, nan, 2}}, {weight + "f1", {1}}});
   trial.step(3, {{weight + "f0", {}}});
   trial.step(4, {{saved("mean", weight + "f0"), {1}}});
-  CHECK(trial.run(rule).status == RuleStatus::not_evaluated);
+  CHECK(trial.run(feature_importance_overweight).status == RuleStatus::not_evaluated);
   trial.step(5, {{weight + "f0", {inf}}});
-  CHECK(trial.run(rule).status == RuleStatus::no_issues_found);
+  CHECK(trial.run(feature_importance_overweight).status == RuleStatus::no_issues_found);
 }
 
 TEST_CASE("each worker by itself; the first name of equals; integers") {
@@ -57,7 +55,7 @@ TEST_CASE("each worker by itself; the first name of equals; integers") {
     step.values.push_back(value_of<std::int32_t>(weight + "f1", Dtype::int32, {other}));
     trial.step(step);
   }
-  const RuleResult result = trial.run(rule, {{"nfeatures", "1"}, {"threshold", "0.4"}});
+  const RuleResult result = trial.run(feature_importance_overweight, {{"nfeatures", "1"}, {"threshold", "0.4"}});
   REQUIRE(result.findings.size() == 2);
   CHECK(result.findings[0].worker == "worker_1");  // 3 of 6, by tensor f1
   CHECK(result.findings[0].tensor == weight + "f1");
@@ -67,8 +65,8 @@ TEST_CASE("each worker by itself; the first name of equals; integers") {
 }
 
 TEST_CASE("parameters of FeatureImportanceOverweight") {
-  CHECK(refused(rule, {{"nfeatures", "0"}}) == "bad_value nfeatures");
-  CHECK(refused(rule, {{"tensor_regex", "*"}}) == "bad_value tensor_regex");
+  CHECK(refused(feature_importance_overweight, {{"nfeatures", "0"}}) == "bad_value nfeatures");
+  CHECK(refused(feature_importance_overweight, {{"tensor_regex", "*"}}) == "bad_value tensor_regex");
 }
 
 }  // namespace

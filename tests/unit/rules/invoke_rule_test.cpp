@@ -17,7 +17,6 @@ namespace smd::test {
 namespace {
 
 using namespace std::chrono_literals;
-using Steps = std::vector<std::int64_t>;
 
 /// Met where tensor `a` of `simple_step`, which is the step's number, is a multiple of three.
 class ThirdStep final : public CustomRule {

@@ -9,8 +9,6 @@
 namespace smd::test {
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float inf = std::numeric_limits<float>::infinity();
 const std::map<std::string, std::vector<std::string>> weights = {{"weights", {"weight"}}};
 
 TEST_CASE("UnchangedTensor: three agreeing values trigger at the third") {

@@ -9,12 +9,8 @@
 namespace smd::test {
 namespace {
 
-const std::string rule = "LossNotDecreasing";
+const std::string loss_not_decreasing = "LossNotDecreasing";
 const std::map<std::string, std::vector<std::string>> losses = {{"losses", {"loss$"}}};
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float inf = std::numeric_limits<float>::infinity();
-
-using Steps = std::vector<std::int64_t>;
 
 /// One tensor, step by step.
 struct Row : RuleTrial {
@@ -29,10 +25,10 @@ TEST_CASE("a fall of exactly diff_percent and a rise of exactly the threshold pa
   // 100 * (8 - 6) / 8 = 25; 100 * (7.5 - 6) / 6 = 25
   const Row trial({8, 6, 7.5F});
   const ParameterTexts exact = {{"num_steps", "1"}, {"diff_percent", "25"}, {"increase_threshold_percent", "25"}};
-  CHECK(trial.run(rule, exact).findings.empty());
-  CHECK(trial.run(rule, exact).steps_evaluated == 2);
+  CHECK(trial.run(loss_not_decreasing, exact).findings.empty());
+  CHECK(trial.run(loss_not_decreasing, exact).steps_evaluated == 2);
 
-  const RuleResult fall = trial.run(rule, {{"num_steps", "1"}, {"diff_percent", "25.5"}});
+  const RuleResult fall = trial.run(loss_not_decreasing, {{"num_steps", "1"}, {"diff_percent", "25.5"}});
   REQUIRE(triggered_at(fall) == Steps{1, 2});
   CHECK(fall.findings[0].message == "loss: decrease_percent 25 < threshold 25.5");
   CHECK(fall.findings[1].check == "increase_percent");
@@ -41,16 +37,16 @@ TEST_CASE("a fall of exactly diff_percent and a rise of exactly the threshold pa
 }
 
 TEST_CASE("nothing is checked one step before the distance is reached, nor soon after a check") {
-  CHECK(Row({1, 1, 1}).run(rule, {{"num_steps", "3"}}).status == RuleStatus::not_evaluated);
+  CHECK(Row({1, 1, 1}).run(loss_not_decreasing, {{"num_steps", "3"}}).status == RuleStatus::not_evaluated);
   // checks at 3, 6; not at 4 and 5
-  CHECK(triggered_at(Row({1, 1, 1, 1, 1, 1, 1}).run(rule, {{"num_steps", "3"}})) == Steps{3, 6});
+  CHECK(triggered_at(Row({1, 1, 1, 1, 1, 1, 1}).run(loss_not_decreasing, {{"num_steps", "3"}})) == Steps{3, 6});
 }
 
 TEST_CASE("NaN and infinities") {
   const ParameterTexts each = {{"num_steps", "1"}};
   // 1: new is NaN; 2: old is NaN; 3: up to infinity; 4: no change of it; 5: down from it by an infinite percentage;
   // 6: from 1 to 0 by 100 percent; 7: up from 0; 8: NaN after a number
-  const RuleResult result = Row({2, nan, 1, inf, inf, 1, 0, 1, nan}).run(rule, each);
+  const RuleResult result = Row({2, nan, 1, inf, inf, 1, 0, 1, nan}).run(loss_not_decreasing, each);
   REQUIRE(triggered_at(result) == Steps{1, 3, 4, 7, 8});
   CHECK(std::isnan(result.findings[0].value));
   CHECK(result.findings[0].check == "decrease_percent");
@@ -62,7 +58,7 @@ TEST_CASE("NaN and infinities") {
   CHECK(result.steps_evaluated == 8);
 
   // NaN after 0 and after NaN is no less NaN
-  const RuleResult zero = Row({0, nan, nan}).run(rule, each);
+  const RuleResult zero = Row({0, nan, nan}).run(loss_not_decreasing, each);
   REQUIRE(triggered_at(zero) == Steps{1, 2});
   CHECK(std::isnan(zero.findings[0].value));
   CHECK(std::isnan(zero.findings[1].value));
@@ -72,19 +68,21 @@ TEST_CASE("rises in succession add up, from the least loss at which they began")
   const ParameterTexts each = {{"num_steps", "1"}, {"increase_threshold_percent", "5"}};
   // 1: 3 % up from 100; 2: 6 % up from 100; 3: 9 % up from 100, whether 2 triggered or not; 4: a fall of 8.26 % ends
   // the rise; 5: 4 % up from 100
-  const RuleResult result = Row({100, 103, 106, 109, 100, 104}).run(rule, each);
+  const RuleResult result = Row({100, 103, 106, 109, 100, 104}).run(loss_not_decreasing, each);
   REQUIRE(triggered_at(result) == Steps{2, 3});
   CHECK(result.findings[0].value == 6);
   CHECK(result.findings[1].value == 9);
   CHECK(result.findings[1].details ==
         std::vector<std::pair<std::string, std::string>>{{"reference_step", "0"}, {"reference_loss", "100"}});
-  CHECK(
-      triggered_at(Row({100, 103, 106}).run(rule, {{"num_steps", "1"}, {"increase_threshold_percent", "6"}})).empty());
+  CHECK(triggered_at(
+            Row({100, 103, 106}).run(loss_not_decreasing, {{"num_steps", "1"}, {"increase_threshold_percent", "6"}}))
+            .empty());
   // A loss that stands still, or is NaN on either side, ends a rise.
-  CHECK(triggered_at(Row({100, 103, 103, 106}).run(rule, each)) == Steps{2});       // no change; then 2.9 % up
-  CHECK(triggered_at(Row({100, 103, nan, 100, 104}).run(rule, each)) == Steps{2});  // NaN; then 4 % up
+  CHECK(triggered_at(Row({100, 103, 103, 106}).run(loss_not_decreasing, each)) ==
+        Steps{2});  // no change; then 2.9 % up
+  CHECK(triggered_at(Row({100, 103, nan, 100, 104}).run(loss_not_decreasing, each)) == Steps{2});  // NaN; then 4 % up
   // Checks at 2 and 4 only: the losses between them do not count.
-  const RuleResult apart = Row({100, 200, 104, 50, 108}).run(rule, {{"num_steps", "2"}});
+  const RuleResult apart = Row({100, 200, 104, 50, 108}).run(loss_not_decreasing, {{"num_steps", "2"}});
   REQUIRE(triggered_at(apart) == Steps{4});  // 100 to 104 is 4 %; 104 to 108 is 3.8 %, and 8 % from 100
   CHECK(apart.findings[0].value == 8);
 }
@@ -94,7 +92,7 @@ TEST_CASE("a rise counts from the least of its references") {
   // reference is 90, not 100: 5.56 % and not -5 %.
   RuleTrial trial(losses);
   trial.step(0, {{"loss", {100}}}).step(2, {{"loss", {104}}}).step(3, {{"loss", {90}}}).step(5, {{"loss", {95}}});
-  const RuleResult result = trial.run(rule, {{"num_steps", "2"}});
+  const RuleResult result = trial.run(loss_not_decreasing, {{"num_steps", "2"}});
   REQUIRE(triggered_at(result) == Steps{5});
   CHECK(result.findings[0].value == doctest::Approx(100.0 * 5 / 90));
   CHECK(result.findings[0].details[0].second == "3");
@@ -107,7 +105,7 @@ TEST_CASE("a tensor missing or empty at some steps is held against its newest lo
   trial.step(2, {{"loss", {}}});
   trial.step(3, {{"other", {0}}});
   trial.step(4, {{"loss", {3}}});  // newest <= 2 with an element: 1; 100 * (3 - 2) / 2 = 50
-  const RuleResult result = trial.run(rule, {{"num_steps", "2"}});
+  const RuleResult result = trial.run(loss_not_decreasing, {{"num_steps", "2"}});
   REQUIRE(triggered_at(result) == Steps{4});
   CHECK(result.findings[0].value == 50);
   CHECK(result.steps_evaluated == 1);
@@ -116,10 +114,11 @@ TEST_CASE("a tensor missing or empty at some steps is held against its newest lo
 TEST_CASE("losses of before the start are looked back at, once the distance is reached") {
   const Row trial({8, 8, 4, 4, 4});
   // 3 against 1: fell by half; 4 is within 2 of the check at 3
-  CHECK(trial.run(rule, {{"num_steps", "2"}, {"start_step", "3"}}).steps_evaluated == 1);
-  CHECK(trial.run(rule, {{"num_steps", "2"}, {"start_step", "3"}}).findings.empty());
-  CHECK(triggered_at(trial.run(rule, {{"num_steps", "2"}, {"start_step", "4"}})) == Steps{4});  // against 2
-  CHECK(triggered_at(trial.run(rule, {{"num_steps", "3"}, {"start_step", "4"}})).empty());      // against 1
+  CHECK(trial.run(loss_not_decreasing, {{"num_steps", "2"}, {"start_step", "3"}}).steps_evaluated == 1);
+  CHECK(trial.run(loss_not_decreasing, {{"num_steps", "2"}, {"start_step", "3"}}).findings.empty());
+  CHECK(triggered_at(trial.run(loss_not_decreasing, {{"num_steps", "2"}, {"start_step", "4"}})) ==
+        Steps{4});                                                                                         // against 2
+  CHECK(triggered_at(trial.run(loss_not_decreasing, {{"num_steps", "3"}, {"start_step", "4"}})).empty());  // against 1
 }
 
 TEST_CASE("what turns out to be no loss before the start is looked past") {
@@ -128,7 +127,8 @@ TEST_CASE("what turns out to be no loss before the start is looked past") {
   trial.step(4, {{"z", {1.5F}}}).step(5, {{"z", {1, 2}}}).step(6, {{"z", {1.5F}}});
   for (const char* const start : {"0", "1", "2", "3", "4"}) {
     CAPTURE(start);
-    const RuleResult result = trial.run(rule, {{"tensor_regex", "z"}, {"num_steps", "1"}, {"start_step", start}});
+    const RuleResult result =
+        trial.run(loss_not_decreasing, {{"tensor_regex", "z"}, {"num_steps", "1"}, {"start_step", start}});
     REQUIRE(triggered_at(result) == Steps{4, 6});
     CHECK(result.findings[0].value == 50);  // 1.5 after 1
     CHECK(result.findings[1].value == 0);
@@ -137,7 +137,7 @@ TEST_CASE("what turns out to be no loss before the start is looked past") {
   RuleTrial collected(losses);
   collected.step(0, {{saved("mean", "loss"), {2}}}).step(1, {{"loss", {}}}).step(2, {{"loss", {}}});
   collected.step(3, {{"loss", {2, 4}}});
-  const RuleResult result = collected.run(rule, {{"num_steps", "1"}, {"start_step", "3"}});
+  const RuleResult result = collected.run(loss_not_decreasing, {{"num_steps", "1"}, {"start_step", "3"}});
   REQUIRE(triggered_at(result) == Steps{3});
   CHECK(result.findings[0].value == 50);  // the mean of 2 and 4 after 2
 }
@@ -146,14 +146,14 @@ TEST_CASE("of a collection the mean of many elements counts, by a pattern only o
   RuleTrial trial(losses);
   trial.step(0, {{"loss", {1, 3}}, {"error", {1, 1}}, {"error1", {1}}});
   trial.step(1, {{"loss", {2, 2}}, {"error", {1, 1}}, {"error1", {1}}});
-  const RuleResult both = trial.run(rule, {{"num_steps", "1"}, {"tensor_regex", "error"}});
+  const RuleResult both = trial.run(loss_not_decreasing, {{"num_steps", "1"}, {"tensor_regex", "error"}});
   REQUIRE(both.findings.size() == 2);
   CHECK(both.findings[0].tensor == "error1");
   CHECK(both.findings[1].tensor == "loss");
   CHECK(both.findings[1].value == 0);
 
-  const RuleResult patterns =
-      trial.run(rule, {{"num_steps", "1"}, {"tensor_regex", "error,loss"}, {"use_losses_collection", "False"}});
+  const RuleResult patterns = trial.run(
+      loss_not_decreasing, {{"num_steps", "1"}, {"tensor_regex", "error,loss"}, {"use_losses_collection", "False"}});
   REQUIRE(patterns.findings.size() == 1);
   CHECK(patterns.findings[0].tensor == "error1");
 }
@@ -164,7 +164,7 @@ TEST_CASE("without a losses collection every tensor of one element is looked at"
   const std::vector<float> large(5000, 1);
   trial.step(0, {{"any", {1}}, {"weight", large}, {"pair", {1, 1}}});
   trial.step(1, {{"any", {1}}, {"weight", large}, {"pair", {1, 1}}});
-  const RuleResult result = trial.run(rule, {{"num_steps", "1"}});
+  const RuleResult result = trial.run(loss_not_decreasing, {{"num_steps", "1"}});
   REQUIRE(result.findings.size() == 1);
   CHECK(result.findings[0].tensor == "any");
   CHECK(result.tensors_matched == 2);  // 20000 bytes are no single number, and not read
@@ -173,15 +173,15 @@ TEST_CASE("without a losses collection every tensor of one element is looked at"
 TEST_CASE("a known losses collection that has nothing saved leaves nothing to evaluate") {
   RuleTrial trial(losses);
   trial.step(0, {{"any", {1}}}).step(1, {{"any", {1}}});
-  CHECK(trial.run(rule, {{"num_steps", "1"}}).status == RuleStatus::not_evaluated);
+  CHECK(trial.run(loss_not_decreasing, {{"num_steps", "1"}}).status == RuleStatus::not_evaluated);
 }
 
 TEST_CASE("saved means of a collection are enough; a pattern needs the value") {
   RuleTrial trial(losses);
   trial.step(0, {{saved("mean", "loss"), {2}}}).step(1, {{saved("mean", "loss"), {2}}});
-  CHECK(triggered_at(trial.run(rule, {{"num_steps", "1"}})) == Steps{1});
-  CHECK(trial.run(rule, {{"num_steps", "1"}, {"tensor_regex", "loss"}, {"use_losses_collection", "0"}}).status ==
-        RuleStatus::not_evaluated);
+  CHECK(triggered_at(trial.run(loss_not_decreasing, {{"num_steps", "1"}})) == Steps{1});
+  CHECK(trial.run(loss_not_decreasing, {{"num_steps", "1"}, {"tensor_regex", "loss"}, {"use_losses_collection", "0"}})
+            .status == RuleStatus::not_evaluated);
 }
 
 TEST_CASE("each mode by itself, one mode, or all in one row") {
@@ -190,12 +190,12 @@ TEST_CASE("each mode by itself, one mode, or all in one row") {
   trial.step(1, Mode::eval, 0, {{"loss", {2}}});
   trial.step(2, Mode::train, 1, {{"loss", {0.5F}}});
   trial.step(3, Mode::eval, 1, {{"loss", {2}}});
-  CHECK(triggered_at(trial.run(rule, {{"num_steps", "1"}})) == Steps{3});
-  CHECK(triggered_at(trial.run(rule, {{"num_steps", "1"}, {"mode", "train"}})).empty());
-  CHECK(trial.run(rule, {{"num_steps", "1"}, {"mode", "TRAIN"}}).steps_evaluated == 1);
-  CHECK(triggered_at(trial.run(rule, {{"num_steps", "1"}, {"mode", "Eval"}})) == Steps{3});
+  CHECK(triggered_at(trial.run(loss_not_decreasing, {{"num_steps", "1"}})) == Steps{3});
+  CHECK(triggered_at(trial.run(loss_not_decreasing, {{"num_steps", "1"}, {"mode", "train"}})).empty());
+  CHECK(trial.run(loss_not_decreasing, {{"num_steps", "1"}, {"mode", "TRAIN"}}).steps_evaluated == 1);
+  CHECK(triggered_at(trial.run(loss_not_decreasing, {{"num_steps", "1"}, {"mode", "Eval"}})) == Steps{3});
   // 2 after 1, 0.5 after 2, 2 after 0.5
-  const RuleResult row = trial.run(rule, {{"num_steps", "1"}, {"mode", "GLOBAL"}});
+  const RuleResult row = trial.run(loss_not_decreasing, {{"num_steps", "1"}, {"mode", "GLOBAL"}});
   REQUIRE(triggered_at(row) == Steps{1, 3});
   CHECK(row.findings[1].value == 300);
 }
@@ -213,7 +213,7 @@ TEST_CASE("each worker by itself; integers are losses too") {
       trial.step(step);
     }
   }
-  const RuleResult result = trial.run(rule, {{"num_steps", "1"}});
+  const RuleResult result = trial.run(loss_not_decreasing, {{"num_steps", "1"}});
   REQUIRE(result.findings.size() == 1);
   CHECK(result.findings[0].worker == "worker_1");
 }
@@ -222,7 +222,7 @@ TEST_CASE("each loss is read once, also one that was looked back at") {
   const Row trial(std::vector<float>(200, 1));
   const Trial opened = trial.open();
   Evaluator evaluator(opened, {.keep_going = true});
-  evaluator.add(make_rule(rule, {}));
+  evaluator.add(make_rule(loss_not_decreasing, {}));
   evaluator.run();
   CHECK(evaluator.results().front().findings.size() == 19);  // at 10, 20, …, 190
   CHECK(evaluator.counters().records == 200);
@@ -231,10 +231,10 @@ TEST_CASE("each loss is read once, also one that was looked back at") {
 TEST_CASE("offered step by step, as beside a running job, the results are the same") {
   const Row trial({8, nan, 4, 4, 4, 5, 2, 2, 2});
   const ParameterTexts two = {{"num_steps", "2"}, {"start_step", "1"}};
-  const RuleResult whole = trial.run(rule, two);
+  const RuleResult whole = trial.run(loss_not_decreasing, two);
   const Trial opened = trial.open();
   Evaluator evaluator(opened, {.keep_going = true});
-  evaluator.add(make_rule(rule, two));
+  evaluator.add(make_rule(loss_not_decreasing, two));
   for (std::int64_t at = 0; at < 9; ++at) {
     evaluator.offer(GlobalStep(at));
   }
@@ -246,13 +246,14 @@ TEST_CASE("offered step by step, as beside a running job, the results are the sa
 }
 
 TEST_CASE("parameters of LossNotDecreasing") {
-  CHECK(refused(rule, {{"use_losses_collection", "false"}}) == "missing_parameter collection_names");
-  CHECK(refused(rule, {{"use_losses_collection", "false"}, {"tensor_regex", "a"}}).empty());
-  CHECK(refused(rule, {{"diff_percent", "0"}}) == "bad_value diff_percent");
-  CHECK(refused(rule, {{"increase_threshold_percent", "100"}}) == "bad_value increase_threshold_percent");
-  CHECK(refused(rule, {{"num_steps", "0"}}) == "bad_value num_steps");
-  CHECK(refused(rule, {{"mode", "PREDICT"}}) == "bad_value mode");
-  CHECK(refused(rule, {{"mode", "None"}, {"tensor_regex", "("}}) == "bad_value tensor_regex");
+  CHECK(refused(loss_not_decreasing, {{"use_losses_collection", "false"}}) == "missing_parameter collection_names");
+  CHECK(refused(loss_not_decreasing, {{"use_losses_collection", "false"}, {"tensor_regex", "a"}}).empty());
+  CHECK(refused(loss_not_decreasing, {{"diff_percent", "0"}}) == "bad_value diff_percent");
+  CHECK(refused(loss_not_decreasing, {{"increase_threshold_percent", "100"}}) ==
+        "bad_value increase_threshold_percent");
+  CHECK(refused(loss_not_decreasing, {{"num_steps", "0"}}) == "bad_value num_steps");
+  CHECK(refused(loss_not_decreasing, {{"mode", "PREDICT"}}) == "bad_value mode");
+  CHECK(refused(loss_not_decreasing, {{"mode", "None"}, {"tensor_regex", "("}}) == "bad_value tensor_regex");
 }
 
 }  // namespace

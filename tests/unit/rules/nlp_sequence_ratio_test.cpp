@@ -8,11 +8,7 @@
 namespace smd::test {
 namespace {
 
-const std::string rule = "NLPSequenceRatio";
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float inf = std::numeric_limits<float>::infinity();
-
-using Steps = std::vector<std::int64_t>;
+const std::string nlp_sequence_ratio = "NLPSequenceRatio";
 
 TEST_CASE("a percentage on the threshold passes, NaN is no token, empty sequences are passed over") {
   RuleTrial trial;
@@ -20,7 +16,7 @@ TEST_CASE("a percentage on the threshold passes, NaN is no token, empty sequence
   trial.step(1, {{"embedding0_input_0", {0, 0, -0.0F, nan}}});
   trial.step(2, {{"embedding0_input_0", {}}});
   trial.step(3, {{saved("mean", "embedding0_input_0"), {0}}});
-  const RuleResult result = trial.run(rule);
+  const RuleResult result = trial.run(nlp_sequence_ratio);
   REQUIRE(triggered_at(result) == Steps{1});
   CHECK(result.findings[0].value == 75);
   CHECK(result.findings[0].check == "token=0");
@@ -38,7 +34,7 @@ TEST_CASE("several tokens with their thresholds, in the order of the list, per w
     trial.step(step);
   }
   const RuleResult result = trial.run(
-      rule,
+      nlp_sequence_ratio,
       {{"tensor_regex", "none,^tokens"}, {"token_values", "2, 0.5, inf"}, {"token_thresholds_percent", "25, 25, 24"}});
   REQUIRE(result.findings.size() == 4);
   CHECK(result.findings[0].check == "token=0.5");
@@ -57,9 +53,9 @@ std::vector<double> percentages(Dtype dtype, const std::vector<T>& elements) {
   BuiltStep step;
   step.values.push_back(value_of<T>("tokens", dtype, elements));
   trial.step(step);
-  const RuleResult result = trial.run(rule, {{"tensor_regex", "tokens"},
-                                             {"token_values", "1,1.5,-1,300,9007199254740992"},
-                                             {"token_thresholds_percent", "-1,-1,-1,-1,-1"}});
+  const RuleResult result = trial.run(nlp_sequence_ratio, {{"tensor_regex", "tokens"},
+                                                           {"token_values", "1,1.5,-1,300,9007199254740992"},
+                                                           {"token_thresholds_percent", "-1,-1,-1,-1,-1"}});
   std::vector<double> values;
   for (const Finding& finding : result.findings) {
     values.push_back(finding.value);
@@ -87,10 +83,11 @@ TEST_CASE("long sequences") {
 }
 
 TEST_CASE("parameters of NLPSequenceRatio") {
-  CHECK(refused(rule, {{"token_values", "0,1"}}) == "bad_value token_thresholds_percent");
-  CHECK(refused(rule, {{"token_values", "0,1"}, {"token_thresholds_percent", "5,5"}}).empty());
-  CHECK(refused(rule, {{"token_values", "0,x"}}) == "bad_value token_values");
-  CHECK(refused(rule, {{"token_values", ","}, {"token_thresholds_percent", ","}}) == "bad_value token_values");
+  CHECK(refused(nlp_sequence_ratio, {{"token_values", "0,1"}}) == "bad_value token_thresholds_percent");
+  CHECK(refused(nlp_sequence_ratio, {{"token_values", "0,1"}, {"token_thresholds_percent", "5,5"}}).empty());
+  CHECK(refused(nlp_sequence_ratio, {{"token_values", "0,x"}}) == "bad_value token_values");
+  CHECK(refused(nlp_sequence_ratio, {{"token_values", ","}, {"token_thresholds_percent", ","}}) ==
+        "bad_value token_values");
 }
 
 }  // namespace

@@ -9,9 +9,6 @@
 namespace smd::test {
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float inf = std::numeric_limits<float>::infinity();
-
 RuleTrial& matrix(RuleTrial& trial, const std::string& name, const std::vector<float>& elements, Shape shape) {
   BuiltStep step;
   step.values.push_back(value_of<float>(name, Dtype::float32, elements, std::move(shape)));

@@ -9,11 +9,8 @@
 namespace smd::test {
 namespace {
 
-const std::string rule = "Overfit";
+const std::string overfit = "Overfit";
 const std::map<std::string, std::vector<std::string>> losses = {{"losses", {"loss$", "logloss"}}};
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
-using Steps = std::vector<std::int64_t>;
 
 /// Successive steps: T trains, V validates, P predicts; each with a loss.
 struct Job : RuleTrial {
@@ -30,20 +27,20 @@ struct Job : RuleTrial {
 TEST_CASE("a ratio on the threshold does not trigger") {
   // phase 1: (2 + 4) / 2 = 3 of training 4, mean of validation 5: (5 - 4) / 4 = 0.25; phase 2: (6 - 4) / 4 = 0.5
   const Job trial({{'T', 2}, {'T', 6}, {'V', 4}, {'V', 6}, {'T', 4}, {'V', 6}, {'T', 1}});
-  const RuleResult result = trial.run(rule, {{"ratio_threshold", "0.25"}});
+  const RuleResult result = trial.run(overfit, {{"ratio_threshold", "0.25"}});
   REQUIRE(triggered_at(result) == Steps{6});
   CHECK(result.findings[0].value == 0.5);
   CHECK(result.findings[0].mode == Mode::train);
   CHECK_FALSE(result.findings[0].worker.has_value());
   CHECK(result.findings[0].message == "loss: ratio 0.5 > threshold 0.25");
   CHECK(result.steps_evaluated == 2);
-  CHECK(triggered_at(trial.run(rule, {{"ratio_threshold", "0.24"}})) == Steps{4, 6});
+  CHECK(triggered_at(trial.run(overfit, {{"ratio_threshold", "0.24"}})) == Steps{4, 6});
 }
 
 TEST_CASE("NaN is neither above nor below a training loss of 0") {
-  CHECK(Job({{'T', 0}, {'V', nan}, {'T', 0}}).run(rule).findings.empty());
-  CHECK(Job({{'T', 0}, {'V', -nan}, {'T', 0}}).run(rule).findings.empty());
-  CHECK(triggered_at(Job({{'T', 0}, {'V', 1}, {'T', 0}}).run(rule)) == Steps{2});
+  CHECK(Job({{'T', 0}, {'V', nan}, {'T', 0}}).run(overfit).findings.empty());
+  CHECK(Job({{'T', 0}, {'V', -nan}, {'T', 0}}).run(overfit).findings.empty());
+  CHECK(triggered_at(Job({{'T', 0}, {'V', 1}, {'T', 0}}).run(overfit)) == Steps{2});
 }
 
 TEST_CASE("patience counts phases in succession") {
@@ -61,16 +58,16 @@ TEST_CASE("patience counts phases in succession") {
                    {'T', 1},
                    {'V', 2},
                    {'T', 1}});
-  CHECK(triggered_at(trial.run(rule, {{"patience", "3"}})) == Steps{12});
-  CHECK(triggered_at(trial.run(rule, {{"patience", "2"}})) == Steps{4, 10, 12});
-  CHECK(trial.run(rule, {{"patience", "4"}}).findings.empty());
-  CHECK(trial.run(rule, {{"patience", "4"}}).steps_evaluated == 6);
+  CHECK(triggered_at(trial.run(overfit, {{"patience", "3"}})) == Steps{12});
+  CHECK(triggered_at(trial.run(overfit, {{"patience", "2"}})) == Steps{4, 10, 12});
+  CHECK(trial.run(overfit, {{"patience", "4"}}).findings.empty());
+  CHECK(trial.run(overfit, {{"patience", "4"}}).steps_evaluated == 6);
 }
 
 TEST_CASE("the end of the job closes the last phase, the end of what there is of a running one does not") {
   const std::vector<std::pair<char, float>> steps = {{'T', 1}, {'V', 2}, {'V', 2}, {'P', 9}};
   const Job over(steps);
-  const RuleResult result = over.run(rule);
+  const RuleResult result = over.run(overfit);
   REQUIRE(triggered_at(result) == Steps{2});  // the last step of validation
   CHECK(result.findings[0].mode == Mode::eval);
   CHECK(result.findings[0].mode_step == ModeStep(1));
@@ -78,19 +75,19 @@ TEST_CASE("the end of the job closes the last phase, the end of what there is of
 
   Job running(steps);
   running.running();
-  CHECK(running.run(rule).status == RuleStatus::not_evaluated);
+  CHECK(running.run(overfit).status == RuleStatus::not_evaluated);
 }
 
 TEST_CASE("without training losses since the phase before nothing is evaluated") {
   const Job trial({{'V', 9}, {'T', 1}, {'V', 1}, {'V', 1}});
-  CHECK(trial.run(rule).findings.empty());
-  CHECK(trial.run(rule).steps_evaluated == 1);
+  CHECK(trial.run(overfit).findings.empty());
+  CHECK(trial.run(overfit).steps_evaluated == 1);
 }
 
 TEST_CASE("prediction does not close a phase, and its losses count for nothing") {
   // one phase of 2 and 4: (3 - 1) / 1
   const Job trial({{'T', 1}, {'V', 2}, {'P', 100}, {'V', 4}, {'T', 1}});
-  const RuleResult result = trial.run(rule);
+  const RuleResult result = trial.run(overfit);
   REQUIRE(triggered_at(result) == Steps{4});
   CHECK(result.findings[0].value == 2);
 }
@@ -98,31 +95,31 @@ TEST_CASE("prediction does not close a phase, and its losses count for nothing")
 TEST_CASE("a training loss of 0, and NaN") {
   const float up = 1;
   const Job above({{'T', 0}, {'V', up}, {'T', 0}, {'V', 0}, {'T', 0}, {'V', -up}});  // inf, 0, -inf
-  const RuleResult result = above.run(rule, {{"ratio_threshold", "-1"}});
+  const RuleResult result = above.run(overfit, {{"ratio_threshold", "-1"}});
   REQUIRE(triggered_at(result) == Steps{2, 4});
   CHECK(std::isinf(result.findings[0].value));
   CHECK(result.findings[1].value == 0);
   CHECK(result.steps_evaluated == 3);
 
   const Job not_numbers({{'T', 1}, {'V', 2}, {'T', 1}, {'V', nan}, {'T', 1}, {'V', 2}, {'T', 1}});
-  CHECK(not_numbers.run(rule, {{"patience", "2"}}).findings.empty());  // NaN is not above, so counting starts over
-  CHECK(not_numbers.run(rule).steps_evaluated == 3);
+  CHECK(not_numbers.run(overfit, {{"patience", "2"}}).findings.empty());  // NaN is not above, so counting starts over
+  CHECK(not_numbers.run(overfit).steps_evaluated == 3);
 }
 
 TEST_CASE("a negative training loss: the share is of its magnitude") {
   const Job trial({{'T', -2}, {'V', -1}});  // (-1 + 2) / 2
-  const RuleResult result = trial.run(rule);
+  const RuleResult result = trial.run(overfit);
   REQUIRE(result.findings.size() == 1);
   CHECK(result.findings[0].value == 0.5);
 }
 
 TEST_CASE("steps before start_step are ignored altogether") {
   const Job trial({{'T', 1}, {'V', 2}, {'T', 4}, {'V', 4}, {'T', 4}});
-  CHECK(triggered_at(trial.run(rule)) == Steps{2});
+  CHECK(triggered_at(trial.run(overfit)) == Steps{2});
   // the phase that began at 1 is not there: 4 against 4 only
-  CHECK(trial.run(rule, {{"start_step", "2"}}).findings.empty());
-  CHECK(trial.run(rule, {{"start_step", "2"}}).steps_evaluated == 1);
-  CHECK(trial.run(rule, {{"start_step", "3"}}).status == RuleStatus::not_evaluated);
+  CHECK(trial.run(overfit, {{"start_step", "2"}}).findings.empty());
+  CHECK(trial.run(overfit, {{"start_step", "2"}}).steps_evaluated == 1);
+  CHECK(trial.run(overfit, {{"start_step", "3"}}).status == RuleStatus::not_evaluated);
 }
 
 TEST_CASE("a phase closes at a training step that did not save the tensor; each tensor has its own training") {
@@ -132,7 +129,7 @@ TEST_CASE("a phase closes at a training step that did not save the tensor; each 
   trial.step(2, Mode::train, 1, {{"b_loss", {3}}});
   trial.step(3, Mode::eval, 1, {{"a_loss", {2}}, {"b_loss", {4}}});
   trial.step(4, Mode::train, 2, {{"other", {0}}});
-  const RuleResult result = trial.run(rule);
+  const RuleResult result = trial.run(overfit);
   // a: (2 - 1) / 1 at 2; then it has no training. b: no phase at 2, so training is (1 + 3) / 2 and the ratio 1.
   REQUIRE(triggered_at(result) == Steps{2, 4});
   CHECK(result.findings[0].tensor == "a_loss");
@@ -154,7 +151,7 @@ TEST_CASE("the loss of a step is the mean over workers, of integers too") {
       trial.step(step);
     }
   }
-  const RuleResult result = trial.run(rule);  // (4 - 2) / 2
+  const RuleResult result = trial.run(overfit);  // (4 - 2) / 2
   REQUIRE(result.findings.size() == 1);
   CHECK(result.findings[0].value == 1);
 }
@@ -165,7 +162,7 @@ TEST_CASE("XGBoost's pairs: validation before the other names, each metric by it
   trial.step(1, {{"train-logloss", {1}}, {"test-logloss", {8}}, {"val-logloss", {5}}});
   trial.step(2, {{"train-logloss", {1}}, {"test-logloss", {}}});
   trial.step(3, {{"train-logloss", {1}}, {"dev-mlogloss", {9}}});
-  const RuleResult result = trial.run(rule);
+  const RuleResult result = trial.run(overfit);
   REQUIRE(triggered_at(result) == Steps{0, 1});
   CHECK(result.findings[0].tensor == "validation-logloss");
   CHECK(result.findings[0].value == 2);
@@ -178,9 +175,9 @@ TEST_CASE("saved means of the collection are enough; with patterns, one element 
   RuleTrial trial(losses);
   trial.step(0, Mode::train, 0, {{saved("mean", "loss"), {1}}, {"other", {1}}, {"many", {1, 1}}});
   trial.step(1, Mode::eval, 0, {{saved("mean", "loss"), {2}}, {"other", {3}}, {"many", {4, 4}}});
-  REQUIRE(trial.run(rule).findings.size() == 1);
-  CHECK(trial.run(rule).findings[0].tensor == "loss");
-  const RuleResult patterns = trial.run(rule, {{"tensor_regex", "loss, other, many"}});
+  REQUIRE(trial.run(overfit).findings.size() == 1);
+  CHECK(trial.run(overfit).findings[0].tensor == "loss");
+  const RuleResult patterns = trial.run(overfit, {{"tensor_regex", "loss, other, many"}});
   REQUIRE(patterns.findings.size() == 1);
   CHECK(patterns.findings[0].tensor == "other");
   CHECK(patterns.findings[0].value == 2);
@@ -190,7 +187,7 @@ TEST_CASE("offered step by step, as beside a running job, the results are the sa
   const Job trial({{'T', 1}, {'V', 2}, {'V', 4}, {'T', 2}, {'V', 3}});  // (3 - 1) / 1; at the end (3 - 2) / 2
   const Trial opened = trial.open();
   Evaluator evaluator(opened, {.keep_going = true});
-  evaluator.add(make_rule(rule, {}));
+  evaluator.add(make_rule(overfit, {}));
   for (std::int64_t at = 0; at < 5; ++at) {
     evaluator.offer(GlobalStep(at));
   }
@@ -202,10 +199,10 @@ TEST_CASE("offered step by step, as beside a running job, the results are the sa
 }
 
 TEST_CASE("parameters of Overfit") {
-  CHECK(refused(rule, {{"patience", "0"}}) == "bad_value patience");
-  CHECK(refused(rule, {{"start_step", "-1"}}) == "bad_value start_step");
-  CHECK(refused(rule, {{"ratio_threshold", "x"}}) == "bad_value ratio_threshold");
-  CHECK(refused(rule, {{"ratio_threshold", "-inf"}, {"tensor_regex", ""}}).empty());
+  CHECK(refused(overfit, {{"patience", "0"}}) == "bad_value patience");
+  CHECK(refused(overfit, {{"start_step", "-1"}}) == "bad_value start_step");
+  CHECK(refused(overfit, {{"ratio_threshold", "x"}}) == "bad_value ratio_threshold");
+  CHECK(refused(overfit, {{"ratio_threshold", "-inf"}, {"tensor_regex", ""}}).empty());
 }
 
 }  // namespace

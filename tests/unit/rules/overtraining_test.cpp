@@ -8,11 +8,8 @@
 namespace smd::test {
 namespace {
 
-const std::string rule = "Overtraining";
+const std::string overtraining = "Overtraining";
 const std::map<std::string, std::vector<std::string>> losses = {{"losses", {"loss$"}}};
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
-using Steps = std::vector<std::int64_t>;
 
 /// One step of training and one of validation, again and again, with these losses; training steps are 0, 2, 4, ….
 struct Epochs : RuleTrial {
@@ -29,7 +26,7 @@ struct Epochs : RuleTrial {
 TEST_CASE("an improvement of exactly delta is one, a smaller or none is not") {
   // validation: best 4; 3.5 is better by 0.5; 3.25 by 0.25 only; 3.5; 3
   const Epochs trial({{9, 4}, {8, 3.5F}, {7, 3.25F}, {6, 3.5F}, {5, 3}});
-  const RuleResult result = trial.run(rule, {{"delta", "0.5"}, {"patience_validation", "1"}});
+  const RuleResult result = trial.run(overtraining, {{"delta", "0.5"}, {"patience_validation", "1"}});
   REQUIRE(triggered_at(result) == Steps{6, 8});  // the training step after the phase
   CHECK(result.findings[0].check == "validation");
   CHECK(result.findings[0].value == 1);
@@ -39,13 +36,14 @@ TEST_CASE("an improvement of exactly delta is one, a smaller or none is not") {
   CHECK(result.findings[1].message == "loss: validation 2 >= threshold 1");
   CHECK(result.steps_evaluated == 5);
   // no decrease at all is none, whatever delta
-  CHECK(triggered_at(Epochs({{9, 4}, {8, 4}}).run(rule, {{"delta", "0"}, {"patience_validation", "1"}})) == Steps{3});
+  CHECK(triggered_at(Epochs({{9, 4}, {8, 4}}).run(overtraining, {{"delta", "0"}, {"patience_validation", "1"}})) ==
+        Steps{3});
 }
 
 TEST_CASE("patience of each side") {
   const Epochs trial({{1, 1}, {1, 1}, {1, 1}});  // the first observation is the best, the other two are stale
-  CHECK(trial.run(rule, {{"patience_train", "3"}, {"patience_validation", "3"}}).findings.empty());
-  const RuleResult both = trial.run(rule, {{"patience_train", "2"}, {"patience_validation", "2"}});
+  CHECK(trial.run(overtraining, {{"patience_train", "3"}, {"patience_validation", "3"}}).findings.empty());
+  const RuleResult both = trial.run(overtraining, {{"patience_train", "2"}, {"patience_validation", "2"}});
   REQUIRE(triggered_at(both) == Steps{5, 5});  // the end closes the last phase; training comes first
   CHECK(both.findings[0].check == "train");
   CHECK(both.findings[1].check == "validation");
@@ -56,16 +54,16 @@ TEST_CASE("patience of each side") {
 TEST_CASE("a running job's last phase stays open") {
   Epochs trial({{1, 1}, {1, 1}});
   trial.running();
-  const RuleResult result = trial.run(rule, {{"patience_validation", "1"}});
+  const RuleResult result = trial.run(overtraining, {{"patience_validation", "1"}});
   CHECK(result.findings.empty());
   CHECK(result.steps_evaluated == 1);
 }
 
 TEST_CASE("NaN is no improvement; as the first loss it is worse than any other") {
   const ParameterTexts once = {{"patience_train", "99"}, {"patience_validation", "1"}};
-  CHECK(triggered_at(Epochs({{1, 1}, {1, nan}, {1, 0.5F}}).run(rule, once)) == Steps{4});
-  CHECK(triggered_at(Epochs({{1, nan}, {1, 5}, {1, 4}}).run(rule, once)).empty());
-  CHECK(triggered_at(Epochs({{1, nan}, {1, nan}}).run(rule, once)) == Steps{3});
+  CHECK(triggered_at(Epochs({{1, 1}, {1, nan}, {1, 0.5F}}).run(overtraining, once)) == Steps{4});
+  CHECK(triggered_at(Epochs({{1, nan}, {1, 5}, {1, 4}}).run(overtraining, once)).empty());
+  CHECK(triggered_at(Epochs({{1, nan}, {1, nan}}).run(overtraining, once)) == Steps{3});
 }
 
 TEST_CASE("a phase is its mean; a phase without training observes validation alone") {
@@ -74,7 +72,7 @@ TEST_CASE("a phase is its mean; a phase without training observes validation alo
   trial.step(1, Mode::train, 0, {{"other", {0}}});
   trial.step(2, Mode::eval, 1, {{"loss", {1}}});
   trial.step(3, Mode::eval, 2, {{"loss", {3}}});  // mean 2: no better
-  const RuleResult result = trial.run(rule, {{"patience_train", "1"}, {"patience_validation", "1"}});
+  const RuleResult result = trial.run(overtraining, {{"patience_train", "1"}, {"patience_validation", "1"}});
   REQUIRE(triggered_at(result) == Steps{3});
   CHECK(result.findings[0].check == "validation");
   CHECK(result.steps_evaluated == 2);
@@ -85,7 +83,7 @@ TEST_CASE("XGBoost: each step is an observation") {
   for (std::int64_t at = 0; at < 3; ++at) {
     trial.step(at, {{"train-logloss", {static_cast<float>(3 - at)}}, {"validation-logloss", {1}}});
   }
-  const RuleResult result = trial.run(rule, {{"patience_train", "1"}, {"patience_validation", "2"}});
+  const RuleResult result = trial.run(overtraining, {{"patience_train", "1"}, {"patience_validation", "2"}});
   REQUIRE(triggered_at(result) == Steps{2});
   CHECK(result.findings[0].tensor == "validation-logloss");
   CHECK(result.findings[0].mode == Mode::global);
@@ -108,19 +106,19 @@ TEST_CASE("workers are pooled, integers count, and only the collection is looked
       trial.step(step);
     }
   }
-  const RuleResult result = trial.run(rule, {{"patience_train", "1"}, {"patience_validation", "1"}});
+  const RuleResult result = trial.run(overtraining, {{"patience_train", "1"}, {"patience_validation", "1"}});
   CHECK(triggered_at(result) == Steps{3, 3});
   CHECK(result.tensors_matched == 1);
   RuleTrial none(RuleTrial::Collections{{"default", {"loss"}}});
   none.step(0, Mode::train, 0, {{"loss", {1}}}).step(1, Mode::eval, 0, {{"loss", {1}}});
-  CHECK(none.run(rule).status == RuleStatus::not_evaluated);
+  CHECK(none.run(overtraining).status == RuleStatus::not_evaluated);
 }
 
 TEST_CASE("parameters of Overtraining") {
-  CHECK(refused(rule, {{"patience_train", "0"}}) == "bad_value patience_train");
-  CHECK(refused(rule, {{"patience_validation", "1.5"}}) == "bad_value patience_validation");
-  CHECK(refused(rule, {{"delta", "-0.1"}}) == "bad_value delta");
-  CHECK(refused(rule, {{"tensor_regex", "a"}}) == "unknown_parameter tensor_regex");
+  CHECK(refused(overtraining, {{"patience_train", "0"}}) == "bad_value patience_train");
+  CHECK(refused(overtraining, {{"patience_validation", "1.5"}}) == "bad_value patience_validation");
+  CHECK(refused(overtraining, {{"delta", "-0.1"}}) == "bad_value delta");
+  CHECK(refused(overtraining, {{"tensor_regex", "a"}}) == "unknown_parameter tensor_regex");
 }
 
 }  // namespace

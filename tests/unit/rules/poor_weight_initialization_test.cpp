@@ -9,12 +9,9 @@
 namespace smd::test {
 namespace {
 
-const std::string rule = "PoorWeightInitialization";
+const std::string poor_weight_initialization = "PoorWeightInitialization";
 const std::map<std::string, std::vector<std::string>> collections = {{"losses", {"loss"}},
                                                                      {"gradients", {"^gradient"}}};
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
-using Steps = std::vector<std::int64_t>;
 
 TEST_CASE("variances: exactly the threshold, above it, and of 0") {
   RuleTrial trial(collections);
@@ -24,7 +21,7 @@ TEST_CASE("variances: exactly the threshold, above it, and of 0") {
   trial.step(2, {{"a_relu_input", {3, 3}}, {"b_relu_input", {-1, 1}}});
   trial.step(3, {{"a_relu_input", {3, 3}}, {"b_relu_input", {1, 1}}});
   trial.step(4, {{"a_relu_input", {-9, 9}}});  // nothing to compare with
-  const RuleResult result = trial.run(rule, {{"threshold", "4"}});
+  const RuleResult result = trial.run(poor_weight_initialization, {{"threshold", "4"}});
   REQUIRE(triggered_at(result) == Steps{1, 2});
   CHECK(result.findings[0].check == "variance_ratio");
   CHECK(result.findings[0].tensor == "b_relu_input");
@@ -48,7 +45,7 @@ TEST_CASE("variances: saved ones and squares of saved std, NaN and empty left ou
   step.values.push_back(value_of<std::int32_t>("a_relu_input", Dtype::int32, {-5, 5}));
   step.values.push_back(value_of<std::int32_t>("b_relu_input", Dtype::int32, {-1, 1}));
   trial.step(step);
-  const RuleResult result = trial.run(rule, {{"threshold", "7"}});
+  const RuleResult result = trial.run(poor_weight_initialization, {{"threshold", "7"}});
   REQUIRE(triggered_at(result) == Steps{0, 1});
   CHECK(result.findings[0].value == 8);  // 32 / 2 squared
   CHECK(result.findings[1].value == 25);
@@ -61,7 +58,7 @@ TEST_CASE("gradients: the narrowest, by percentiles of two elements or more") {
   trial.step(1, {{"gradient/a", {0, 10}}, {"gradient/b", {nan, 0}}, {"gradient/one", {5}}});
   trial.step(2, {{"gradient/a", {}}, {"gradient/one", {5}}});
   trial.step(3, {{saved("min", "gradient/a"), {0}}, {saved("max", "gradient/a"), {0}}});
-  const RuleResult result = trial.run(rule, {{"distribution_range", "1"}});
+  const RuleResult result = trial.run(poor_weight_initialization, {{"distribution_range", "1"}});
   REQUIRE(triggered_at(result) == Steps{0});
   CHECK(result.findings[0].check == "gradient_range");
   CHECK(result.findings[0].tensor == "gradient/b");
@@ -74,8 +71,8 @@ TEST_CASE("gradients: the narrowest, by percentiles of two elements or more") {
     to_hundred.push_back(static_cast<float>(i));
   }
   exact.step(0, {{"gradient/a", to_hundred}});
-  CHECK(exact.run(rule, {{"distribution_range", "90"}}).findings.empty());
-  CHECK(triggered_at(exact.run(rule, {{"distribution_range", "90.1"}})) == Steps{0});
+  CHECK(exact.run(poor_weight_initialization, {{"distribution_range", "90"}}).findings.empty());
+  CHECK(triggered_at(exact.run(poor_weight_initialization, {{"distribution_range", "90.1"}})) == Steps{0});
 }
 
 TEST_CASE("losses: patience, a better loss clears, NaN counts") {
@@ -84,14 +81,14 @@ TEST_CASE("losses: patience, a better loss clears, NaN counts") {
   for (std::size_t i = 0; i < values.size(); ++i) {
     trial.step(static_cast<std::int64_t>(i), {{"loss", {values[i]}}});
   }
-  const RuleResult result = trial.run(rule, {{"patience", "3"}});
+  const RuleResult result = trial.run(poor_weight_initialization, {{"patience", "3"}});
   REQUIRE(triggered_at(result) == Steps{6});
   CHECK(result.findings[0].check == "loss_not_decreasing");
   CHECK(result.findings[0].value == 3);
   CHECK(result.findings[0].message == "loss: loss_not_decreasing 3 >= threshold 3");
-  CHECK(triggered_at(trial.run(rule, {{"patience", "2"}})) == Steps{2, 5, 6});
-  CHECK(trial.run(rule, {{"patience", "4"}}).findings.empty());
-  CHECK(trial.run(rule, {{"patience", "4"}}).steps_evaluated == 8);
+  CHECK(triggered_at(trial.run(poor_weight_initialization, {{"patience", "2"}})) == Steps{2, 5, 6});
+  CHECK(trial.run(poor_weight_initialization, {{"patience", "4"}}).findings.empty());
+  CHECK(trial.run(poor_weight_initialization, {{"patience", "4"}}).steps_evaluated == 8);
 }
 
 TEST_CASE("done after so many analysed steps; others do not count") {
@@ -102,10 +99,10 @@ TEST_CASE("done after so many analysed steps; others do not count") {
   trial.step(3, Mode::train, 2, {{"loss", {1}}});
   trial.step(4, Mode::predict, 0, {{"loss", {0}}});
   trial.step(5, Mode::train, 3, {{"loss", {1}}});
-  const RuleResult all = trial.run(rule, {{"patience", "2"}, {"steps", "2.5"}});
+  const RuleResult all = trial.run(poor_weight_initialization, {{"patience", "2"}, {"steps", "2.5"}});
   CHECK(triggered_at(all) == Steps{5});
   CHECK(all.steps_evaluated == 3);
-  const RuleResult two = trial.run(rule, {{"patience", "2"}, {"steps", "2"}});
+  const RuleResult two = trial.run(poor_weight_initialization, {{"patience", "2"}, {"steps", "2"}});
   CHECK(two.findings.empty());
   CHECK(two.steps_evaluated == 2);
   CHECK(two.last_step == GlobalStep(3));
@@ -121,7 +118,7 @@ TEST_CASE("each worker by itself, all checks in their order") {
     step.tensors = {{"a_relu_input", {-1, 1}}, {"b_relu_input", {-large, large}}, {"gradient/a", {0, 0}}};
     trial.step(step);
   }
-  const RuleResult result = trial.run(rule);
+  const RuleResult result = trial.run(poor_weight_initialization);
   REQUIRE(result.findings.size() == 3);
   CHECK(result.findings[0].check == "variance_ratio");
   CHECK(result.findings[0].worker == "worker_1");
@@ -132,9 +129,9 @@ TEST_CASE("each worker by itself, all checks in their order") {
 }
 
 TEST_CASE("parameters of PoorWeightInitialization") {
-  CHECK(refused(rule, {{"steps", "0.5"}}) == "bad_value steps");
-  CHECK(refused(rule, {{"patience", "0"}}) == "bad_value patience");
-  CHECK(refused(rule, {{"activation_inputs_regex", "["}}) == "bad_value activation_inputs_regex");
+  CHECK(refused(poor_weight_initialization, {{"steps", "0.5"}}) == "bad_value steps");
+  CHECK(refused(poor_weight_initialization, {{"patience", "0"}}) == "bad_value patience");
+  CHECK(refused(poor_weight_initialization, {{"activation_inputs_regex", "["}}) == "bad_value activation_inputs_regex");
 }
 
 }  // namespace

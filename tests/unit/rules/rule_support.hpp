@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,6 +18,11 @@
 #include <vector>
 
 namespace smd::test {
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float inf = std::numeric_limits<float>::infinity();
+
+using Steps = std::vector<std::int64_t>;
 
 /// A small trial, step by step, and rules evaluated over it.
 ///

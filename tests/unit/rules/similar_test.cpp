@@ -8,9 +8,6 @@
 namespace smd::test {
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float inf = std::numeric_limits<float>::infinity();
-
 TEST_CASE("only steps and tensors of both sides are compared, with numpy's tolerance") {
   RuleTrial base;
   RuleTrial other;

@@ -8,8 +8,6 @@
 namespace smd::test {
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
 ParameterTexts with(ParameterTexts base, const ParameterTexts& more) {
   for (const auto& [name, text] : more) {
     base[name] = text;

@@ -8,10 +8,7 @@
 namespace smd::test {
 namespace {
 
-const std::string rule = "TreeDepth";
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
-using Steps = std::vector<std::int64_t>;
+const std::string tree_depth = "TreeDepth";
 
 TEST_CASE("depths around powers of two") {
   RuleTrial trial;
@@ -20,14 +17,14 @@ TEST_CASE("depths around powers of two") {
   for (std::size_t i = 0; i < largest.size(); ++i) {
     trial.step(static_cast<std::int64_t>(i), {{"trees/Node", {0, largest[i]}}});
   }
-  const RuleResult result = trial.run(rule);
+  const RuleResult result = trial.run(tree_depth);
   REQUIRE(triggered_at(result) == Steps{5});
   CHECK(result.findings[0].value == 5);
   CHECK(result.findings[0].message == "trees/Node: depth 5 > threshold 4");
   CHECK(result.steps_evaluated == 6);
-  CHECK(triggered_at(trial.run(rule, {{"depth", "0"}})) == Steps{2, 3, 4, 5});
-  CHECK(triggered_at(trial.run(rule, {{"depth", "3.9"}})) == Steps{4, 5});
-  CHECK(triggered_at(trial.run(rule, {{"depth", "-1"}})).size() == 6);
+  CHECK(triggered_at(trial.run(tree_depth, {{"depth", "0"}})) == Steps{2, 3, 4, 5});
+  CHECK(triggered_at(trial.run(tree_depth, {{"depth", "3.9"}})) == Steps{4, 5});
+  CHECK(triggered_at(trial.run(tree_depth, {{"depth", "-1"}})).size() == 6);
 }
 
 TEST_CASE("trees: the saved max is enough; NaN, empty and other tensors; integers beyond float") {
@@ -46,7 +43,7 @@ TEST_CASE("trees: the saved max is enough; NaN, empty and other tensors; integer
         value_of<std::int64_t>("trees/Node", Dtype::int64, {(std::int64_t{1} << 52) - (worker[7] == '0' ? 1 : 0)}));
     trial.step(step);
   }
-  const RuleResult result = trial.run(rule);
+  const RuleResult result = trial.run(tree_depth);
   REQUIRE(result.findings.size() == 3);
   CHECK(result.findings[0].value == 6);
   CHECK(result.findings[1].worker == "worker_0");
@@ -56,8 +53,8 @@ TEST_CASE("trees: the saved max is enough; NaN, empty and other tensors; integer
 }
 
 TEST_CASE("parameters of TreeDepth") {
-  CHECK(refused(rule, {{"depth", "deep"}}) == "bad_value depth");
-  CHECK(refused(rule, {{"depth", "inf"}}).empty());
+  CHECK(refused(tree_depth, {{"depth", "deep"}}) == "bad_value depth");
+  CHECK(refused(tree_depth, {{"depth", "inf"}}).empty());
 }
 
 }  // namespace

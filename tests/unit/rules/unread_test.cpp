@@ -10,8 +10,7 @@
 namespace smd::test {
 namespace {
 
-const RuleTrial::Collections collections = {{"gradients", {"^gradient"}}, {"losses", {"^loss"}}};
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+const RuleTrial::Collections gradients_and_losses = {{"gradients", {"^gradient"}}, {"losses", {"^loss"}}};
 
 std::string events(RuleTrial& trial, std::int64_t step) {
   return trial.builder().root() + "/" + events_path(step, "worker_0");
@@ -43,7 +42,7 @@ TEST_CASE("a record that is cut is an error, whether the job runs or not, and hi
 TEST_CASE("a missing event file likewise; its records are counted, its trouble is told once") {
   for (const bool running : {false, true}) {
     CAPTURE(running);
-    RuleTrial trial(collections);
+    RuleTrial trial(gradients_and_losses);
     for (std::int64_t step = 0; step < 3; ++step) {
       trial.step(step, {{"gradient/a", {1}}, {"gradient/b", {1}}});
     }
@@ -63,7 +62,7 @@ TEST_CASE("a missing event file likewise; its records are counted, its trouble i
 }
 
 TEST_CASE("a rule that triggered says the same as a warning; one that did not ask says nothing") {
-  RuleTrial trial(collections);
+  RuleTrial trial(gradients_and_losses);
   trial.step(0, {{"gradient/a", {0}}, {"loss", {1}}}).step(1, {{"gradient/a", {1}}, {"loss", {0.5F}}});
   std::filesystem::resize_file(events(trial, 1), 20);  // cuts the first record, of gradient/a
   const RuleResult triggered = trial.run("VanishingGradient");
@@ -81,7 +80,7 @@ TEST_CASE("a rule that triggered says the same as a warning; one that did not as
 }
 
 TEST_CASE("nothing could be read: an error, and not that there was nothing to look at") {
-  RuleTrial trial(collections);
+  RuleTrial trial(gradients_and_losses);
   trial.step(0, {{"gradient/a", {1}}});
   std::filesystem::remove(events(trial, 0));
   const RuleResult result = trial.run("VanishingGradient");
@@ -92,7 +91,7 @@ TEST_CASE("nothing could be read: an error, and not that there was nothing to lo
 }
 
 TEST_CASE("an index file that cannot be read hides records of its step, for rules that look at it") {
-  RuleTrial trial(collections);
+  RuleTrial trial(gradients_and_losses);
   trial.step(0, {{"gradient/a", {1}}}).step(1, {{"gradient/a", {0}}}).step(2, {{"gradient/a", {1}}});
   trial.builder().file(index_path(1, "worker_0"), "{");
   const RuleResult result = trial.run("VanishingGradient");

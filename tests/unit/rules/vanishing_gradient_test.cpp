@@ -9,7 +9,6 @@ namespace smd::test {
 namespace {
 
 const std::map<std::string, std::vector<std::string>> gradients = {{"gradients", {"^gradient"}}};
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 TEST_CASE("a mean on the threshold does not trigger, one below does") {
   RuleTrial trial(gradients);

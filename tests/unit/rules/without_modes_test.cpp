@@ -13,9 +13,7 @@
 namespace smd::test {
 namespace {
 
-using Steps = std::vector<std::int64_t>;
-using Pairs = std::vector<TensorPair>;
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+using TensorPairs = std::vector<TensorPair>;
 
 RuleResult evaluate(const MemoryTrial& job, const std::string& rule, const ParameterTexts& parameters = {},
                     EvaluationOptions options = {.keep_going = true}) {
@@ -61,7 +59,7 @@ TEST_CASE("a validation value is held against the mean of training since the one
   CHECK_FALSE(result.findings[0].worker.has_value());
   CHECK(result.findings[0].mode == Mode::global);
   CHECK(result.findings[0].message == "run/eval/loss: ratio 1 > threshold 0.1, with training run/train/loss");
-  CHECK(result.pairs == Pairs{{"run/train/loss", "run/eval/loss"}});
+  CHECK(result.pairs == TensorPairs{{"run/train/loss", "run/eval/loss"}});
   // from step 1 on: (4 - 3) / 3
   CHECK(values(evaluate(small_job(), "Overfit", {{"start_step", "1"}})) == std::vector<double>{1.0 / 3, 0.5});
 }
@@ -89,9 +87,9 @@ TEST_CASE("said pairs win, and may have names with colons") {
   MemoryTrial job = small_job();
   job.number(0, "a:b", 1).number(0, "c:d", 2);
   CHECK(evaluate(job, "Overfit", {{"pairs", "run/eval/loss:run/train/loss"}}).pairs ==
-        Pairs{{"run/eval/loss", "run/train/loss"}});
+        TensorPairs{{"run/eval/loss", "run/train/loss"}});
   const RuleResult result = evaluate(job, "Overfit", {{"pairs", " run/a:b:run/c:d , run/train/loss : run/eval/loss"}});
-  CHECK(result.pairs == Pairs{{"run/a:b", "run/c:d"}, {"run/train/loss", "run/eval/loss"}});
+  CHECK(result.pairs == TensorPairs{{"run/a:b", "run/c:d"}, {"run/train/loss", "run/eval/loss"}});
   CHECK(triggered_at(result) == Steps{0, 1, 4});
   CHECK(refused("Overfit", {{"pairs", "loss"}}) == "bad_value pairs");
   CHECK(refused("Overfit", {{"pairs", "loss:"}}) == "bad_value pairs");
@@ -119,7 +117,7 @@ TEST_CASE("without a pair nothing is evaluated, and the losses are named") {
     CHECK(result.pairs.empty());
   }
   // tensor_regex chooses among validation names, whatever they measure; the training name need not match
-  CHECK(evaluate(job, "Overfit", {{"tensor_regex", "val"}}).pairs == Pairs{{"run/lr", "run/val/lr"}});
+  CHECK(evaluate(job, "Overfit", {{"tensor_regex", "val"}}).pairs == TensorPairs{{"run/lr", "run/val/lr"}});
   const RuleResult training = evaluate(job, "Overfit", {{"tensor_regex", "^run/lr"}});
   CHECK(training.status == RuleStatus::not_evaluated);
   CHECK(says(training.message, "run/lr"));
@@ -199,7 +197,7 @@ TEST_CASE("pairs can be said where steps have modes") {
   const RuleResult result = trial.run("Overfit", {{"pairs", "fit_loss:check_loss"}});
   CHECK(triggered_at(result) == Steps{1});
   CHECK(values(result) == std::vector<double>{1});  // (2 - 1) / 1
-  CHECK(result.pairs == Pairs{{"fit_loss", "check_loss"}});
+  CHECK(result.pairs == TensorPairs{{"fit_loss", "check_loss"}});
 }
 
 // --- histograms

@@ -9,8 +9,6 @@
 namespace smd::test {
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
 TEST_CASE("AllZero triggers at the threshold") {
   RuleTrial trial;
   trial.step(0, {{"a", {0, -0.0F, 0, 1}}});   // 75 %

@@ -279,14 +279,14 @@ TEST_CASE("known fields of the wrong wire type are refused") {
   CHECK(refused(event_message("t", Message().fixed64(5, 1))));
 }
 
-TEST_CASE("a million random shapes equal arithmetic in 128 bits") {
+TEST_CASE("a hundred thousand random shapes equal arithmetic in 128 bits") {
   __extension__ using Wide = unsigned __int128;
   std::mt19937_64 random(7);
   const std::string content(64, 'x');
   std::size_t wrong = 0;
   std::size_t read = 0;
   std::size_t refused = 0;
-  for (int n = 0; n < 1'000'000; ++n) {
+  for (int n = 0; n < 100'000; ++n) {
     const std::size_t rank = random() % 6;
     Message shape;
     Wide product = 1;
@@ -334,6 +334,6 @@ TEST_CASE("a million random shapes equal arithmetic in 128 bits") {
     refused += value ? 0 : 1;
   }
   CHECK(wrong == 0);
-  CHECK(read > 100'000);
-  CHECK(refused > 100'000);
+  CHECK(read > 10'000);
+  CHECK(refused > 10'000);
 }
