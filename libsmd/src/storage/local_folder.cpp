@@ -135,7 +135,8 @@ void LocalFolder::announce(std::span<const std::string_view> names) {
     iovec vector{&one, 1};
     return fd && ::preadv2(fd.get(), &vector, 1, 0, RWF_NOWAIT) < 0 && errno == EAGAIN;
   };
-  if (names.size() < 2 || !(is_cold(names.front()) || is_cold(names[names.size() / 2]) || is_cold(names.back()))) {
+  constexpr std::size_t few = 4;  // Asking takes as long as reading so many that are in memory.
+  if (names.size() < few || !(is_cold(names.front()) || is_cold(names[names.size() / 2]) || is_cold(names.back()))) {
     return;
   }
   // The kernel's read-ahead takes over from here. Each open may wait for an inode, so several wait at once.
