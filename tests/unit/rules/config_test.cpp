@@ -82,6 +82,10 @@ TEST_CASE("a mistake in one configuration") {
         "unknown_rule||[0]: no rule 'vanishing_gradients'; did you mean vanishing_gradient?");
   CHECK(wrong(with(R"({"rule_to_invoke": "VanishingGradient", "treshold": "1"})")) ==
         "unknown_parameter|treshold|[0]: no parameter 'treshold'; did you mean threshold?");
+  // Overfit has a start_step of its own: it is named once.
+  CHECK(wrong(with(R"({"rule_to_invoke": "Overfit", "loudness": "1"})")) ==
+        "unknown_parameter|loudness|[0]: no parameter 'loudness'; there are tensor_regex, pairs, start_step, patience, "
+        "ratio_threshold, end_step");
   CHECK(wrong(with(R"({"rule_to_invoke": "VanishingGradient", "action_json": "{}", "base_trial": "x"})")).empty());
 }
 

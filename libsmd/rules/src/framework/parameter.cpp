@@ -273,10 +273,16 @@ bool means_default(const ParameterSpec& spec, std::string_view text) {
 
 [[noreturn]] void refuse_name(std::span<const ParameterSpec> specs, const std::string& name) {
   std::vector<std::string_view> names;
+  names.reserve(specs.size() + 2);
   for (const ParameterSpec& spec : specs) {
     names.push_back(spec.name);
   }
-  names.insert(names.end(), {"start_step", "end_step"});
+  // Of the common ones these have an effect; a rule may have one of its own.
+  for (const std::string_view common : {"start_step", "end_step"}) {
+    if (find_spec(specs, common) == nullptr) {
+      names.push_back(common);
+    }
+  }
   const std::vector<std::string> nearest = detail::nearest(name, names, 1);
   throw ConfigurationError(ConfigurationErrorKind::unknown_parameter,
                            fmt::format("no parameter '{}'; {}", detail::printable(name),
